@@ -26,7 +26,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     with made(GAME, f"sqlite:{games}") as front, front:
         yield Place(front.url)
         with closing(sqlite3.connect(games)) as file, file:
-            file.execute("DELETE FROM games")
+            file.execute("DELETE FROM documents")
         with closing(SqliteLog(tmp_path / "games.db.bots", SystemClock())) as log:
             until(lambda: not log.running())
 

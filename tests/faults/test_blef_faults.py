@@ -14,10 +14,10 @@ from world.clock import StillClock
 from world.faults import REQUESTS, Crash, FaultPlan, Faulty, Kind
 from world.stores import AWS
 
-from cardsharp.blef import dynamodb
 from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.changes import SecretChance
-from cardsharp.blef.dynamodb import DynamoGames
+from cardsharp.blef.store import dynamo_games
+from cardsharp.keep.dynamodb import DynamoKeep
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.tables import create_table
 
@@ -74,7 +74,7 @@ class Scene:
         """The client of a fresh process, the fault at its storage call `at`."""
         plan = FaultPlan(StillClock(), {} if fault is None else {at: fault})
         client, faulty = self.table.client, Faulty(self.raw, plan, REQUESTS, AWS)
-        store = DynamoGames(self.name, client.clock, faulty)  # type: ignore[arg-type]
+        store = dynamo_games(self.name, client.clock, faulty)  # type: ignore[arg-type]
         return Client(store, client.clock, client.chance), plan
 
     def do(self, client: Client, deed: str) -> Reply:
@@ -107,7 +107,7 @@ def scene_of(raw: Any, deed: str) -> Scene:  # noqa: ANN401 - boto3
     """A game in a new table, brought to where the deed is next."""
     name, clock = create_table(raw, "blefTable"), FakeClock()
     # The clock stands still, so that no deed falls into another minute than the one before.
-    client = Client(DynamoGames(name, clock, raw), clock, NoChance())
+    client = Client(dynamo_games(name, clock, raw), clock, NoChance())
     if deed in {"join", "start"}:
         game = client.create()
         return Scene(
@@ -175,7 +175,7 @@ def test_a_deed_under_a_fault_is_done_once_and_as_a_whole(
 def test_a_store_that_stays_away_is_a_503_and_changes_nothing(raw: Any) -> None:  # noqa: ANN401
     scene = scene_of(raw, "bet")
     before, clock = scene.seen(), scene.table.client.clock
-    client = Client(DynamoGames("no-such-table", clock, raw), clock)
+    client = Client(dynamo_games("no-such-table", clock, raw), clock)
     assert scene.do(client, "bet").status == 503
     assert client.get("/games").status == 503
     assert scene.seen() == before
@@ -186,6 +186,6 @@ def test_without_receipts_a_lost_answer_would_lock_a_player_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The guard of this file: the faults do find a store that does not know its own writes."""
-    monkeypatch.setattr(dynamodb, "_receipts", lambda _item: ())
+    monkeypatch.setattr(DynamoKeep, "_is_written", lambda *_: False)
     scene = scene_of(raw, "join")
     assert scene.do(scene.service(Kind.RESPONSE_LOST, 1)[0], "join").status == 409

@@ -14,8 +14,7 @@ from support.cloud_benches import environment
 from support.cloud_threads import at_once
 from support.size import cases
 
-from cardsharp.blef.dynamodb import DynamoGames
-from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.blef.store import dynamo_games, sqlite_games
 from cardsharp.cloud.clock import SystemClock
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.tables import create_table
@@ -30,7 +29,7 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Cli
     """Return clients of two openings of the same store, as two processes have."""
     clock = SystemClock()
     if request.param == "sqlite":
-        files = [SqliteGames(str(tmp_path / "games.db"), clock) for _ in range(2)]
+        files = [sqlite_games(str(tmp_path / "games.db"), clock) for _ in range(2)]
         yield [Client(store, clock) for store in files]
         for file in files:
             file.close()
@@ -38,7 +37,7 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Cli
     emulator: Emulator = request.getfixturevalue("emulator")
     name = create_table(emulator.client("dynamodb"), "blefTable")
     with environment(emulator.environment):
-        yield [Client(DynamoGames(name, clock), clock) for _ in range(2)]
+        yield [Client(dynamo_games(name, clock), clock) for _ in range(2)]
 
 
 def statuses(replies: list[Reply]) -> Counter[int]:

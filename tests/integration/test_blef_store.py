@@ -1,6 +1,9 @@
-"""One contract for every store of games: versions, closed rounds, life, lists and counts."""
+"""The games as a codec over what keeps documents; `test_keep.py` has the contract of the homes."""
 
+import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,30 +12,30 @@ from typing import Any
 
 import pytest
 from support.blef import random_round
+from support.cloud_benches import moto_client
 from support.cloud_clock import START, FakeClock
-from support.game_stores import Bench, dynamo_games, sqlite_games
+from support.game_stores import Bench, in_file
 
+from cardsharp.blef import store as store_module
+from cardsharp.blef.codec import encode_game, encode_round
 from cardsharp.blef.records import (
     RECENT,
     WHOLE_LIFE,
     GameRecord,
     Player,
 )
-from cardsharp.blef.sqlite import SqliteGames
-from cardsharp.blef.store import GameStore, Saved
+from cardsharp.blef.store import Games, Saved, caller_on, closed_at
+from cardsharp.cloud.codec import to_micros
 from cardsharp.errors import StoreError
+from workbench.cloud.tables import create_table
 
 MINUTE = timedelta(minutes=1)
 UUIDS = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
 
 
-@pytest.fixture(params=["sqlite", "ministack"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    if request.param == "sqlite":
-        opened = sqlite_games(tmp_path)
-    else:
-        opened = dynamo_games(request.getfixturevalue("emulator").client("dynamodb"))
-    with opened as ready:
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench[Games]]:
+    with in_file(store_module.sqlite_games, tmp_path) as ready:
         yield ready
 
 
@@ -43,13 +46,13 @@ def new(number: int = 0, **facts: Any) -> GameRecord:  # noqa: ANN401 - any fiel
     return replace(game, **facts)
 
 
-def read(store: GameStore, uuid: str = UUIDS[0]) -> Saved:
+def read(store: Games, uuid: str = UUIDS[0]) -> Saved:
     saved = store.read(uuid)
     assert saved is not None
     return saved
 
 
-def change(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> GameRecord:  # noqa: ANN401 - the same
+def change(store: Games, uuid: str = UUIDS[0], **facts: Any) -> GameRecord:  # noqa: ANN401 - the same
     """Change some fields of a game."""
     saved = read(store, uuid)
     game = replace(saved.game, **facts)
@@ -109,11 +112,55 @@ def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
 
 
 def test_a_stored_game_that_cannot_be_read_is_not_quoted(tmp_path: Path) -> None:
-    store = SqliteGames(str(tmp_path / "games.db"), FakeClock())
+    store = store_module.sqlite_games(tmp_path / "games.db", FakeClock())
     store.create(new(round=random_round(Random(1), 2)))
-    with store._file.transaction() as db:
-        db.execute("UPDATE games SET body = replace(body, '\"turn\"', '\"truth\"')")
+    with closing(sqlite3.connect(tmp_path / "games.db")) as db, db:
+        db.execute("UPDATE documents SET body = replace(body, '\"turn\"', '\"truth\"')")
     with pytest.raises(StoreError, match=r"^A stored game cannot be read\.$") as failed:
         store.read(UUIDS[0])
     assert failed.value.__cause__ is None
     store.close()
+
+
+def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
+    """A game, its closed round, a caller's count and a bucket, with attributes of their own."""
+    clock, game, closed = FakeClock(), new(public=True), random_round(Random(1), 2)
+    end = {"N": str(int(game.expires(START).timestamp()))}
+    micros = {"N": str(to_micros(START))}
+    items: list[tuple[str, str, dict[str, Any]]] = [
+        (
+            f"game#{game.uuid}",
+            "game",
+            {
+                "game_version": {"N": "7"},
+                "game_json": {"S": json.dumps(encode_game(game))},
+                "changed_at": micros,
+                "write_receipts": {"S": "a b"},
+                "listed_as": {"S": "public"},
+                "nicknames_json": {"S": '["p0", "p1"]'},
+                "is_started": {"BOOL": False},
+            },
+        ),
+        (
+            f"game#{game.uuid}",
+            f"round#{closed.number:05}",
+            {"round_json": {"S": json.dumps(encode_round(closed_at(START, closed)))}},
+        ),
+        (f"caller#{caller_on(START.date(), 'me')}", "games", {"game_count": {"N": "2"}}),
+        (f"census#changed#{START:%Y-%m-%dT%H}", f"at#{START:%H:%M}#0", {"game_count": {"N": "1"}}),
+    ]
+    with moto_client() as client:
+        table = create_table(client, "blefTable")
+        for pk, sk, attributes in items:
+            keys = {"pk": {"S": pk}, "sk": {"S": sk}, "expires_at": end}
+            client.put_item(TableName=table, Item={**keys, **attributes})
+        store = store_module.dynamo_games(table, clock, client)
+        assert [one.nicknames for one in store.listed()] == [("p0", "p1")]
+        assert (read(store).game, read(store).version, read(store).changed) == (game, 7, START)
+        assert store.closed_round(game.uuid, closed.number) == closed_at(START, closed)
+        assert [store.admit("me", 3), store.admit("me", 3)] == [True, False]
+        assert store.count_active() == 1
+        clock.advance(MINUTE)
+        changed = change(store, public=True, admin="p1")
+        assert (read(store).game, read(store).version) == (changed, 8)
+        assert (store.listed()[0].changed, store.count_active()) == (START + MINUTE, 1)

@@ -317,6 +317,7 @@ def test_bodies_come_back_exactly_as_they_were_stored(log: MatchLog) -> None:
         "": [],
         "ünï☃": {"deep": [None, True, 0.1, -0.0, 1e-300, 2**70, "\u0000\n"]},
         "empty": {},
+        "names": ["🂏", "\ud800 half a letter, as any player may be called", "a\0b\nc"],
     }
     lease = log.take("m", "ann", TTL, body)
     assert lease is not None

@@ -25,7 +25,7 @@ from support.cloud_clock import FakeClock
 from support.euchre_api import Service as Euchre
 from support.euchre_dealt import Messages
 
-from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.codec import from_micros
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -111,7 +111,7 @@ def test_blef_of_every_version_has_its_game_and_plays_on(version: str, tmp_path:
     with closing(sqlite3.connect(unpacked(version, "blef.db", tmp_path))) as db:
         (changed_at,) = db.execute("SELECT changed FROM games").fetchone()
     clock = FakeClock(from_micros(changed_at))
-    with closing(SqliteGames(tmp_path / f"{version}-blef.db", clock)) as store:
+    with closing(sqlite_games(tmp_path / f"{version}-blef.db", clock)) as store:
         game = StartedGame(Blef(store, clock), told.pop("game"), told)
         state = game.state()
         assert (state["status"], len(state["history"])) == ("Running", 1)

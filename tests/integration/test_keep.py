@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stamina
+from botocore.exceptions import EndpointConnectionError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.cloud_benches import moto_client
 from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Conflict
-from cardsharp.keep.dynamodb import DynamoKeep
-from cardsharp.keep.port import Delete, Keep, Key, Put
+from cardsharp.keep.dynamodb import RECEIPTS, DynamoKeep
+from cardsharp.keep.port import Add, Delete, Keep, Key, Listed, Put
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.tables import create_table
 
@@ -43,7 +46,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
             yield Bench(clock, lambda: stack.enter_context(closing(make())))
         else:
             client = request.getfixturevalue("emulator").client("dynamodb")
-            name = create_table(client, "Matches")
+            name = create_table(client, "blefTable")
             stack.callback(client.delete_table, TableName=name)
             yield Bench(clock, lambda: DynamoKeep(name, clock, client))
 
@@ -102,6 +105,79 @@ def test_a_range_is_in_order_from_a_key_on_and_of_one_partition(bench: Bench) ->
     assert list(bench.keep.range("q")) == []
 
 
+def test_a_list_has_what_stands_in_it_since_a_moment_the_last_first(bench: Bench) -> None:
+    now = bench.clock.now()
+
+    def put(n: int, expected: int = 0, name: str = "open") -> None:
+        shown = {"nicknames_json": f"[{n}]", "is_started": n > 2}
+        listed = Listed(name, now + n * SECOND, shown) if name else None
+        bench.keep.commit(Put(Key("p", f"m{n}"), {}, expected, listed=listed))
+
+    for number in (3, 1, 2, 4):
+        put(number)
+    put(4, 1, name="")
+    put(5, name="another")
+    found = bench.reopen().entries("open", now + SECOND, 9)
+    assert [(key, (one.at - now) / SECOND, dict(one.shown)) for key, one in found] == [
+        (Key("p", "m3"), 3, {"nicknames_json": "[3]", "is_started": True}),
+        (Key("p", "m2"), 2, {"nicknames_json": "[2]", "is_started": False}),
+    ]
+    assert len(bench.keep.entries("open", now, 1)) == 1
+
+
+def test_of_those_who_count_at_once_nobody_is_lost_and_none_beyond_the_most(bench: Bench) -> None:
+    end = bench.clock.now() + 9 * SECOND
+
+    def add(_: int) -> bool:
+        try:
+            bench.reopen().commit(Add(ONE, 1, end, most=5))
+        except Conflict:
+            return False
+        return True
+
+    assert sum(at_once(8, add)) == 5
+    bench.keep.commit(Put(OTHER, {}), Add(ONE, -2, end))
+    with pytest.raises(Conflict):
+        bench.keep.commit(Put(OTHER, {}), Add(ONE, 9, end))
+    assert [one.body for one in bench.keep.range("game#1")] == [{"count": 3}, {}]
+    bench.clock.advance(9 * SECOND)
+    assert bench.keep.get(ONE) is None
+
+
+class Losing:
+    """A client to whom the answer to its first write does not come."""
+
+    def __init__(self, client: Any, meanwhile: Callable[[], object]) -> None:  # noqa: ANN401
+        self._client, self._meanwhile = client, [meanwhile]
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._client, name)
+
+    def update_item(self, **asked: Any) -> Any:  # noqa: ANN401
+        answer = self._client.update_item(**asked)
+        for meanwhile in (self._meanwhile.pop() for _ in self._meanwhile[:]):
+            meanwhile()
+            raise EndpointConnectionError(endpoint_url="https://aws.example")
+        return answer
+
+
+def test_a_writer_knows_its_own_write_again_also_under_those_of_others() -> None:
+    clock = FakeClock()
+    with moto_client() as client, stamina.set_testing(True, attempts=2):
+        name = create_table(client, "blefTable")
+        others = DynamoKeep(name, clock, client)
+        others.commit(Put(ONE, {}))
+
+        def write_on(number: int = RECEIPTS - 1) -> None:
+            for version in range(2, 2 + number):
+                others.commit(Put(ONE, {}, version))
+
+        mine = DynamoKeep(name, clock, Losing(client, write_on))  # type: ignore[arg-type]
+        mine.commit(Put(ONE, {"mine": True}, 1))
+        with pytest.raises(Conflict):
+            mine.commit(Put(ONE, {}, 2))
+
+
 def test_what_has_expired_is_not_there_and_can_be_written_anew(bench: Bench) -> None:
     end = bench.clock.now() + 2 * SECOND
     bench.keep.commit(Put(ONE, {"old": 1}, expires=end), Put(OTHER, {}))
@@ -151,15 +227,23 @@ def test_of_writers_that_begin_a_document_one_is_first(bench: Bench) -> None:
     assert sum(at_once(8, begin)) == 1
 
 
+WAYS = st.sampled_from(["put", "list", "delete", "add"])
+
+
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.booleans()), max_size=12))
-def test_every_home_is_as_a_file_in_memory(bench: Bench, done: list[tuple[str, int, bool]]) -> None:
-    """Any sequence of writes and removals, right or wrong about the versions."""
-    model = SqliteKeep(MEMORY, bench.clock)
-    partition = f"partition {next(bench.numbers)}"
-    for sort, expected, removed in done:
-        key = Key(partition, sort)
-        change = Delete(key, expected) if removed and expected else Put(key, {"s": sort}, expected)
+@given(st.lists(st.tuples(WAYS, st.sampled_from("abc"), st.integers(0, 3)), max_size=16))
+def test_every_home_is_as_a_file_in_memory(bench: Bench, done: list[tuple[str, str, int]]) -> None:
+    """Any sequence of changes, right or wrong about the versions."""
+    model, now = SqliteKeep(MEMORY, bench.clock), bench.clock.now()
+    name, day = f"partition {next(bench.numbers)}", timedelta(days=1)
+    for way, sort, number in done:
+        key, shown = Key(name, sort), Listed(name, now, {"nicknames_json": f"{number}"})
+        change = {
+            "put": Put(key, {"s": sort}, number),
+            "list": Put(key, {"s": sort}, number, listed=shown),
+            "delete": Delete(key, number or 1),
+            "add": Add(Key(name, f"{sort} counted"), number - 1, now + day, most=2),
+        }[way]
         ends = []
         for keep in (bench.keep, model):
             try:
@@ -169,7 +253,9 @@ def test_every_home_is_as_a_file_in_memory(bench: Bench, done: list[tuple[str, i
             else:
                 ends.append(True)
         assert ends[0] is ends[1]
-    assert list(bench.keep.range(partition)) == list(model.range(partition))
+    assert list(bench.keep.range(name)) == list(model.range(name))
+    found, wanted = (sorted(one.entries(name, now - day, 9)) for one in (bench.keep, model))
+    assert found == wanted
 
 
 def test_a_document_is_removed_unread_whatever_is_there(bench: Bench) -> None:

@@ -12,7 +12,7 @@ from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
 from cardsharp.blef.invited import build_agents
-from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.offering import Offering
@@ -114,7 +114,7 @@ def served(tmp_path: Path, **settings: str) -> Client:
         BOT_QUEUE: f"memory:{tmp_path}",
         BOT_URL: "http://there",
     }
-    store = SqliteGames(tmp_path / "games.db", clock)
+    store = sqlite_games(tmp_path / "games.db", clock)
     return Client(store, clock, base="", agents=build_agents({**told, **settings}))
 
 

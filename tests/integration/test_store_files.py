@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.cloud_clock import FakeClock
 
-from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
@@ -23,7 +23,7 @@ from workbench.show.lookup import open_to_read
 MAKERS: dict[str, Callable[[Path], object]] = {
     "log": lambda path: SqliteLog(path, SystemClock()),
     "vault": lambda path: sqlite_vault(path, SystemClock()),
-    "blef": lambda path: SqliteGames(path, SystemClock()),
+    "blef": lambda path: sqlite_games(path, SystemClock()),
     "euchre": lambda path: sqlite_deals(path, SystemClock()),
     "arena": SqliteStorage,
 }

@@ -14,9 +14,8 @@ from support.euchre_api import Service
 from support.euchre_dealt import Messages
 
 from cardsharp.blef.records import GameRecord
-from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.codec import decode, encode
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.deadmansdraw.decisions import decisions
@@ -74,20 +73,6 @@ def copied(record: MatchRecord, moves: list[MoveRecord], log: SqliteLog, name: s
             log.intend(lease, move.sequence, move.intent)
     log.record(lease, {move.sequence: move.facts for move in moves if move.facts is not None})
     log.finish(lease, record.outcome)
-
-
-@pytest.mark.parametrize("name", ["ok", "é", "🂏", "\ud800 half a letter", "a\0b\nc"])
-def test_every_text_is_kept_as_it_came(tmp_path: Path, name: str) -> None:
-    """Also half of a surrogate pair, which no UTF-8 has and any player may be called."""
-    body = {"names": [name]}
-    assert decode(encode(body)) == body
-    with closing(SqliteLog(tmp_path / "log.db", FakeClock())) as log:
-        lease = log.take("m", "me", TTL, body)
-        assert lease is not None
-        log.record(lease, {1: body})
-        log.note("m", "kind", body)
-        record = known(log)
-        assert record.header == log.moves("m")[0].facts == log.notes("m")[0].body == body
 
 
 BROKEN = {
@@ -168,10 +153,10 @@ def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
 
 def test_a_broken_game_of_blef_is_left_out_of_the_list(tmp_path: Path) -> None:
     path, clock = tmp_path / "games.db", FakeClock()
-    with closing(SqliteGames(path, clock)) as games:
+    with closing(sqlite_games(path, clock)) as games:
         for name in ("a", "b", "c"):
             games.create(GameRecord(name, START, public=True))
-        change(path, "UPDATE games SET nicknames = '[' WHERE uuid = 'b'")
+        change(path, "UPDATE documents SET shown = '[' WHERE partition = 'game#b'")
         assert [one.uuid for one in games.listed()] == ["a", "c"]
 
 

@@ -22,11 +22,12 @@ from support.cloud_clock import START, FakeClock
 from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import GameRecord, Player, key_of
-from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
+from cardsharp.blef.store import Games, sqlite_games
 from cardsharp.cloud.feeds import memory_watchers
 from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.keep.sqlite import SqliteKeep
 
 GAME = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
 STRANGER = "99999999-9999-4999-8999-999999999999"
@@ -52,7 +53,7 @@ def with_others_hands(live: Round, seat: int | None, random: Random) -> Round:
 def serving(live: Round, base: str = "/v2") -> Iterator[Client]:
     """Yield a client of a service that has this round in its one game."""
     clock = FakeClock()
-    store = SqliteGames(MEMORY, clock)
+    store = sqlite_games(MEMORY, clock)
     players = tuple(Player(f"p{seat}", key_of(uuid_of(seat))) for seat in range(len(live.n_cards)))
     game = GameRecord(GAME, START, public=True, admin="p0", players=players, round=live)
     store.create(game)
@@ -139,10 +140,9 @@ def test_no_text_made_of_a_game_by_accident_shows_a_card_or_a_key() -> None:
 def test_the_store_does_not_hold_the_uuids_of_players(capsys: pytest.CaptureFixture[str]) -> None:
     """What is copied out of it, by a backup or a look, lets nobody play for another."""
     clock = FakeClock()
-    store = SqliteGames(MEMORY, clock)
-    client = Client(store, clock)
-    table = client.started(4)
-    with store._file.reading() as db:
+    keep = SqliteKeep(MEMORY, clock)
+    table = Client(Games(keep, clock), clock).started(4)
+    with keep._file.reading() as db:
         dumped = "\n".join(db.iterdump())
     assert table.game in dumped
     assert not any(uuid in dumped for uuid in table.uuids.values())

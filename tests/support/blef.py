@@ -16,9 +16,8 @@ from cardsharp.blef.cards import DECK, Card, Hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef
-from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Deal, Move, Round
-from cardsharp.blef.store import GameStore
+from cardsharp.blef.store import Games, sqlite_games
 from cardsharp.cloud import telemetry
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
@@ -50,7 +49,7 @@ class Reply:
 class Client:
     """Asks the handler in this process, with the events that API Gateway would send."""
 
-    store: GameStore
+    store: Games
     clock: Clock = field(default_factory=FakeClock)
     chance: SecretChance = field(default_factory=SecretChance)
     base: str = API.base
@@ -139,16 +138,16 @@ def logged() -> Iterator[io.StringIO]:
             handler.setStream(stream)  # type: ignore[attr-defined]
 
 
-def blef_front(store: GameStore | None = None, clock: Clock | None = None) -> HttpFront:
+def blef_front(store: Games | None = None, clock: Clock | None = None) -> HttpFront:
     """A front that serves games, from this process if no store is given."""
     given = clock or SystemClock()
-    return front(API, Blef(store or SqliteGames(MEMORY, given), given))
+    return front(API, Blef(store or sqlite_games(MEMORY, given), given))
 
 
 def memory_client(base: str = API.base) -> Client:
     """A client of a service that keeps its games in this process, under a fake clock."""
     clock = FakeClock()
-    return Client(SqliteGames(MEMORY, clock), clock, base=base)
+    return Client(sqlite_games(MEMORY, clock), clock, base=base)
 
 
 class RecordedChance(SecretChance):

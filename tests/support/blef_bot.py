@@ -21,8 +21,8 @@ from cardsharp.blef.logbook import SPAN
 from cardsharp.blef.records import GameRecord
 from cardsharp.blef.refusals import NO_GAME
 from cardsharp.blef.seats import SeatOrder
-from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
+from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, Clock, MatchLog
@@ -68,7 +68,7 @@ class BlefPlace:
     secrets: Sequence[str] = (str(SECRET),)
 
     def __post_init__(self) -> None:
-        self.games = SqliteGames(MEMORY, self.clock)
+        self.games = sqlite_games(MEMORY, self.clock)
         self.client = Client(self.games, self.clock, SeededChance(4))
         self.table = self.client.create()
         self.rival = self.client.join(self.table, RIVAL)

@@ -14,7 +14,7 @@ from cardsharp.blef.agents import Agents
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import room_of
-from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.feeds import memory_watchers
 from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -33,7 +33,7 @@ AGENTS = Agents({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
 def next_client() -> Client:
     """A client of today's generation, of a service that keeps its games in this process."""
     clock = FakeClock()
-    return Client(SqliteGames(MEMORY, clock), clock, base="", agents=AGENTS)
+    return Client(sqlite_games(MEMORY, clock), clock, base="", agents=AGENTS)
 
 
 def next_rows() -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ class NextRecording:
     def __post_init__(self) -> None:
         clock = FakeClock()
         self.clock, self.chance = clock, RecordedChance()
-        self.store = SqliteGames(MEMORY, clock)
+        self.store = sqlite_games(MEMORY, clock)
         self.client = Client(self.store, clock, self.chance, "", AGENTS)
         self.sockets = NotedSockets()
         feed = Feed(memory_watchers(clock), self.sockets, clock)

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.service import MAX_GAMES
-from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Move, Round
+from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.sqlite_file import MEMORY
 from support.blef import Client, RecordedChance, Reply, hands_of, seeded_deal
 from support.cloud_clock import START, FakeClock
@@ -39,7 +39,7 @@ class Recording:
         # By real chance alice's bets would hold in one run of 170, and bob would be out instead.
         self.chance = RecordedChance(seeded_deal(1))
         clock = FakeClock()
-        self.store = SqliteGames(MEMORY, clock)
+        self.store = sqlite_games(MEMORY, clock)
         self.client = Client(self.store, clock, self.chance)
 
     def ask(self, pair: dict[str, Any]) -> Reply:

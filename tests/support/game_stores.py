@@ -1,14 +1,11 @@
-"""The stores of Blef's games that the contract suite runs against."""
+"""Stores that tests run against, each with its clock."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cardsharp.blef.dynamodb import DynamoGames
-from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.ports import Clock
 from support.cloud_clock import FakeClock
 from workbench.cloud.tables import create_table
@@ -51,7 +48,3 @@ def in_table(
         yield Bench(kind(name, clock or fake, client), fake, lambda: kind(name, fake, client))
     finally:
         client.delete_table(TableName=name)
-
-
-sqlite_games = partial(in_file, SqliteGames)
-dynamo_games = partial(in_table, DynamoGames, "blefTable")

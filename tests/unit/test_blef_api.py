@@ -9,11 +9,11 @@ import pytest
 from support.blef import Client, logged, memory_client
 from support.cloud_clock import FakeClock
 
-from cardsharp.blef.sqlite import SqliteGames
-from cardsharp.blef.store import Saved
+from cardsharp.blef.store import Games, Saved
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import StoreError
 from cardsharp.games import games
+from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.http_events import WireRequest, read_answer
 from workbench.cloud.template import all_resources
 from workbench.stage.document import files_of
@@ -116,11 +116,11 @@ def test_a_browser_may_ask_from_anywhere(client: Client) -> None:
     assert not any(name.startswith("Access-") for name in client.get("/version").headers)
 
 
-class Failing(SqliteGames):
+class Failing(Games):
     """A store that fails, quoting what it should not."""
 
     def __init__(self, clock: FakeClock, error: Exception) -> None:
-        super().__init__(MEMORY, clock)
+        super().__init__(SqliteKeep(MEMORY, clock), clock)
         self.error = error
 
     def read(self, game_uuid: str) -> Saved | None:  # noqa: ARG002 - as the store asks for it

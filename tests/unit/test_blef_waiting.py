@@ -5,17 +5,17 @@ from datetime import timedelta
 from support.blef import Client, StartedGame
 from support.cloud_clock import FakeClock
 
-from cardsharp.blef.sqlite import SqliteGames
-from cardsharp.blef.store import Saved
+from cardsharp.blef.store import Games, Saved
 from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web.request import LONGEST_WAIT
 
 
-class Busy(SqliteGames):
+class Busy(Games):
     """A store in which somebody acts while others wait: at a given look at the game."""
 
     def __init__(self, clock: FakeClock) -> None:
-        super().__init__(MEMORY, clock)
+        super().__init__(SqliteKeep(MEMORY, clock), clock)
         self.looks = 0
         self.events: dict[int, object] = {}
 

@@ -82,7 +82,7 @@ def plant(house: grimp.ImportGraph, importer: str, imported: str, line: str) -> 
         ("cardsharp.deadmansdraw.strategies.steady", "cardsharp.deadmansdraw.wire", STRATEGY),
         ("cardsharp.registry", "os", LEANT_ON),
         ("cardsharp.blef.game", "cardsharp.euchre.rules", GAME),
-        ("cardsharp.blef.service", "cardsharp.blef.sqlite", HEIGHTS),
+        ("cardsharp.blef.store", "cardsharp.blef.service", HEIGHTS),
         ("cardsharp.deadmansdraw.bot", "cardsharp.deadmansdraw.assembly", HEIGHTS),
         ("cardsharp.exchange", "cardsharp.deadmansdraw.cards", SHARED),
         ("cardsharp.cloud.sqs", "cardsharp.deadmansdraw.rules", SHARED),

@@ -10,7 +10,7 @@ from cardsharp.blef.agents import NO_AGENTS, Agents
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef
-from cardsharp.blef.store import GameStore
+from cardsharp.blef.store import Games
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.feeds import FEED, watched
 from cardsharp.cloud.stores import Stores
@@ -23,10 +23,10 @@ from cardsharp.web.service import BOT_QUEUE, Service
 
 NEXT = "BLEF_NEXT"
 
-STORES: Stores[GameStore] = Stores(
+STORES: Stores[Games] = Stores(
     "BLEF_STORE",
-    Part("cardsharp.blef.sqlite:SqliteGames"),
-    Part("cardsharp.blef.dynamodb:DynamoGames"),
+    Part("cardsharp.blef.store:sqlite_games"),
+    Part("cardsharp.blef.store:dynamo_games"),
 )
 
 

@@ -6,32 +6,24 @@ it from bucket to bucket in the transaction that changes it, most changes move n
 that is past no longer counts. Each bucket is a few items, so that games do not wait for each other;
 how many is bounded by time alone.
 
-| pk                  | sk            | attributes                           |
+| partition           | sort          | body                                 |
 |---------------------|---------------|--------------------------------------|
-| census#changed#HOUR | at#HH:MM#n    | game_count, expires_at               |
-| census#expiring     | on#DAY[THH]#n | game_count, expires_at               |
+| census#changed#HOUR | at#HH:MM#n    | a count, kept for a while beyond     |
+| census#expiring     | on#DAY[THH]#n | the same                             |
 """
 
 import zlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cardsharp.blef.records import RECENT
-from cardsharp.cloud.dynamodb_items import key, number
-from cardsharp.cloud.dynamodb_table import DynamoTable
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
-
-    from cardsharp.cloud.dynamodb_items import Item
+from cardsharp.keep.port import Add, Document, Keep, Key
 
 SHARES = 8
 """Items of one bucket."""
 
-_AT = "at#"
 _ON = "on#"
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
@@ -41,8 +33,7 @@ _KEPT = timedelta(days=2)
 """How long a bucket that is past is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lifetime:
+class Lifetime(NamedTuple):
     """When a game was last changed, and when it expires."""
 
     changed: datetime
@@ -57,46 +48,34 @@ class _Bucket(NamedTuple):
     end: datetime
 
 
-class Census:
-    """The counts in the table of the games."""
+def moves(game_uuid: str, before: Lifetime | None, after: Lifetime) -> list[Add]:
+    """The writes that count a changed game anew, none if its buckets are the same."""
+    shift: Counter[_Bucket] = Counter()
+    share = zlib.crc32(game_uuid.encode()) % SHARES
+    for entry, by in ((before, -1), (after, 1)):
+        if entry is not None:
+            shift[_minute_bucket(entry.changed, share)] += by
+            shift[_last_bucket(entry, share)] += by
+    # A bucket that no longer counts is left alone, for it may have been dropped.
+    oldest = after.changed - RECENT
+    return [
+        Add(Key(bucket.partition, bucket.name), by, bucket.end + _KEPT)
+        for bucket, by in shift.items()
+        if by and bucket.end > oldest
+    ]
 
-    def __init__(self, table: DynamoTable) -> None:
-        self._table = table
 
-    def moves(
-        self, game_uuid: str, before: Lifetime | None, after: Lifetime
-    ) -> "list[TransactWriteItemTypeDef]":
-        """The writes that count a changed game anew, none if its buckets are the same."""
-        shift: Counter[_Bucket] = Counter()
-        share = zlib.crc32(game_uuid.encode()) % SHARES
-        for entry, by in ((before, -1), (after, 1)):
-            if entry is not None:
-                shift[_minute_bucket(entry.changed, share)] += by
-                shift[_last_bucket(entry, share)] += by
-        # A bucket that no longer counts is left alone, for the table may have dropped it.
-        oldest = after.changed - RECENT
-        return [self._add(bucket, by) for bucket, by in shift.items() if by and bucket.end > oldest]
+def count_active(keep: Keep, now: datetime) -> int:
+    """How many games changed recently, counting the first minute in full."""
+    since = now - RECENT
+    first = _sum(keep.range(_hour(since), after=_at(since)))
+    return first if _hour(now) == _hour(since) else first + _sum(keep.range(_hour(now)))
 
-    def count_active(self, now: datetime) -> int:
-        """How many games changed recently, counting the first minute in full."""
-        since = now - RECENT
-        first = _sum(self._table.under(_hour(since), _AT), _at(since))
-        if _hour(now) == _hour(since):
-            return first
-        return first + _sum(self._table.under(_hour(now), _AT), _AT)
 
-    def count_all(self, now: datetime) -> int:
-        """How many games have not expired, counting those of today's and this hour's buckets."""
-        past = int((now + _KEPT).timestamp())
-        buckets = self._table.under(_EXPIRING, _ON)
-        return sum(int(b["game_count"]["N"]) for b in buckets if int(b["expires_at"]["N"]) > past)
-
-    def _add(self, bucket: _Bucket, by: int) -> "TransactWriteItemTypeDef":
-        return self._table.updating(
-            key(bucket.partition, bucket.name),
-            "SET expires_at = :end ADD game_count :by",
-            {":end": number(int((bucket.end + _KEPT).timestamp())), ":by": number(by)},
-        )
+def count_all(keep: Keep, now: datetime) -> int:
+    """How many games have not expired, counting those of today's and this hour's buckets."""
+    found = keep.range(_EXPIRING, after=f"{_ON}{now.astimezone(UTC):%Y-%m-%d}")
+    return _sum(one for one in found if one.expires is not None and one.expires > now + _KEPT)
 
 
 def _minute_bucket(changed: datetime, share: int) -> _Bucket:
@@ -123,6 +102,5 @@ def _at(moment: datetime) -> str:
     return f"at#{moment.astimezone(UTC):%H:%M}"
 
 
-def _sum(items: "Iterable[Item]", since: str) -> int:
-    """The sum of the counts of the items whose names are not before `since`."""
-    return sum(int(item["game_count"]["N"]) for item in items if item["sk"]["S"] >= since)
+def _sum(counts: Iterable[Document]) -> int:
+    return sum(int(str(one.body["count"])) for one in counts)

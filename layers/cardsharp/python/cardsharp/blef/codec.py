@@ -1,10 +1,10 @@
-"""How games and rounds are stored: as short JSON texts, the same in every store.
+"""How games and rounds are stored: as short JSON objects, the same in every store.
 
 A card is one letter and a hand a word, so a game of eight players fits into one kilobyte or two.
 """
 
-import json
-from typing import NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.records import ClosedRound, GameRecord, Player
@@ -22,11 +22,6 @@ class _RoundBody(TypedDict):
     history: list[tuple[int, int]]
 
 
-class _ClosedBody(_RoundBody):
-    at: NotRequired[int]
-    """Missing in rounds of the first version."""
-
-
 class _GameBody(TypedDict):
     created: int
     public: bool
@@ -39,7 +34,7 @@ _FIRST = ord("a")
 _LETTERS = {card: chr(_FIRST + index) for index, card in enumerate(DECK)}
 
 
-def encode_game(game: GameRecord) -> str:
+def encode_game(game: GameRecord) -> Mapping[str, object]:
     """A game without its uuid, which is the key of the store."""
     body: _GameBody = {
         "created": to_micros(game.created),
@@ -49,19 +44,17 @@ def encode_game(game: GameRecord) -> str:
         "players": [[one.nickname, one.key, *filter(None, [one.agent])] for one in game.players],
         "round": None if game.round is None else _round_body(game.round),
     }
-    return _dump(body)
+    return {**body}
 
 
-def encode_round(closed: ClosedRound) -> str:
+def encode_round(closed: ClosedRound) -> Mapping[str, object]:
     """A round that is over."""
-    body: _ClosedBody = {**_round_body(closed.round), "at": to_micros(closed.at)}
-    return _dump(body)
+    return {**_round_body(closed.round), "at": to_micros(closed.at)}
 
 
-def decode_game(uuid: str, text: str) -> GameRecord:
-    """The game that `encode_game` made this text from; raises `StoreError`."""
+def decode_game(uuid: str, body: Any) -> GameRecord:  # noqa: ANN401 - whatever was stored
+    """The game that `encode_game` made this of; raises `StoreError`."""
     try:
-        body: _GameBody = json.loads(text)
         return GameRecord(
             uuid=uuid,
             created=from_micros(body["created"]),
@@ -75,10 +68,9 @@ def decode_game(uuid: str, text: str) -> GameRecord:
         raise StoreError("A stored game cannot be read.") from None
 
 
-def decode_round(text: str) -> ClosedRound:
-    """The round that `encode_round` made this text from; raises `StoreError`."""
+def decode_round(body: Any) -> ClosedRound:  # noqa: ANN401 - whatever was stored
+    """The round that `encode_round` made this of; raises `StoreError`."""
     try:
-        body: _ClosedBody = json.loads(text)
         return ClosedRound(_round(body), from_micros(body.get("at", 0)))
     except (ValueError, TypeError, KeyError, IndexError):
         raise StoreError("A stored round cannot be read.") from None
@@ -104,7 +96,3 @@ def _round(body: _RoundBody) -> Round:
         turn=body["turn"],
         history=tuple(Move(seat, action) for seat, action in body["history"]),
     )
-
-
-def _dump(body: _GameBody | _ClosedBody) -> str:
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))

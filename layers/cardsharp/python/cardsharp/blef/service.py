@@ -18,7 +18,7 @@ from cardsharp.blef.changes import Change, SecretChance
 from cardsharp.blef.records import GameRecord, Status
 from cardsharp.blef.refusals import NO_GAME, NO_PLAYER, Denied
 from cardsharp.blef.sight import Changed, Sight, past, present
-from cardsharp.blef.store import GameStore, Listing, Saved
+from cardsharp.blef.store import Games, Listing, Saved
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.web.refusals import Refused, bad_request
@@ -77,7 +77,7 @@ class Blef:
 
     def __init__(
         self,
-        store: GameStore,
+        store: Games,
         clock: Clock,
         chance: SecretChance | None = None,
         agents: Agents = NO_AGENTS,

@@ -1,33 +1,53 @@
-"""The port of the games: what the service may ask of the place where they are kept.
+"""The games: a codec over the port of what is kept (`cardsharp.keep.port`).
 
-Adapters raise `StoreError` for a failing backend and `Conflict` where somebody else was first.
-A game that has expired is absent, whether or not it was already removed.
+| partition | sort | body |
+|---|---|---|
+| game#UUID | game | `changed`, in microseconds, and `game`; in the list "public" if it is |
+| game#UUID | round#00012 | a closed round |
+| caller#… | games | a count: of a caller's day, by a digest |
+| census#… | | see `census` |
+
+The table has no stream: a record of it would carry hands. A game that has expired is absent,
+whether or not it was already removed.
 """
 
 import hashlib
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cardsharp.blef.records import ClosedRound, GameRecord, room_of
+from cardsharp.blef.census import Lifetime, count_active, count_all, moves
+from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
+from cardsharp.blef.records import RECENT, WHOLE_LIFE, ClosedRound, GameRecord, room_of
 from cardsharp.blef.state import Round
+from cardsharp.cloud.codec import decode, from_micros, to_micros
+from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.telemetry import logger
+from cardsharp.errors import Conflict
+from cardsharp.keep.port import Add, Keep, Key, Listed, Put
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+    from cardsharp.cloud.dynamodb_items import Item
 
 LIST_LIMIT = 500
 """Public games in the list."""
 
+_PUBLIC = "public"
+
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A game as it was read: `version` grows by one with every change.
-
-    `receipts` belong to the adapter, which knows its own writes again by them.
-    """
+    """A game as it was read: `version` grows by one with every change."""
 
     game: GameRecord
     version: int
     changed: datetime
     expires: datetime
-    receipts: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,47 +86,138 @@ def caller_on(day: date, caller: str) -> str:
     return hashlib.sha256(f"{day} {caller}".encode()).hexdigest()
 
 
-class GameStore(Protocol):
-    """Games, their closed rounds, and how many there are."""
+@dataclass
+class Games:
+    """Games, their closed rounds, and how many there are; raises `StoreError` if it fails."""
+
+    keep: Keep
+    clock: Clock
 
     def create(self, game: GameRecord) -> None:
         """Keep a new game."""
-        ...
+        now = self.clock.now()
+        after = Lifetime(now, game.expires(now))
+        self.keep.commit(_put(game, after, 0), *moves(game.uuid, None, after))
 
     def admit(self, caller: str, most: int) -> bool:
         """Count a game that a caller creates today; False where `most` are counted already."""
-        ...
+        now = self.clock.now()
+        key = Key(f"caller#{caller_on(now.date(), caller)}", "games")
+        try:
+            self.keep.commit(Add(key, 1, now + timedelta(days=1), most))
+        except Conflict:
+            return False
+        return True
 
     def read(self, game_uuid: str) -> Saved | None:
         """A game as of now, with every change that was acknowledged, or None."""
-        ...
+        found = self.keep.get(_key(game_uuid))
+        if found is None:
+            return None
+        game = decode_game(game_uuid, found.body.get("game"))
+        changed = from_micros(int(str(found.body["changed"])))
+        return Saved(game, found.version, changed, found.expires or game.expires(changed))
 
     def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> Saved:
         """Put `game` in the place of what was read, together with the round that it closed.
 
-        Returns what is there now. Raises `Conflict` if the game was changed after `saved` was
-        read; nothing is written then.
+        Returns what is there now.
+
+        Raises:
+            Conflict: the game was changed after it was read; nothing is written.
         """
-        ...
+        changed = moment_of(self.clock.now(), saved.changed)
+        after = Lifetime(changed, game.expires(changed))
+        rounds = [] if closed is None else [_closed(game, closed_at(changed, closed))]
+        shifts = moves(game.uuid, Lifetime(saved.changed, saved.expires), after)
+        self.keep.commit(_put(game, after, saved.version), *shifts, *rounds)
+        return Saved(game, saved.version + 1, *after)
 
     def closed_round(self, game_uuid: str, number: int) -> ClosedRound | None:
         """A closed round of a game, or None."""
-        ...
+        found = self.keep.get(_round_key(game_uuid, number))
+        return None if found is None else decode_round(found.body)
 
     def listed(self) -> list[Listing]:
         """The public games that changed recently, by uuid; a change may show late.
 
         Of more than `LIST_LIMIT` the last changed.
         """
-        ...
+        found = self.keep.entries(_PUBLIC, self.clock.now() - RECENT, LIST_LIMIT)
+        listings = [one for entry in found for one in _listing(*entry)]
+        return sorted(listings, key=lambda listing: listing.uuid)
 
     def count_active(self) -> int:
         """How many games changed recently, to the minute."""
-        ...
+        return count_active(self.keep, self.clock.now())
 
     def count_all(self) -> int:
         """How many games there are; one may be counted up to a day after it expired.
 
         One that nobody has joined, up to an hour.
         """
-        ...
+        return count_all(self.keep, self.clock.now())
+
+    def close(self) -> None:
+        """Let go of files and connections; nothing is asked of it any more."""
+        self.keep.close()
+
+
+def sqlite_games(path: str | Path, clock: Clock) -> Games:
+    """The games in a file, made with its folder if it is not there; `:memory:` is this process."""
+    from cardsharp.blef.earlier import STEPS  # noqa: PLC0415 - not needed in the cloud
+    from cardsharp.cloud.sqlite_file import Contents  # noqa: PLC0415 - as above
+    from cardsharp.keep.sqlite import SqliteKeep  # noqa: PLC0415 - as above
+
+    return Games(SqliteKeep(path, clock, Contents("file of games", "BLEF_STORE", STEPS)), clock)
+
+
+def dynamo_games(table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> Games:
+    """The games in the DynamoDB table of that name."""
+    from cardsharp.keep.dynamodb import DynamoKeep  # noqa: PLC0415 - boto3 is slow to import
+
+    named = {"version": "game_version", "count": "game_count"}
+    return Games(DynamoKeep(table, clock, client, **named, earlier=_earlier), clock)
+
+
+def _put(game: GameRecord, entry: Lifetime, expected: int) -> Put:
+    """The write of a game; a private one leaves the list."""
+    body = {"changed": to_micros(entry.changed), "game": encode_game(game)}
+    shown: dict[str, str | bool] = {
+        "nicknames_json": json.dumps(game.nicknames),
+        "is_started": game.round is not None,
+    }
+    listed = Listed(_PUBLIC, entry.changed, shown) if game.public else None
+    return Put(_key(game.uuid), body, expected, entry.expires, listed)
+
+
+def _closed(game: GameRecord, closed: ClosedRound) -> Put:
+    """The write of a closed round, which outlives the game."""
+    key = _round_key(game.uuid, closed.round.number)
+    return Put(key, encode_round(closed), 0, game.created + WHOLE_LIFE)
+
+
+def _key(game_uuid: str) -> Key:
+    return Key(f"game#{game_uuid}", "game")
+
+
+def _round_key(game_uuid: str, round_number: int) -> Key:
+    return Key(f"game#{game_uuid}", f"round#{round_number:05}")
+
+
+def _earlier(item: "Item") -> Mapping[str, object]:
+    """The body of a game or round of version 0.2."""
+    if "round_json" in item:
+        return decode(item["round_json"]["S"])
+    return {"changed": int(item["changed_at"]["N"]), "game": decode(item["game_json"]["S"])}
+
+
+def _listing(key: Key, listed: Listed) -> Iterator[Listing]:
+    """Yield a game as it is listed; one that cannot be read is left out, and the log says so."""
+    uuid = key.partition.partition("#")[2]
+    try:
+        nicknames = tuple(json.loads(str(listed.shown["nicknames_json"])))
+    except (ValueError, TypeError, KeyError):
+        logger.warning("a stored game cannot be read", extra={"game": uuid})
+        return
+    yield Listing(uuid, nicknames, bool(listed.shown.get("is_started")), listed.at)

@@ -71,9 +71,9 @@ class Vault:
 def sqlite_vault(log: Path, clock: Clock) -> Vault:
     """The vault in the file that belongs to the match log at `log`."""
     from cardsharp.cloud.sqlite_file import Contents  # noqa: PLC0415 - not needed in the cloud
-    from cardsharp.keep.sqlite import TABLE, SqliteKeep  # noqa: PLC0415 - as above
+    from cardsharp.keep.sqlite import LISTS, TABLE, SqliteKeep  # noqa: PLC0415 - as above
 
-    contents = Contents("vault", "CARDSHARP_STORE", (_FIRST, f"{TABLE};{_MOVED}"))
+    contents = Contents("vault", "CARDSHARP_STORE", (_FIRST, f"{TABLE};{_MOVED}", LISTS))
     return Vault(SqliteKeep(log.with_name(f"{log.name}.vault"), clock, contents), clock)
 
 
@@ -81,7 +81,7 @@ def dynamo_vault(table: str, clock: Clock, client: "DynamoDBClient | None" = Non
     """The vault in the table of a match log, which holds a secret as it did in version 0.2."""
     from cardsharp.keep.dynamodb import DynamoKeep  # noqa: PLC0415 - boto3 is slow to import
 
-    return Vault(DynamoKeep(table, clock, client, "secret_json"), clock)
+    return Vault(DynamoKeep(table, clock, client, body="secret_json"), clock)
 
 
 def _key(match_id: str) -> Key:

@@ -8,7 +8,7 @@ from cardsharp.contest.entries import Settings
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.records import Records
 from cardsharp.errors import ConfigError
-from cardsharp.keep.sqlite import TABLE, SqliteKeep
+from cardsharp.keep.sqlite import LISTS, TABLE, SqliteKeep
 
 FILE = "contest.db"
 
@@ -61,7 +61,7 @@ DROP TABLE settings; DROP TABLE teams; DROP TABLE rulings; DROP TABLE results; D
 DROP TABLE progress; DROP TABLE meetings; DROP TABLE standings;
 """
 
-_STEPS = (_FIRST, _STAGES, _PRACTICE, f"{TABLE};{_MOVED}")
+_STEPS = (_FIRST, _STAGES, _PRACTICE, f"{TABLE};{_MOVED}", LISTS)
 _CONTENTS = Contents("contest's file", "the contest's folder", _STEPS)
 
 

@@ -89,9 +89,9 @@ class Deals:
 def sqlite_keep(path: str | Path, clock: Clock, *, to_read: bool = False) -> "SqliteKeep":
     """The file of deals at `path`, made with its folder if it is not there, unless `to_read`."""
     from cardsharp.cloud.sqlite_file import Contents  # noqa: PLC0415 - not needed in the cloud
-    from cardsharp.keep.sqlite import TABLE, SqliteKeep  # noqa: PLC0415 - as above
+    from cardsharp.keep.sqlite import LISTS, TABLE, SqliteKeep  # noqa: PLC0415 - as above
 
-    contents = Contents("file of deals", "EUCHRE_STORE", (_FIRST, f"{TABLE};{_MOVED}"))
+    contents = Contents("file of deals", "EUCHRE_STORE", (_FIRST, f"{TABLE};{_MOVED}", LISTS))
     return SqliteKeep(path, clock, contents, to_read=to_read)
 
 

@@ -4,7 +4,7 @@
 |---|---|---|
 | game#ID | game | players (name and secret's digest), seats, count of moves, state |
 | game#ID | move#00001 | seat, action, state after it |
-| caller#DIGEST | DAY | games that a caller has created on a day |
+| caller#DIGEST | DAY | a count: games that a caller has created on a day |
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from typing import Any
 
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict
-from cardsharp.keep.port import Keep, Key, Put
+from cardsharp.keep.port import Add, Keep, Key, Put
 
 Json = Mapping[str, Any]
 
@@ -100,18 +100,11 @@ class Tables:
         """Count a game of a caller's today; False where `most` are counted already."""
         now = self.clock.now()
         key = Key(f"caller#{digest(caller)}", now.date().isoformat())
-        while True:
-            found = self.keep.get(key)
-            count = 0 if found is None else int(str(found.body["count"]))
-            if count >= most:
-                return False
-            version = 0 if found is None else found.version
-            put = Put(key, {"count": count + 1}, version, now + timedelta(days=2))
-            try:
-                self.keep.commit(put)
-            except Conflict:
-                continue
-            return True
+        try:
+            self.keep.commit(Add(key, 1, now + timedelta(days=2), most))
+        except Conflict:
+            return False
+        return True
 
     def _end(self) -> datetime:
         return (self.clock.now() + self.life).replace(microsecond=0)

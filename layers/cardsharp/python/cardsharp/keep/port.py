@@ -28,17 +28,26 @@ class Document(NamedTuple):
     expires: datetime | None = None
 
 
+class Listed(NamedTuple):
+    """How a document stands in a list: in the order of `at`, with what the list shows of it."""
+
+    name: str
+    at: datetime
+    shown: Mapping[str, str | bool]
+
+
 class Put(NamedTuple):
     """Write a document that has the `expected` version; 0 for one that must not be there.
 
     With None it is written unread, whatever is there. From `expires` on it is as if it were not
-    there.
+    there. It stands in a list for as long as it is written with `listed`.
     """
 
     key: Key
     body: Mapping[str, object]
     expected: int | None = 0
     expires: datetime | None = None
+    listed: Listed | None = None
 
 
 class Delete(NamedTuple):
@@ -51,7 +60,19 @@ class Delete(NamedTuple):
     expected: int | None
 
 
-Change = Put | Delete
+class Add(NamedTuple):
+    """Add to a count, unread and whoever else adds; where there is none it begins at 0.
+
+    It is read as a document of version 1 with the body `{"count": ...}`, and is `most` at most.
+    """
+
+    key: Key
+    by: int
+    expires: datetime
+    most: int | None = None
+
+
+Change = Put | Delete | Add
 
 
 class Keep(Protocol):
@@ -69,7 +90,14 @@ class Keep(Protocol):
         """Make all changes, of different documents, or none.
 
         Raises:
-            Conflict: a document has not the version that was expected.
+            Conflict: a document has not the version that was expected, or a count is at its most.
+        """
+        ...
+
+    def entries(self, name: str, since: datetime, most: int) -> Sequence[tuple[Key, Listed]]:
+        """At most so many entries of a list after a moment, the last first; a change may be late.
+
+        One that has expired may be among them, and one that cannot be read is left out.
         """
         ...
 

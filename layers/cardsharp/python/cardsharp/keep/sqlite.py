@@ -1,15 +1,19 @@
 """Documents in one table of a SQLite file, for several processes at once, or of this memory."""
 
+import logging
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import cast
 
 from cardsharp.cloud.codec import decode, encode, from_micros, to_micros
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
-from cardsharp.errors import Conflict
-from cardsharp.keep.port import Change, Delete, Document, Key
+from cardsharp.errors import Conflict, StoreError
+from cardsharp.keep.port import Add, Change, Delete, Document, Key, Listed, Put
+
+_log = logging.getLogger(__name__)
 
 TABLE = (
     "CREATE TABLE documents (partition TEXT NOT NULL, sort TEXT NOT NULL, "
@@ -18,25 +22,57 @@ TABLE = (
 )
 """The schema step that makes the table of documents."""
 
+LISTS = (
+    "ALTER TABLE documents ADD COLUMN listed TEXT; ALTER TABLE documents ADD COLUMN at INTEGER; "
+    "ALTER TABLE documents ADD COLUMN shown TEXT; "
+    "CREATE INDEX documents_by_list ON documents (listed, at)"
+)
+"""The step after it, by which documents can stand in lists."""
+
 _BY_END = "CREATE INDEX documents_by_end ON documents (expires)"
 _CONTENTS = Contents(
     "file of documents",
     "CARDSHARP_STORE",
-    (TABLE, _BY_END),
+    (TABLE, _BY_END, LISTS),
 )
 _FIND = (
     "SELECT * FROM documents WHERE partition = :partition AND sort = :sort "
     "AND (expires IS NULL OR expires > :now)"
 )
-_VERSION = "SELECT version FROM documents WHERE partition = ? AND sort = ?"
-_WRITE = (
-    "INSERT INTO documents VALUES (?, ?, 1, ?, ?) ON CONFLICT (partition, sort) DO UPDATE "
-    "SET version = version + 1, body = excluded.body, expires = excluded.expires"
+_NEW = (
+    "INSERT INTO documents VALUES (:partition, :sort, 1, :body, :end, :listed, :at, :shown) "
+    "ON CONFLICT (partition, sort) DO NOTHING"
+)
+_UNREAD = (
+    "INSERT INTO documents VALUES (:partition, :sort, 1, :body, :end, :listed, :at, :shown) "
+    "ON CONFLICT (partition, sort) DO UPDATE SET version = version + 1, body = :body, "
+    "expires = :end, listed = :listed, at = :at, shown = :shown"
+)
+_CHANGED = (
+    "UPDATE documents SET version = version + 1, body = :body, expires = :end, "
+    "listed = :listed, at = :at, shown = :shown WHERE partition = :partition AND sort = :sort "
+    "AND version = :expected AND (expires IS NULL OR expires > :now)"
+)
+_GONE = (
+    "DELETE FROM documents WHERE partition = :partition AND sort = :sort "
+    "AND (:expected IS NULL OR version = :expected)"
+)
+_ADD = (
+    "INSERT INTO documents (partition, sort, version, body, expires) "
+    "VALUES (:partition, :sort, 1, json_object('count', :by), :end) "
+    "ON CONFLICT (partition, sort) DO UPDATE SET expires = :end, "
+    "body = json_object('count', json_extract(body, '$.count') + :by) "
+    "WHERE :most IS NULL OR json_extract(body, '$.count') + :by <= :most"
+)
+_ENTRIES = (
+    "SELECT * FROM documents WHERE listed = :name AND at > :since "
+    "AND (expires IS NULL OR expires > :now) ORDER BY at DESC LIMIT :most"
 )
 _RANGE = (
     "SELECT * FROM documents WHERE partition = :partition AND sort > :after "
     "AND (expires IS NULL OR expires > :now) ORDER BY sort LIMIT :most"
 )
+_DROP = "DELETE FROM documents WHERE expires <= ?"
 
 
 class SqliteKeep:
@@ -73,12 +109,20 @@ class SqliteKeep:
 
     def commit(self, *changes: Change) -> None:
         """See `Keep`."""
+        now = self._now()
         with self._file.transaction() as db:
-            db.execute("DELETE FROM documents WHERE expires <= ?", (self._now(),))
+            # What begins makes room; a document that goes on is not to pay for that.
+            if not all(isinstance(one, Put) and one.expected for one in changes):
+                db.execute(_DROP, (now,))
             for change in changes:
-                if change.expected is not None and change.expected != _version(db, change.key):
-                    raise Conflict("The document was changed by somebody else.")
-                _carry_out(db, change)
+                _carry_out(db, change, now)
+
+    def entries(self, name: str, since: datetime, most: int) -> Sequence[tuple[Key, Listed]]:
+        """See `Keep`."""
+        asked = {"name": name, "since": to_micros(since), "most": most, "now": self._now()}
+        with self._file.reading() as db:
+            rows = db.execute(_ENTRIES, asked).fetchall()
+        return [one for row in rows for one in _entry(row)]
 
     def listed(self) -> Sequence[tuple[Key, datetime | None]]:
         """The keys of all documents and when each expires, the last to expire first.
@@ -97,18 +141,41 @@ class SqliteKeep:
         return 0 if self._to_read else to_micros(self._clock.now())
 
 
-def _version(db: sqlite3.Connection, key: Key) -> int:
-    """Of a document that has not expired; 0 if there is none."""
-    row = db.execute(_VERSION, key).fetchone()
-    return 0 if row is None else int(row["version"])
+def _carry_out(db: sqlite3.Connection, change: Change, now: int) -> None:
+    """Make one of several changes; raises `Conflict` where it cannot be made."""
+    told = {"partition": change.key.partition, "sort": change.key.sort, "now": now}
+    match change:
+        case Add(_, by, expires, most):
+            statement = _ADD
+            told |= {"by": by, "end": to_micros(expires), "most": most}
+        case Delete(_, expected):
+            statement = _GONE
+            told |= {"expected": expected}
+        case Put(_, body, expected, expires, listed):
+            statement = _UNREAD if expected is None else _NEW if not expected else _CHANGED
+            told |= {"expected": expected, "body": encode(body)}
+            told |= {"end": None if expires is None else to_micros(expires)}
+            told |= _standing(listed)
+    written = db.execute(statement, told).rowcount
+    if not written and not (isinstance(change, Delete) and change.expected is None):
+        raise Conflict("The document was changed by somebody else, or the count is at its most.")
 
 
-def _carry_out(db: sqlite3.Connection, change: Change) -> None:
-    if isinstance(change, Delete):
-        db.execute("DELETE FROM documents WHERE partition = ? AND sort = ?", change.key)
+def _standing(listed: Listed | None) -> dict[str, object]:
+    if listed is None:
+        return {"listed": None, "at": None, "shown": None}
+    return {"listed": listed.name, "at": to_micros(listed.at), "shown": encode(listed.shown)}
+
+
+def _entry(row: sqlite3.Row) -> Iterator[tuple[Key, Listed]]:
+    """Yield the entry of a row; what cannot be read hides no other."""
+    try:
+        shown = decode(row["shown"])
+    except StoreError as error:
+        _log.warning("an entry of a list cannot be read: %s", error, extra={"sort": row["sort"]})
         return
-    end = None if change.expires is None else to_micros(change.expires)
-    db.execute(_WRITE, (*change.key, encode(change.body), end))
+    listed = Listed(row["listed"], from_micros(row["at"]), cast("Mapping[str, str | bool]", shown))
+    yield Key(row["partition"], row["sort"]), listed
 
 
 def _document(row: sqlite3.Row) -> Document:

@@ -2,11 +2,11 @@
 
 Both describe the same API. Where 3.0 has no word for what a schema asks, the word is left out, and
 the older document allows more, never less (save within `not` and `oneOf`, where none of our models
-uses such a word).
+uses such a word). It knows what pydantic writes: not a list of types, nor patterns of names.
 Source: the Schema Object of https://spec.openapis.org/oas/v3.0.3 and that of 3.1.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 from cardsharp.web.reading import Json
@@ -64,10 +64,8 @@ def schema_of(told: Any) -> Json:  # noqa: ANN401 (a schema is a JSON object or 
         return {} if told else {"not": {}}
     if "$ref" in told:
         return _referring(told)
-    kinds = told.get("type")
-    if isinstance(kinds, list) or kinds == "null":
-        rest = {key: value for key, value in told.items() if key != "type"}
-        return _one_of_types([kinds] if isinstance(kinds, str) else kinds, rest)
+    if told.get("type") == "null":
+        return {**NULL, **_annotations(told)}
     if {"type": "null"} in told.get("anyOf", ()):
         return _nullable(told)
     return _plain(told)
@@ -94,16 +92,6 @@ def _referring(told: Mapping[str, Any]) -> Json:
 
 def _listed(told: Mapping[str, Any], key: str) -> list[Json]:
     return [schema_of(one) for one in told.get(key, ())]
-
-
-def _one_of_types(kinds: Sequence[str], rest: Mapping[str, Any]) -> Json:
-    """A schema that allows some types: in 3.0 an alternative for each, and for null a flag."""
-    choices: list[Json] = [{**rest, "type": kind} for kind in kinds if kind != "null"]
-    if not choices:
-        return {**NULL, **_annotations(rest)}
-    if "null" in kinds and None in rest.get("enum", [rest.get("const")]):
-        choices.append({"type": "null"})
-    return schema_of({"anyOf": choices} if len(choices) > 1 else choices[0])
 
 
 def _nullable(told: Mapping[str, Any]) -> Json:
@@ -141,8 +129,6 @@ def _plain(told: Mapping[str, Any]) -> Json:
         made["properties"] = {name: schema_of(one) for name, one in told["properties"].items()}
     if "const" in told:
         made["enum"] = [told["const"]]
-    if "patternProperties" in told:  # which 3.0 would count among the additional ones
-        made.pop("additionalProperties", None)
     if "prefixItems" in told:
         made["items"] = _any_place(told)
     elif told.get("type") == "array":
