@@ -5,13 +5,19 @@ docs/add-a-game.md walks through Nim's folder; Kuhn poker has hidden cards and b
 
 import re
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from fractions import Fraction
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
+from kuhn.rules import CARDS, Action, Said, State, gains, options
+from kuhn.strategies.optimum import BOLD, chances
+from pettingzoo.test import api_test
 from support.cli import Cli, clean
 from support.cloud_clock import FakeClock
 from support.games import HOSTED, SAMPLES
@@ -28,6 +34,7 @@ from cardsharp.host.wire import CreateAsked, JoinAsked, LookAsked
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
+from workbench.env.aec import env
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "samples" / "games"
@@ -106,6 +113,54 @@ def test_it_is_duelled(cli: Cli, name: str) -> None:
     duel = (*players, "--pairs", "300", "--workers", "1", "--json")
     for command in (("lab", "duel", *duel, "--game", name), (name, "duel", *duel)):
         assert cli(*command).json()["points"] > 52
+
+
+@every_game
+def test_a_strategy_begins_with_a_file_that_plays_at_once(
+    cli: Cli, name: str, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "mine.py")
+    assert cli("new", file, "--game", name).code == 0
+    duel = cli("lab", "duel", file, "random", "--game", name, "--pairs", "9", "--workers", "1")
+    assert duel.code == 0, duel.err
+    assert f"{house(name).rules().unit or 'points'} a match" in duel.out
+
+
+@every_game
+@pytest.mark.usefixtures("mounted")
+def test_it_is_an_environment_for_learners(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what PettingZoo says of every masked observation
+        api_test(env(name), num_cycles=50)
+
+
+def test_the_optimum_of_kuhn_poker_loses_a_chip_in_18_hands_whatever_the_other_does() -> None:
+    """Kuhn 1950: so much is the game worth, to either seat; by every plan of the other's."""
+    for seat, worth in ((0, Fraction(-1, 18)), (1, Fraction(1, 18))):
+        told = [said for said in BOLD if len(said) % 2 != seat]
+        places = [(card, said) for card in range(len(CARDS)) for said in told]
+        plans = (
+            dict(zip(places, plan, strict=True))
+            for plan in product(*(options(said) for _, said in places))
+        )
+        assert min(sum(mean(deal, seat, plan) for deal in DEALS) / 6 for plan in plans) == worth
+
+
+DEALS = tuple(permutations(range(len(CARDS)), 2))
+
+
+def mean(
+    cards: tuple[int, int], seat: int, plan: Mapping[tuple[int, Said], Action], said: Said = ()
+) -> Fraction:
+    """What the optimum wins on a seat in a deal, in chips, if the other has that plan."""
+    if not options(said):
+        return Fraction(gains(State(cards, said))[seat])
+    mover = len(said) % 2
+    often = chances(cards[mover], said) if mover == seat else {plan[cards[mover], said]: 1}
+    return sum(
+        (weight * mean(cards, seat, plan, (*said, one)) for one, weight in often.items()),
+        Fraction(),
+    )
 
 
 class Rival(threading.Thread):

@@ -41,6 +41,7 @@ def new(
     text = starter.read_text("utf-8").replace(f'"{STARTER}"', f'"{_name(file)}"')
     text = text.replace(f"{STARTER}{SUFFIX}", shlex.quote(str(file)))
     text = text.replace(starter.name, shlex.quote(str(file)))
+    text = text.replace("THE-GAME", of.name).replace("THE-FOLDER", of.strategies.rpartition(".")[0])
     write_file(file, text, "x")
     tries = [line.lstrip("/ ") for line in text.splitlines() if _TRY.match(line)]
     name = strategy_named(_player(file, tries), of)

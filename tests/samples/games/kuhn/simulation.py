@@ -15,7 +15,8 @@ class Kuhn(Rules[State, Position, Action]):
 
     kind, seen, done = State, Position, Action
     strategies = STRATEGIES
-    most = 2.0
+    unit, most = "chips", 2.0
+    every = tuple(Action)
 
     def deal(self, dice: Random) -> State:
         """A card for each, any as likely as another."""
@@ -42,6 +43,12 @@ class Kuhn(Rules[State, Position, Action]):
     def gains(self, state: State) -> tuple[float, ...]:
         """Chips."""
         return rules.gains(state)
+
+    def numbers(self, position: Position) -> Sequence[float]:
+        """The card, and who has said what: one number each."""
+        card = [float(position.card == card) for card in range(len(CARDS))]
+        said = [one in position.said[at::2] for at in (0, 1) for one in Action]
+        return [*card, *map(float, said)]
 
     def imagined(self, position: Position, dice: Random) -> State:
         """Any other card for the other player."""

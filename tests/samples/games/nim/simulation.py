@@ -16,6 +16,7 @@ class Nim(Rules[State, State, Action]):
     kind, seen, done = State, State, Action
     strategies = STRATEGIES
     hides = False
+    every = tuple(Action(heap, n) for heap in range(HEAPS) for n in range(1, LARGEST + 1))
 
     def deal(self, dice: Random) -> State:
         """Heaps of any size."""
@@ -42,6 +43,10 @@ class Nim(Rules[State, State, Action]):
     def gains(self, state: State) -> tuple[float, ...]:
         """The match, for whoever took the last stone."""
         return (-1.0, 1.0) if state.turn == 0 else (1.0, -1.0)
+
+    def numbers(self, position: State) -> Sequence[float]:
+        """How full each heap is."""
+        return [size / LARGEST for size in position.heaps]
 
     def imagined(self, position: State, dice: Random) -> State:
         """The same: nothing is hidden."""

@@ -28,6 +28,9 @@ class Playouts(Judge):
     def __init__(self, game: House) -> None:
         self._house, self._rules = game, game.rules()
         self.name = game.game.default_strategy
+        if self._rules.unit:
+            self.unit, self.form, self.total = self._rules.unit, "+.2f", 0.0
+            self.stake = 2 * self._rules.most
 
     def weigh(self, position: Any, also: Sequence[Any] = ()) -> Decision[Any]:  # noqa: ANN401 - any game's
         """The best action, with the worth of everything that is legal; always the same."""
@@ -42,14 +45,15 @@ class Playouts(Judge):
         return Decision(best.action, f"{best.action}: the best of {WORLDS} playouts.", options)
 
     def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
-        """The first seat's share of a match that has ended."""
+        """What the first seat made of a match that has ended."""
         del moves
         gains: Any = None if record.outcome is None else record.outcome.get("gains")
-        most = self._rules.most
-        return None if gains is None else (float(gains[0]) + most) / (2 * most)
+        if gains is None or self._rules.unit:
+            return None if gains is None else float(gains[0])
+        return (float(gains[0]) + self._rules.most) / (2 * self._rules.most)
 
     def _worth(self, position: Any, action: Any, seed: int) -> float:  # noqa: ANN401 - any game's
-        """The decider's share of one match that goes on so."""
+        """What the decider makes of one match that goes on so."""
         rules, dice = self._rules, Random(seed)
         state = rules.imagined(position, dice)
         decider, chosen = rules.to_act(state), action
@@ -58,4 +62,4 @@ class Playouts(Judge):
             state = rules.act(state, chosen, dice)
             if rules.to_act(state) is not None:
                 chosen = player.decide(rules.position(state)).action
-        return rules.points(state)[decider or 0]
+        return (rules.gains if rules.unit else rules.points)(state)[decider or 0]

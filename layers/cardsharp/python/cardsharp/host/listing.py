@@ -13,10 +13,15 @@ _MADE = {
     "decider": "cardsharp.host.house:decider_of",
     "judge": "cardsharp.host.judge:judge_of",
     "board": "cardsharp.host.board:board_of",
+    "encoding": "workbench.env.hosted:encoding_of",
     "lab": "workbench.lab.hosted:extras_for",
     "terminal": "workbench.show.hosted:screen_of",
 }
 """What the house makes of the rules."""
+
+
+STARTER = "workbench.show.starter"
+"""What a strategy for any hosted game begins with; `cardsharp new` writes the game's own names."""
 
 
 def hosted(folder: str, title: str, about: str, default_strategy: str, **own: Any) -> Game:  # noqa: ANN401 - a game's own parts
@@ -32,5 +37,5 @@ def hosted(folder: str, title: str, about: str, default_strategy: str, **own: An
         strategies=f"{folder}.strategies",
         default_strategy=default_strategy,
         simulation=Part(f"{folder}.simulation:RULES"),
-        **{**made, **own},
+        **{"starter": STARTER, **made, **own},
     )

@@ -1,13 +1,13 @@
 """What a game supplies to be hosted: its rules and how they are drawn; the house makes the rest."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Generic
 
 from cardsharp.errors import ConfigError, Illegal
 from cardsharp.registry import Registry
-from cardsharp.simulation import A, P, S, Simulation
+from cardsharp.simulation import A, Figure, P, S, Simulation
 from cardsharp.strategy import Decision, Strategy
 
 
@@ -15,16 +15,22 @@ class Rules(Simulation[S, P, A]):
     """The rules of a game. States, positions and actions are frozen dataclasses, or of JSON.
 
     `seen` is what a position is and `done` what an action is, by which they are written and read.
-    `most` is the most that a seat can win or lose of what its `gains` count, such as chips. Where
-    a game `hides` nothing, everybody is told what anybody knows.
+    `gains` count a `unit`, such as chips; without one a match is won or lost, and its judge tells
+    chances to win. `most` is the most of it that a seat can win or lose. Where a game `hides`
+    nothing, everybody is told what anybody knows. `every` are all actions that there are.
     """
 
     seen: type[P]
     done: type[A]
     strategies: Registry[Random, Strategy[P, Decision[A]]]
     sides: Sequence[tuple[int, ...]] = ((0,), (1,))
+    unit: str = ""
     most: float = 1.0
     hides: bool = True
+    every: Sequence[A] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls.figures = (Figure(f"{{:+.3f}} {cls.unit or 'points'} a match", "gains"),)
 
     def __init__(self, seats: int | None = None) -> None:
         if seats not in {None, self.seats}:
@@ -54,6 +60,13 @@ class Rules(Simulation[S, P, A]):
     def gains(self, state: S) -> tuple[float, ...]:
         """What each seat has won or lost when a match has ended."""
 
+    def numbers(self, position: P) -> Sequence[float]:
+        """A position in so many numbers from 0 to 1, for those who learn to play.
+
+        A game that tells neither these nor `every` action is no environment.
+        """
+        raise NotImplementedError
+
     def imagined(self, position: P, dice: Random) -> S:
         """A match of which a seat knows just this: what is hidden from it is dealt anew.
 
@@ -79,6 +92,10 @@ class Rules(Simulation[S, P, A]):
     def points(self, state: S) -> tuple[float, ...]:
         """The gains as shares of 1."""
         return tuple((gain + self.most) / (2 * self.most) for gain in self.gains(state))
+
+    def counts(self, state: S) -> Mapping[str, tuple[float, ...]]:
+        """The gains themselves."""
+        return {"gains": self.gains(state)}
 
     def strategy(
         self, name: str, dice: Random, past: Sequence[tuple[int, S]] = ()
