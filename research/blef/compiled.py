@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from cardsharp.blef.actions import BETS
-from cardsharp.blef.cards import VALUES
-from cardsharp.blef.strategies.equilibrium import SOLVED, Plan
-from cardsharp.blef.strategies.equilibrium import table as solution
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.sight import Shape, hands_of
 from cardsharp.blef.strategies.trained import Rows
@@ -19,7 +16,6 @@ from cardsharp.errors import ConfigError
 from research.compiling import load, why_not
 
 _BETS, _VALUES, _MOST_CARDS = len(BETS), 6, 11
-_MOST_SOLVED = max(map(max, SOLVED))
 _CODES, _PLACES = 5**_VALUES, 80_000
 
 Cards = tuple[int, int]
@@ -78,16 +74,6 @@ class CTable(ctypes.Structure):
     )
 
 
-class _Line(ctypes.Structure):
-    _fields_ = (("key", ctypes.c_uint64), ("action", ctypes.c_int32), ("parts", ctypes.c_int32))
-
-
-class CPlan(ctypes.Structure):
-    """`Plan` of blef.h."""
-
-    _fields_ = (("lines", ctypes.c_int32), ("line", ctypes.POINTER(_Line)))
-
-
 class CPlayer(ctypes.Structure):
     """`Player` of blef.h."""
 
@@ -96,27 +82,8 @@ class CPlayer(ctypes.Structure):
         ("check", ctypes.c_double),
         ("bet", ctypes.c_double),
         ("tables", (ctypes.POINTER(CTable) * (_MOST_CARDS + 1)) * (_MOST_CARDS + 1)),
-        ("plans", ((CPlan * 2) * (_MOST_SOLVED + 1)) * (_MOST_SOLVED + 1)),
         ("large", (ctypes.c_char_p * (_MOST_CARDS + 1)) * (_MOST_CARDS + 1)),
     )
-
-
-class CRound(ctypes.Structure):
-    """`Round` of games.c; everything of two is by seat."""
-
-    _fields_ = (
-        ("cards", ctypes.c_int32 * 2),
-        ("hands", ctypes.c_uint32 * 2),
-        ("starter", ctypes.c_int32),
-        ("loser", ctypes.c_int32),
-        ("said", ctypes.c_int32),
-        ("bet", ctypes.c_uint8 * _BETS),
-        ("evidence", ctypes.c_double * 2),
-    )
-
-
-class _Game(ctypes.Structure):
-    _fields_ = (("rounds", ctypes.c_int32), ("round", CRound * (2 * _MOST_CARDS - 1)))
 
 
 @cache
@@ -138,8 +105,7 @@ def library() -> ctypes.CDLL:
     found.fade.argtypes = (pointer, number, ctypes.c_float)
     found.play_rounds.argtypes = (pointer, pointer, size, size, ctypes.c_uint64, number)
     found.play_rounds.restype = number
-    found.play_game.argtypes = (pointer, pointer, ctypes.c_uint64, pointer)
-    found.local_best_response.argtypes = (pointer, *[size] * 5, ctypes.c_uint64, number)
+    found.local_best_response.argtypes = (pointer, *[size] * 4, ctypes.c_uint64, number)
     found.local_best_response.restype = number
     found.learn_large.argtypes = (*[size] * 4, ctypes.c_uint64, pointer, pointer)
     found.learn_large.restype = ctypes.c_bool
@@ -230,51 +196,18 @@ def table_of(setup: CSetup, tables: Sequence[Rows]) -> CTable:
 def player(
     kind: str,
     tables: Mapping[Cards, CTable] | None = None,
-    plans: Mapping[Cards, tuple[CPlan, CPlan]] | None = None,
     check: float = -1,
     bet: float = 0.5,
 ) -> CPlayer:
-    """A player of rounds and games."""
+    """A player of rounds."""
     made = CPlayer(
-        kind=("random", "threshold", "bayes", "tables", "stranger", "reader").index(kind),
+        kind=("threshold", "tables").index(kind),
         check=check,
         bet=bet,
     )
     for (one, two), table in (tables or {}).items():
         made.tables[one][two] = ctypes.pointer(table)
-    for (one, two), by_role in (plans or {}).items():
-        made.plans[one][two][0], made.plans[one][two][1] = by_role
     return made
-
-
-@cache
-def solved_plans() -> dict[Cards, tuple[CPlan, CPlan]]:
-    """The shipped tables of the solved rounds, by the cards of a round and by role."""
-    return {cards: _both(*solution(*cards).plans) for cards in SOLVED}
-
-
-def _both(starter: Plan, other: Plan) -> tuple[CPlan, CPlan]:
-    return _plan(starter), _plan(other)
-
-
-def _plan(plan: Plan) -> CPlan:
-    numbers = sorted(
-        (_line_key(said, hand), int(action), parts)
-        for said, by_hand in plan.items()
-        for hand, mixed in by_hand.items()
-        for action, parts in mixed.items()
-    )
-    lines = [_Line(*one) for one in numbers]
-    return CPlan(len(lines), (_Line * len(lines))(*lines))
-
-
-def _line_key(said: str, hand: str) -> int:
-    """The number of these bets and this hand, as play.c has it."""
-    key = sum(1 << int(bet) for bet in said.split())
-    values = 0
-    for value in hand.split():
-        values = values << 3 | VALUES.index(value) + 1
-    return key << 6 | values
 
 
 def play_rounds(first: CPlayer, second: CPlayer, cards: Cards, seed: int, rounds: int) -> float:
@@ -284,33 +217,12 @@ def play_rounds(first: CPlayer, second: CPlayer, cards: Cards, seed: int, rounds
     return won / rounds
 
 
-def play_game(seats: Sequence[CPlayer], seed: int) -> list[CRound]:
-    """The rounds of a whole game of two; with the same seed the same cards come up."""
-    game = _Game()
-    library().play_game(*map(ctypes.byref, seats), seed, ctypes.byref(game))
-    rounds: list[CRound] = game.round[: game.rounds]
-    return rounds
-
-
-class Knowing(NamedTuple):
-    """What a local best response does: how far it looks, and whether it knows the other's dice.
-
-    It knows them where `guesses` is 0, as whoever has the program does: what is no table throws
-    them by what it sees. Else it guesses so often what would be done.
-    """
-
-    depth: int
-    guesses: int = 0
-
-
 def local_best_response(
-    other: CPlayer, cards: Cards, knowing: Knowing, seed: int, rounds: int
+    other: CPlayer, cards: Cards, depth: int, seed: int, rounds: int
 ) -> list[int]:
-    """How many of so many rounds it wins as who begins and as the other."""
+    """How many of so many rounds it wins that looks so far, as who begins and as the other."""
     won = [
-        library().local_best_response(
-            ctypes.byref(other), *cards, role, *knowing, seed + role, rounds
-        )
+        library().local_best_response(ctypes.byref(other), *cards, role, depth, seed + role, rounds)
         for role in (0, 1)
     ]
     if min(won) < 0:

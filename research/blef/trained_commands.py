@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import cyclopts
 from cyclopts import Parameter, validators
@@ -13,8 +13,8 @@ from cardsharp.blef.strategies.large import known
 from cardsharp.blef.strategies.large import write as write_large
 from cardsharp.blef.strategies.trained import FILE, write
 from cardsharp.errors import ConfigError
-from research.blef.checking import Measured, beaten, lacking, tables_of
-from research.blef.compiled import Cards, CPlayer, Knowing, library, player
+from research.blef.checking import lacking, tables_of
+from research.blef.compiled import Cards, CPlayer, library, player
 from research.blef.large_rounds import ROUNDS as LARGE_ROUNDS
 from research.blef.large_rounds import Lessons, known_in, learn_all, teach
 from research.blef.packing import packed, tables_in
@@ -36,9 +36,7 @@ Examples:
   cardsharp research blef large --workers 2
       learn the rounds of eight to eighteen cards
   cardsharp research blef check --setups 3v3
-      what a table lacks at least
-  cardsharp research blef check --strategy bayes -n 400
-      what bayes lacks there"""
+      what a table lacks at least"""
 
 app = cyclopts.App(
     name="blef",
@@ -46,13 +44,6 @@ app = cyclopts.App(
     help_format="plaintext",
     help_epilogue=_EXAMPLES,
 )
-
-_OTHERS = {
-    "bayes": lambda: player("bayes"),
-    "greedy": lambda: player("threshold"),
-    "threshold": lambda: player("threshold", check=0.2, bet=0.5),
-}
-"""The compiled likenesses of strategies, each the same in the same position."""
 
 _HOUR = 3600.0
 _LESSONS = Lessons()
@@ -144,21 +135,7 @@ def large(
 class CheckOptions:
     """How much is played."""
 
-    strategy: Annotated[
-        Literal["tables", "bayes", "greedy", "threshold"],
-        Parameter(help="Whose play is checked: the tables', or a strategy's compiled likeness."),
-    ] = "tables"
     rounds: Annotated[int, Parameter(alias="-n", validator=_Positive)] = 4_000
-    guesses: Annotated[
-        int,
-        Parameter(
-            validator=validators.Number(gte=0),
-            help="With --strategy: how often its dice are guessed; 0 where they are known.",
-        ),
-    ] = 0
-    bayes: Annotated[
-        int, Parameter(help="Rounds of a table against the likeness of bayes; 0 for none.")
-    ] = 0
     seed: Seed = 1
     as_json: Json = False
 
@@ -174,14 +151,9 @@ def check(
 
     It knows the table and looks one or two steps ahead, on fresh deals, as often
     from one seat as from the other. A 95 % interval, in hundredths of a round.
-    With --strategy the same of a strategy, in the rounds of four to nine cards.
     Large rounds are checked where they are named.
     """
     library()
-    if options.strategy != "tables":
-        for cards in _rounds(setups):
-            _lacking(cards, _OTHERS[options.strategy](), options)
-        return
     tables, learned = tables_in(file), known_in(known())
     for cards in _rounds(setups, (*ROUNDS, *learned)) if setups else tables:
         if cards in tables:
@@ -191,26 +163,14 @@ def check(
 
 
 def _check(cards: Cards, ours: CPlayer, options: CheckOptions) -> None:
-    _lacking(cards, ours, options)
-    if options.bayes:
-        won = beaten(cards, ours, options.seed, options.bayes)
-        _print((_name(cards), "won against bayes"), options.bayes, won, options)
-
-
-def _lacking(cards: Cards, other: CPlayer, options: CheckOptions) -> None:
     for depth in (1, 2):
-        knowing = Knowing(depth, options.guesses)
-        found = lacking(cards, other, knowing, options.seed, options.rounds)
-        _print((_name(cards), f"depth {depth}"), options.rounds, found, options)
-
-
-def _print(what: tuple[str, str], rounds: int, found: Measured, options: CheckOptions) -> None:
-    setup, measure = what
-    if options.as_json:
-        print_json({"setup": setup, "measure": measure, "rounds": rounds, **found._asdict()})
-    else:
-        said = f"{100 * found.low:.2f} to {100 * found.high:.2f} %"
-        results().print(f"{setup} {measure}: {said} of {rounds:,} rounds")
+        found = lacking(cards, ours, depth, options.seed, options.rounds)
+        if options.as_json:
+            told = {"setup": _name(cards), "measure": f"depth {depth}", "rounds": options.rounds}
+            print_json({**told, **found._asdict()})
+        else:
+            said = f"{100 * found.low:.2f} to {100 * found.high:.2f} %"
+            results().print(f"{_name(cards)} depth {depth}: {said} of {options.rounds:,} rounds")
 
 
 def _name(cards: Cards) -> str:

@@ -14,7 +14,7 @@ from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.sight import OPENING
 from cardsharp.errors import ConfigError
 from research.blef.checking import lacking
-from research.blef.compiled import Knowing, library, play_rounds, player
+from research.blef.compiled import library, play_rounds, player
 from research.blef.large_rounds import Lessons, known_in, learn, learn_all, teach
 from research.blef.trained_commands import app
 from research.compiling import why_not
@@ -80,6 +80,6 @@ def test_a_round_that_is_not_learned_is_refused(tmp_path: Path) -> None:
 def test_a_local_best_response_finds_what_a_player_of_a_large_round_lacks() -> None:
     """Mutation guard: of one who knows next to nothing it wins nearly every round."""
     hardly = teach(player("tables"), learn((5, 5), FEW))
-    assert lacking((5, 5), hardly, Knowing(1), 1, 40).low > 0.15
+    assert lacking((5, 5), hardly, 1, 1, 40).low > 0.15
     shipped = teach(player("tables"), known_in(known()))
-    assert lacking((5, 5), shipped, Knowing(1), 1, 40).low < 0.15
+    assert lacking((5, 5), shipped, 1, 1, 40).low < 0.15

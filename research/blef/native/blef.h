@@ -13,7 +13,7 @@
 typedef uint32_t Cards;
 
 enum { CARDS = 24, VALUES = 6, COLOURS = 4, BETS = 88, CHECK = 88, OPENING = -1 };
-enum { MOST_CARDS = 11, MOST_SOLVED = 2, WIDEST = BETS + 1 };
+enum { MOST_CARDS = 11, WIDEST = BETS + 1 };
 
 /* Compiled also for processors that count bits and take eight numbers at once. */
 #if defined(__x86_64__) && defined(__GLIBC__)
@@ -102,8 +102,6 @@ typedef struct {
     int cards[2];
     int said; /* number of bets */
     uint8_t bet[BETS];
-    uint64_t dice; /* which seed the dice of a player come from, beside all this */
-    const struct Reading *reading[2]; /* by role, how the other was read, if it was */
 } View;
 
 static inline int last_of(const View *view) {
@@ -117,28 +115,14 @@ bool table_play(const Table *table, Cards hand, const View *view, double play[WI
 /* A number for all of it. */
 uint64_t key_of(const View *view);
 
-/* A solved round: in how many of a thousand times a hand takes an action after all that was said,
- * in lines by `key`, ascending. What has no line is a check. */
-typedef struct {
-    uint64_t key;
-    int32_t action, parts;
-} Line;
-
-typedef struct {
-    int32_t lines;
-    const Line *line;
-} Plan;
-
-enum { RANDOM, THRESHOLD, BAYES, TABLES, STRANGER, READER };
+enum { THRESHOLD, TABLES };
 
 /* Who plays; tables by the cards of who begins and of the other, NULL where there is none.
- * Before these come the plans of solved rounds, by cards and role; after them what is known of
- * large rounds (large.h), by its own cards and the other's. */
+ * After these comes what is known of large rounds (large.h), by its own cards and the other's. */
 typedef struct {
     int32_t kind;
     double check, bet; /* of THRESHOLD; greedy where `check` is negative */
     const Table *tables[MOST_CARDS + 1][MOST_CARDS + 1];
-    Plan plans[MOST_SOLVED + 1][MOST_SOLVED + 1][2];
     const uint8_t *large[MOST_CARDS + 1][MOST_CARDS + 1];
 } Player;
 
@@ -148,38 +132,19 @@ bool tables_play(const Player *player, const View *view, double play[WIDEST]);
 int decide(const Player *player, const View *view, Rng *rng);
 int picked(const double play[WIDEST], Rng *rng);
 
-/* A round: the role that wins it. `view` has the cards of both, and in the end all bets. */
-int play_round(const Player *const players[2], const Cards hands[2], View *view, Rng *rng);
-void deal(Rng *rng, const int cards[2], Cards hands[2]);
+/* --- habits --- */
 
-/* --- bayes --- */
-
-enum { HABITS = 3, KEPT = 90, LEVELS = 11 };
+enum { HABITS = 3 };
 extern const double WEIGHT[HABITS]; /* how often each habit is met */
 
 /* What a player with certain cards would say. */
 typedef struct {
     double chances[BETS];
-    double above[BETS + 1];    /* how plausible all bets above look together; the last one: all */
     uint8_t careful[BETS + 1]; /* the first habit's replies to each last bet; the last one opens */
     int8_t bold;               /* the highest bet that the other habits dare, or -1 */
-    uint8_t level[BETS];       /* the class of each chance */
-    bool high[BETS];           /* no higher bet is as likely */
-    int8_t before[BETS];       /* the last lower bet that is as likely, or -1 */
 } Mind;
-
-/* How the hidden cards may lie: which bets hold, and what the other would say. */
-typedef struct {
-    Truths truth;
-    uint8_t replies[BETS];
-} World;
 
 void mind_of(Cards hand, int hidden, Mind *mind);
 int reply(const Mind *mind, int habit, int last);
-double explains(const Mind *mind, int habit, int last, int bet);
-double foretold_by(const Mind *mind, int habit, int last, int action); /* the check too */
-int draw_worlds(const View *view, Rng *rng, World kept[KEPT]);
-int decide_in(const View *view, const World *worlds, int drawn);
-int decide_bayes(const View *view);
 
 #endif

@@ -1,19 +1,15 @@
 /* Players of rounds: tables, and the simple ones of strategies/. */
 #include "large.h"
-#include "strangers.h"
 
 #include <string.h>
 
-/* With three cards in play no bet from here on holds. */
-enum { HIGH = 36 };
-
 uint64_t key_of(const View *view) {
-    Rng key = {view->hand | (uint64_t)view->cards[0] << 24 | (uint64_t)view->cards[1] << 28 | view->dice << 32};
+    Rng key = {view->hand | (uint64_t)view->cards[0] << 24 | (uint64_t)view->cards[1] << 28};
     for (int n = 0; n < view->said; n++) key.state = rng_next(&key) ^ view->bet[n];
     return rng_next(&key);
 }
 
-int greedy(const double chances[BETS], int last) {
+static int greedy(const double chances[BETS], int last) {
     int best = last + 1;
     if (best >= BETS) return CHECK;
     for (int b = best; b < BETS; b++)
@@ -79,32 +75,6 @@ int picked(const double play[WIDEST], Rng *rng) {
     return found;
 }
 
-/* Of a solved round, where colours decide nothing: all that was said, and a hand of two values. */
-static uint64_t line_key(const View *view) {
-    uint64_t said = 0, values = 0;
-    for (int n = 0; n < view->said; n++) said |= 1ull << view->bet[n];
-    for (int v = 0; v < VALUES; v++)
-        for (int n = count(view->hand & 0x41041u << v); n; n--) values = values << 3 | (unsigned)(v + 1);
-    return said << 6 | values;
-}
-
-/* How a solved round is played. */
-static void plan_play(const Plan *plan, const View *view, double play[WIDEST]) {
-    memset(play, 0, sizeof(double) * WIDEST);
-    play[CHECK] = 1;
-    if (last_of(view) >= HIGH) return;
-    uint64_t key = line_key(view);
-    int from = 0, to = plan->lines;
-    while (from < to) {
-        int middle = (from + to) / 2;
-        if (plan->line[middle].key < key) from = middle + 1;
-        else to = middle;
-    }
-    if (from < plan->lines && plan->line[from].key == key) play[CHECK] = 0;
-    for (; from < plan->lines && plan->line[from].key == key; from++)
-        play[plan->line[from].action] = plan->line[from].parts / 1000.0;
-}
-
 static void play_large(const uint8_t *large, const View *view, double play[WIDEST]) {
     static _Thread_local Look look;
     look_large(view->hand, view->cards[1 - view->role], &look);
@@ -114,42 +84,21 @@ static void play_large(const uint8_t *large, const View *view, double play[WIDES
 
 bool tables_play(const Player *player, const View *view, double play[WIDEST]) {
     int one = view->cards[0], two = view->cards[1];
-    if (one <= MOST_SOLVED && two <= MOST_SOLVED && player->plans[one][two][view->role].lines) {
-        plan_play(&player->plans[one][two][view->role], view, play);
-        return true;
-    }
     if (player->tables[one][two]) return table_play(player->tables[one][two], view->hand, view, play);
     const uint8_t *large = player->large[view->cards[view->role]][view->cards[1 - view->role]];
     if (large) play_large(large, view, play);
     return large;
 }
 
-/* bayes.py, solved.py and reader.py, as they have tables. */
-static int decide_round(const Player *player, const View *view, Rng *rng) {
-    int one = view->cards[0], two = view->cards[1];
-    bool plan = one <= MOST_SOLVED && two <= MOST_SOLVED &&
-                player->plans[one][two][view->role].lines;
-    double play[WIDEST];
-    if (view->reading[view->role] && !plan) return decide_bayes(view);
-    return tables_play(player, view, play) ? picked(play, rng) : decide_bayes(view);
-}
-
-static int at_random(const View *view, Rng *rng) {
-    int last = last_of(view), from = last + 1;
-    int actions = BETS - from + (last != OPENING);
-    return from + rng_below(rng, actions);
-}
-
 int decide(const Player *player, const View *view, Rng *rng) {
-    switch (player->kind) {
-        case RANDOM: return at_random(view, rng);
-        case STRANGER: return decide_stranger((int)player->check, view, rng);
-        case THRESHOLD: return by_own_cards(view, player->check, player->bet);
-        default: return decide_round(player, view, rng);
-    }
+    double play[WIDEST] = {0};
+    if (player->kind == THRESHOLD) return by_own_cards(view, player->check, player->bet);
+    tables_play(player, view, play);
+    return picked(play, rng);
 }
 
-int play_round(const Player *const players[2], const Cards hands[2], View *view, Rng *rng) {
+/* A round: the role that wins it. `view` has the cards of both, and in the end all bets. */
+static int play_round(const Player *const players[2], const Cards hands[2], View *view, Rng *rng) {
     for (int role = 0;; role = 1 - role) {
         view->role = role;
         view->hand = hands[role];
@@ -159,7 +108,7 @@ int play_round(const Player *const players[2], const Cards hands[2], View *view,
     }
 }
 
-void deal(Rng *rng, const int cards[2], Cards hands[2]) {
+static void deal(Rng *rng, const int cards[2], Cards hands[2]) {
     const Cards all = (1u << CARDS) - 1;
     hands[0] = rng_hand(rng, all, cards[0]);
     hands[1] = rng_hand(rng, all & ~hands[0], cards[1]);

@@ -6,8 +6,7 @@
  * Equilibrium Approximation Quality of Current No-Limit Poker Bots, 2017).
  *
  * Of a table it knows the chances. The other players always do the same with the same cards after
- * the same bets, so it asks them what they would do with each hand. Where their dice are hidden it
- * asks them several times, with dice of its own.
+ * the same bets, so it asks them what they would do with each hand.
  */
 #include "large.h"
 
@@ -29,7 +28,6 @@ typedef struct {
     const Player *player;
     const Table *table;   /* by which it plays, or NULL */
     const uint8_t *large; /* the same of a large round; where both are NULL it is asked */
-    int guesses;        /* how often it is asked with other dice; 0: with its own */
     Asked *asked;
 } Other;
 
@@ -48,18 +46,15 @@ static int looked_at(const Belief *belief) {
     return belief->hands < SAMPLE ? belief->hands : SAMPLE;
 }
 
-/* Its own dice are number 0. */
-static int ask(const Other *other, const View *view, int dice) {
+static int ask(const Other *other, const View *view) {
     Asked *asked = other->asked;
-    View thrown = *view;
-    thrown.dice = (uint64_t)dice;
-    uint64_t key = key_of(&thrown);
+    uint64_t key = key_of(view);
     size_t at = key % ANSWERS;
     if (asked->number > ANSWERS / 2) memset(asked, 0, sizeof *asked);
     for (; asked->action[at]; at = (at + 1) % ANSWERS)
         if (asked->key[at] == key) return asked->action[at] - 1;
     Rng rng = {key};
-    int action = decide(other->player, &thrown, &rng);
+    int action = decide(other->player, view, &rng);
     asked->key[at] = key;
     asked->action[at] = (uint8_t)(action + 1);
     asked->number++;
@@ -81,16 +76,14 @@ static void play_of(const Other *other, const View *said, Cards hand, const Look
     View view = *said;
     view.hand = hand;
     memset(play, 0, sizeof(double) * WIDEST);
-    if (!other->guesses) play[ask(other, &view, 0)] = 1;
-    for (int dice = 1; dice <= other->guesses; dice++)
-        play[ask(other, &view, dice)] += 1.0 / other->guesses;
+    play[ask(other, &view)] = 1;
 }
 
 /* What it really does. */
 static int move_of(const Other *other, const View *said, Cards hand, Rng *rng) {
     View view = *said;
     view.hand = hand;
-    if (!other->table && !other->large) return ask(other, &view, 0);
+    if (!other->table && !other->large) return ask(other, &view);
     static _Thread_local Look large;
     double play[WIDEST];
     if (other->large) look_large(hand, view.cards[1 - view.role], &large);
@@ -308,11 +301,12 @@ static bool round_won(Belief *belief, const Other *other, const int cards[2], in
     }
 }
 
-/* So many rounds against a player; how many a local best response wins in that role. `guesses` is 0 where it knows the other's dice. Negative: no memory. */
+/* So many rounds against a player; how many a local best response wins in that role. Negative: no
+ * memory. */
 int64_t local_best_response(const Player *player, int cards, int two, int role, int depth,
-                            int guesses, uint64_t seed, int64_t rounds) {
+                            uint64_t seed, int64_t rounds) {
     const int held[2] = {cards, two};
-    Other other = {.player = player, .guesses = guesses};
+    Other other = {.player = player};
     if (player->kind == TABLES) {
         other.table = player->tables[cards][two];
         other.large = player->large[held[1 - role]][held[role]];

@@ -2,8 +2,7 @@
 
 Each decision says how well it was foretold: by each habit of `minds.py`, by the taste that was
 learned so far (`taste.py`), and by our own tables, for who plays like these cannot be read.
-What was long ago counts less, as players change. Compiled players read the same:
-research/blef/native/reading.c.
+What was long ago counts less, as players change.
 """
 
 from collections.abc import Mapping, Sequence

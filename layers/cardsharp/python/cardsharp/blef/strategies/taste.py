@@ -3,8 +3,7 @@
 A taste knows no habits. It has how often a last bet is checked, by how likely that is by the
 player's own cards; and how much each trait of a higher bet draws the player: how likely it is by
 these cards, whether a lower or a higher one is as likely, how far it is above the last bet, and
-how many of its cards that claims too. Compiled players learn the same:
-research/blef/native/taste.c.
+how many of its cards that claims too.
 """
 
 from bisect import bisect_right
