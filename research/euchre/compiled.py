@@ -1,13 +1,10 @@
-"""The compiled engine as a strategy, and whole games of it."""
+"""The compiled engine as a strategy."""
 
 import ctypes
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.cards import DECK, Card
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies.base import Decision, Option
 from cardsharp.euchre.strategies.bidding import card_set
@@ -18,24 +15,6 @@ from research.compiling import load, why_not
 _DEAL = 20
 _CHOICES = 8
 _ALONE = 8
-
-PLAYERS = ("rules", "pimc")
-"""Who can play whole games, by the number that the engine knows them by."""
-
-FIGURES = (
-    "calls",
-    "first_round",
-    "alone",
-    "made",
-    "marches",
-    "lone_marches",
-    "euchred",
-    "points",
-)
-"""What is counted for each player of a game, as in `Side` of engine.c and of `duel`."""
-
-_DECKS = 32
-"""Shuffles made ahead for a game; one of more deals is given more."""
 
 MOST_WORLDS = 8192
 MOST_BATCH = 1024
@@ -75,22 +54,6 @@ class Answer(ctypes.Structure):
     )
 
 
-class _Side(ctypes.Structure):
-    """What one player did in a game, in the order of `duel.Side`."""
-
-    _fields_ = tuple((name, ctypes.c_int32) for name in FIGURES)
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedGame:
-    """A game that the engine played: which player won, and what each did, by name of the figure."""
-
-    deals: int
-    passed_out: int
-    winner: int
-    figures: tuple[dict[str, int], dict[str, int]]
-
-
 class Compiled:
     """The strategy `pimc`, compiled: equal answers, options and worlds, but no reasons.
 
@@ -128,46 +91,6 @@ def library() -> ctypes.CDLL | None:
 def available() -> bool:
     """Whether the engine is or can be compiled here."""
     return library() is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """A player of whole games: one of `PLAYERS`, and how much it thinks."""
-
-    name: str
-    effort: Effort = field(default_factory=Effort)
-
-
-def play_game(
-    players: tuple[Contender, Contender], dealer: int, decks: Iterator[Sequence[Card]]
-) -> PlayedGame:
-    """A game to ten; the chairs 0 and 2 are the first player's."""
-    numbers = (ctypes.c_int * 2)(*(PLAYERS.index(player.name) for player in players))
-    efforts = (_Effort * 2)(*(_effort(player.effort) for player in players))
-    dealt: list[Card] = []
-    while True:
-        for _ in range(_DECKS):
-            dealt += next(decks)
-        sides = (_Side * 2)()
-        passed_out, winner = ctypes.c_int(), ctypes.c_int()
-        deals = opened().euchre_game(
-            (ctypes.c_int8 * len(dealt))(*dealt),
-            len(dealt) // len(DECK),
-            dealer,
-            numbers,
-            efforts,
-            sides,
-            ctypes.byref(passed_out),
-            ctypes.byref(winner),
-        )
-        if deals >= 0:
-            return PlayedGame(
-                deals, passed_out.value, winner.value, (_figures(sides[0]), _figures(sides[1]))
-            )
-
-
-def _figures(side: _Side) -> dict[str, int]:
-    return {name: getattr(side, name) for name in FIGURES}
 
 
 def opened() -> ctypes.CDLL:

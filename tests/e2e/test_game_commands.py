@@ -14,12 +14,10 @@ from random import Random
 import pytest
 import requests
 from support.cli import Cli, line_with, program
+from support.euchre_random import play_deal, thinking
 
 from cardsharp.euchre.actions import Action
-from cardsharp.euchre.simulation import shuffled
-from cardsharp.euchre.state import Deal
-from cardsharp.euchre.strategies import build
-from workbench.euchre.coordinator import StrategyPlayer, play_deal
+from cardsharp.euchre.simulation import Match, shuffled
 from workbench.euchre.remote import RemotePlayer
 from workbench.show.exits import Exit
 
@@ -61,26 +59,27 @@ class Restarting:
 
     def __init__(self, remote: RemotePlayer, server: Server, before: set[int]) -> None:
         self.remote, self.server, self.before = remote, server, before
-        self.begin, self.end = remote.begin, remote.end
+        self.player = remote.seated((0, 2))
+        self.ended = self.player.ended
         self.asked = 0
 
-    def decide(self, deal: Deal, seat: int) -> Action:
+    def decide(self, match: Match) -> Action:
         self.asked += 1
         if self.asked in self.before:
             self.remote.base = self.server.start()
-        return self.remote.decide(deal, seat)
+        return self.player.decide(match)
 
 
 def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
     cli: Cli, tmp_path: Path
 ) -> None:
     """`kill -9` in the bidding and in the card play: the deal is the one without, and is shown."""
-    rules = StrategyPlayer(build("rules"))
+    rules = thinking("rules")
     cards = shuffled(Random(4))
-    expected, _ = play_deal(cards, (rules, rules, rules, rules))
+    expected = play_deal(cards, [rules] * 4)
     with serving(tmp_path) as server, RemotePlayer(server.url) as remote:
         player = Restarting(remote, server, {2, 7})
-        assert play_deal(cards, (player, rules, player, rules))[0] == expected
+        assert play_deal(cards, (player, rules, player, rules)) == expected
     lines = [json.loads(line) for line in server.log.read_text("utf-8").splitlines()]
     decisions = [line for line in lines if line.get("message") == "decision"]
     assert len(decisions) == player.asked

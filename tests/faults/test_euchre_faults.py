@@ -8,14 +8,13 @@ from typing import cast
 import pytest
 from support.euchre_api import Service, memory_store
 from support.euchre_direct import direct_player
+from support.euchre_random import play_deal, thinking
 from world.clock import StillClock
 from world.faults import CRASHES, FaultPlan, Faulty, Kind
 
 from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.store import Deals
-from cardsharp.euchre.strategies import build
-from workbench.euchre.coordinator import StrategyPlayer, play_deal
 
 SEEDS = (4, 6, 48)
 """Deals that are called early, late and alone."""
@@ -40,10 +39,12 @@ def disturbed(
 def play(seed: int, faults: Mapping[int, Kind]) -> tuple[Deal, Service, FaultPlan, int]:
     """A deal, our two seats asked over the protocol and the others told; how it went."""
     service, plan = disturbed(faults)
-    player, adapter = direct_player(service)
-    other = StrategyPlayer(build("rules"))
-    ours = (other, player) if seed == DEALING else (player, other)
-    deal, _ = play_deal(shuffled(Random(seed)), (*ours, *ours))
+    remote, adapter = direct_player(service)
+    seats = (1, 3) if seed == DEALING else (0, 2)
+    player, other = remote.seated(seats), thinking("rules")
+    deal = play_deal(
+        shuffled(Random(seed)), [player if seat in seats else other for seat in range(4)]
+    )
     return deal, service, plan, adapter.deaths
 
 

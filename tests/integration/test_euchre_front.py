@@ -1,6 +1,6 @@
 """The service over real HTTP: whole games, many clients at once, and the probe for fairness."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from random import Random
@@ -8,18 +8,20 @@ from random import Random
 import pytest
 from support.euchre_api import Diary, euchre_front
 from support.euchre_peeker import Peeker, Window
+from support.euchre_random import play_deal, thinking
 from support.size import cases
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.euchre.simulation import shuffled
+from cardsharp.euchre.simulation import Euchre, Match, shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Strategy, build
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.http_front import HttpFront
-from workbench.euchre.coordinator import Player, StrategyPlayer, play_deal, play_game
 from workbench.euchre.probe import KINDS, Probed, probe
 from workbench.euchre.remote import RemotePlayer
+from workbench.lab.extras import LabPlayer
+from workbench.lab.tempered import play
 
 DEALS = cases(6, every=200)
 """Of each kind of decision: 6 are enough to catch a cheat, as the positive control shows."""
@@ -35,38 +37,47 @@ def serving(strategy: Strategy | str = "rules") -> Iterator[tuple[HttpFront, Dia
 
 def test_a_game_over_http_is_the_game_in_this_process() -> None:
     """Deal for deal and point for point, against either neighbour, sharing a token or not."""
-    rules, chance = StrategyPlayer(build("rules")), StrategyPlayer(build("random"))
+    rules, chance = thinking("rules"), thinking("random")
+
+    def game(one: LabPlayer, other: LabPlayer, seed: int) -> Match:
+        dice = Random(seed)
+        ended: Match = play(Euchre(), Euchre().deal(dice), [one, chance, other, chance], dice)
+        for player in {id(one): one, id(other): other}.values():
+            player.ended(ended)
+        return ended
+
     with (
         serving() as (front, diary),
         RemotePlayer(front.url) as remote,
         RemotePlayer(f"{front.url}/") as other,
     ):
         for seed in range(2):
-            inside = play_game((rules, chance, rules, chance), Random(seed))
-            assert play_game((remote, chance, remote, chance), Random(seed)) == inside
+            inside = game(rules, rules, seed)
+            shared = remote.seated((0, 2))
+            assert game(shared, shared, seed) == inside
             # Each partner with a token of its own, and a base URL that ends with a slash.
-            assert play_game((remote, chance, other, chance), Random(seed)) == inside
+            assert game(remote.seated((0,)), other.seated((2,)), seed) == inside
     assert diary.faults == []
     assert diary.troubles == []
 
 
 def test_eight_clients_at_once_play_as_if_each_were_alone() -> None:
-    rules = StrategyPlayer(build("rules"))
+    rules = thinking("rules")
 
-    def deals(player: Player, seed: int) -> list[Deal]:
+    def deals(seated: Callable[[], LabPlayer], seed: int) -> list[Deal]:
         rng = Random(seed)
-        seats = (player, rules, player, rules)
-        return [play_deal(shuffled(rng), seats)[0] for _ in range(2)]
+        seats = ((player, rules, player, rules) for player in (seated(), seated()))
+        return [play_deal(shuffled(rng), one) for one in seats]
 
     with serving() as (front, diary):
 
         def play(seed: int) -> list[Deal]:
             with RemotePlayer(front.url) as remote:
-                return deals(remote, seed)
+                return deals(lambda: remote.seated((0, 2)), seed)
 
         with ThreadPoolExecutor(8) as pool:
             played = list(pool.map(play, range(8)))
-    assert played == [deals(rules, seed) for seed in range(8)]
+    assert played == [deals(lambda: rules, seed) for seed in range(8)]
     assert diary.faults == []
 
 

@@ -1,4 +1,4 @@
-"""Our coordinator sends what the real client sent (docs/spec/euchre.md section 4)."""
+"""Our player behind HTTP is sent what the real client sent (docs/spec/euchre.md section 4)."""
 
 import json
 from collections.abc import Iterator
@@ -7,15 +7,15 @@ from urllib.parse import parse_qs
 import requests
 from support.euchre_api import Service
 from support.euchre_direct import direct_player
+from support.euchre_random import play_deal
 from support.euchre_traffic import Recorded, Truth, truths
 from support.euchre_traffic import requests as recorded_requests
 
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.state import Deal
+from cardsharp.euchre.simulation import Match
 from cardsharp.euchre.strategies import Decision
-from workbench.euchre.coordinator import Player, play_deal
-from workbench.euchre.remote import RemotePlayer
+from workbench.euchre.remote import SeatedPlayer
 
 SHARED = ("A ", "B ", "E ")
 """The scenarios with one token for both partners, played by the framework itself."""
@@ -28,27 +28,24 @@ class Script:
         self.actions = iter(truth.actions)
         self.now: Action | None = None
 
-    def begin(self, deal: Deal, seats: frozenset[int]) -> None:
-        pass
-
-    def decide(self, _deal: Deal | Position, _seat: int = 0) -> Action:
+    def decide(self, _match: Match) -> Action:
         self.now = next(self.actions)
         return self.now
 
-    def end(self, deal: Deal) -> None:
+    def ended(self, match: Match) -> None:
         pass
 
 
 class Scripted:
     """A remote player whose service answers by the script."""
 
-    def __init__(self, remote: RemotePlayer, script: Script) -> None:
-        self.remote, self.script = remote, script
-        self.begin, self.end = remote.begin, remote.end
+    def __init__(self, player: SeatedPlayer, script: Script) -> None:
+        self.player, self.script = player, script
+        self.ended = player.ended
 
-    def decide(self, deal: Deal, seat: int) -> Action:
-        self.script.decide(deal)
-        return self.remote.decide(deal, seat)
+    def decide(self, match: Match) -> Action:
+        self.script.decide(match)
+        return self.player.decide(match)
 
 
 class Prompted:
@@ -98,8 +95,8 @@ def test_every_deal_of_a_shared_token_is_sent_as_the_client_sent_it() -> None:
         remote._known, remote._deal_number = True, number - 1
         adapter.watch = watch
         prompted.script = script = Script(truth)
-        ours = {int(seat) for seat in truth.raw["tokens"]}
-        team: Player = Scripted(remote, script)
+        ours = tuple(int(seat) for seat in truth.raw["tokens"])
+        team = Scripted(remote.seated(ours), script)
         play_deal(truth.cards, [team if seat in ours else script for seat in range(4)])
         assert sent == [comparable(one.method, one.target, one.body) for one in recorded]
         count += 1

@@ -1,1 +1,1 @@
-"""Euchre on this machine: a coordinator, a server, duels, and a seat at the table for you."""
+"""Euchre on this machine: a server, duels, and a seat at the table for you."""

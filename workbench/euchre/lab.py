@@ -1,29 +1,22 @@
-"""What Euchre brings to the lab: services as players, the engine's worlds, compiled games."""
+"""What Euchre brings to the lab: services as players, the engine's worlds, compiled or not."""
 
-from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterator
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.actions import Question
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.simulation import CHAIRS, shuffled
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from workbench.euchre.kept import kept_deals
 from workbench.euchre.remote import RemotePlayer
-from workbench.lab.extras import Extras, LabMatch, PlaySeries
-from workbench.lab.plan import Plan
-from workbench.lab.results import Pair, Result
+from workbench.lab.extras import Extras, LabMatch
 from workbench.twins import twin_function
 
 ENGINE = "pimc"
 
 YARDSTICK = "rules"
 """Whom the engine is measured against."""
-
-SIDES = 2
 
 
 class EuchreExtras(Extras):
@@ -43,17 +36,6 @@ class EuchreExtras(Extras):
         twin = None if plain else twin_function("euchre_player")
         compiled: Strategy | None = None if twin is None else twin(effort(worlds))
         return compiled or Pimc(effort=effort(worlds))
-
-    def series(self, plan: Plan) -> PlaySeries | None:
-        """The compiled engine, where it can play whole games for both."""
-        twin = twin_function("euchre_game")
-        players = [name.partition("@") for name in (plan.first, plan.second)]
-        if twin is None or any("://" in name for name, _, _ in players):
-            return None
-        one, two = ((name, effort(worlds)) for name, _, worlds in players)
-        if twin(one, two) is None:
-            return None
-        return partial(_play_compiled, (twin(one, two), twin(two, one)))
 
     keeps = True
 
@@ -79,25 +61,3 @@ def effort(worlds: str) -> Effort:
     if not worlds.isdecimal() or not int(worlds):
         raise ConfigError(f"'{worlds}' is no number of worlds; write e.g. {ENGINE}@40.")
     return Effort(worlds=int(worlds), batch=min(Effort().batch, int(worlds)))
-
-
-# --- whole games, compiled -----------------------------------------------------------------------
-
-
-def _play_compiled(games: tuple[Any, Any], plan: Plan, numbers: Sequence[int]) -> list[Pair]:
-    """What `play_series` plays, by the compiled engine, for either seating of the two."""
-    return [
-        tuple(_compiled(games, plan, number, side) for side in range(SIDES)) for number in numbers
-    ]
-
-
-def _compiled(games: tuple[Any, Any], plan: Plan, number: int, side: int) -> Result:
-    rng = Extras().dice(plan.seed, number).deal
-    dealer, decks = rng.randrange(CHAIRS), iter(lambda: shuffled(rng), ())
-    played = games[side](dealer, decks)
-    first, second = played.figures[side], played.figures[1 - side]
-    counts: dict[str, tuple[float, ...]] = {
-        name: (number, second[name]) for name, number in first.items()
-    }
-    counts |= {"deals": (played.deals,), "passed_out": (played.passed_out,)}
-    return Result(float(played.winner == side), counts)

@@ -24,6 +24,9 @@ TIMEOUT = 30
 
 Json = dict[str, object]
 
+Message = tuple[str, str, Json, Json, str | None]
+"""Method, path, address, what more is told, and a status."""
+
 _ROUND = 4
 _SUITS = range(-1, 5)
 
@@ -62,7 +65,7 @@ class RemotePlayer:
         self._known = False
         self._deal_number = -1
         self._seats: frozenset[int] = frozenset()
-        self._told = _Known()
+        self._told = 0
 
     def __enter__(self) -> Self:
         return self
@@ -81,13 +84,12 @@ class RemotePlayer:
     def begin(self, deal: Deal, seats: frozenset[int]) -> None:
         """Tell of the deal; before the first one, of the session and the game."""
         if not self._known:
-            answer = self._call("POST", "/session", {"token": self.token}, {"status": "new"})
-            _check_identity(answer)
-            self._call("POST", "/game", {"token": self.token, "gameNum": 0}, {"status": "new"})
+            _check_identity(self._call("POST", "/session", {"token": self.token}, {}, "new"))
+            self._call("POST", "/game", {"token": self.token, "gameNum": 0}, {}, "new")
             self._known = True
         self._deal_number += 1
-        self._seats, self._told = seats, _Known()
-        self._call("POST", "/deal", self._address(), {"cards": list(deal.cards), "status": "new"})
+        self._seats, self._told = seats, 0
+        self._call("POST", "/deal", self._address(), {"cards": list(deal.cards)}, "new")
 
     def decide(self, deal: Deal, seat: int) -> Action:
         """Ask, after telling what has happened."""
@@ -96,7 +98,7 @@ class RemotePlayer:
             raise BrokenOff("The deal is over.")
         match now.question:
             case Question.BID:
-                self._tell_bids(deal.table)
+                self._tell(deal)
                 return self._ask_bid(deal.table, seat)
             case Question.DISCARD:
                 return self._ask_swap(deal)
@@ -114,62 +116,47 @@ class RemotePlayer:
     # --- told ----------------------------------------------------------------------------------
 
     def _tell(self, deal: Deal) -> None:
-        """Tell bids, discard and plays of the others, as far as they are not told yet."""
-        table = deal.table
-        self._tell_bids(table)
-        call = table.call
-        if table.swapped and call is not None and not self._told.swap:
-            self._told.swap = True
-            if DEALER not in self._seats:
-                address = self._swap_address(call.seat, table)
-                self._call("POST", "/swap", address, {"card": deal.discard})
-        for number in range(len(table.tricks)):
-            self._tell_trick(table, number)
-            if number < len(table.complete_tricks):
-                self._end_trick(number)
+        """Tell what has happened, as far as it is not told yet."""
+        told = list(self._story(deal))
+        for method, path, address, more, status in told[self._told :]:
+            self._call(method, path, address, more, status)
+        self._told = len(told)
 
-    def _tell_bids(self, table: Table) -> None:
-        rounds = 1 + len(table.bids) // _ROUND
-        for number, bid in enumerate(table.bids[self._told.bids :], start=self._told.bids):
+    def _story(self, deal: Deal) -> Iterator[Message]:
+        """The others' bids, discard and plays, and each trick, in order.
+
+        The next trick begins when its first card is asked for.
+        """
+        table, call = deal.table, deal.table.call
+        for number, bid in enumerate(table.bids):
             if number % _ROUND not in self._seats:
-                address = self._bid_address(rounds, table, number)
-                self._call("POST", "/bid", address, {"suit": _suit(bid), "alone": bid.alone})
-        self._told.bids = len(table.bids)
-
-    def _tell_trick(self, table: Table, number: int) -> None:
-        """Tell a trick's beginning once, and the others' cards in it."""
-        leader = _leader(table, number)
-        if self._told.tricks == number:
-            self._told.tricks, self._told.cards = number + 1, 0
-            address = {**self._address(), "trickNum": number}
-            self._call("POST", "/trick", address, {"leadPos": leader, "status": "new"})
-        if self._told.tricks != number + 1 or number < self._told.ended:
-            return
-        trick = table.tricks[number] if number < len(table.tricks) else ()
-        for seat, card in trick[self._told.cards :]:
-            if seat not in self._seats:
-                self._call("POST", "/play", self._play_address(table, number, seat), {"card": card})
-        self._told.cards = len(trick)
-
-    def _end_trick(self, number: int) -> None:
-        if number == self._told.ended:
-            self._told.ended += 1
-            address = {**self._address(), "trickNum": number}
-            self._call("PATCH", "/trick", address, {}, status="complete")
+                more: Json = {"suit": _suit(bid), "alone": bid.alone}
+                yield "POST", "/bid", self._bid_address(table, number), more, None
+        if table.swapped and call is not None and DEALER not in self._seats:
+            yield "POST", "/swap", self._swap_address(table), {"card": deal.discard}, None
+        now = turn(table)
+        leads = now is not None and now.question is Question.PLAY and not table.trick
+        for number in range(len(table.tricks) + leads):
+            of_trick = {**self._address(), "trickNum": number}
+            yield "POST", "/trick", of_trick, {"leadPos": _leader(table, number)}, "new"
+            for seat, card in table.tricks[number] if number < len(table.tricks) else ():
+                if seat not in self._seats:
+                    address = self._play_address(table, number, seat)
+                    yield "POST", "/play", address, {"card": card}, None
+            if number < len(table.complete_tricks):
+                yield "PATCH", "/trick", of_trick, {}, "complete"
 
     # --- asked ---------------------------------------------------------------------------------
 
     def _ask_bid(self, table: Table, seat: int) -> Bid:
-        rounds = 1 + len(table.bids) // _ROUND
-        answer = self._call("GET", "/bid", self._bid_address(rounds, table, seat), {})
+        answer = self._call("GET", "/bid", self._bid_address(table, seat), {})
         suit = _integer(answer, "suit")
         if suit not in _SUITS or "alone" not in answer:
             raise BrokenOff(f"GET /bid was answered {answer}.")
         return Bid(suit, bool(answer["alone"])) if suit in range(_ROUND) else Bid()
 
     def _ask_swap(self, deal: Deal) -> Discard:
-        call = deal.table.call
-        address = self._swap_address(0 if call is None else call.seat, deal.table)
+        address = self._swap_address(deal.table)
         offered = [*deal.cards[15:20], deal.table.turn_card]
         answer = self._call("GET", "/swap", address, {"swappableCards": offered})
         return Discard(_integer(answer, "card"))
@@ -177,7 +164,6 @@ class RemotePlayer:
     def _ask_play(self, deal: Deal, seat: int) -> Play:
         table = deal.table
         number = len(table.complete_tricks)
-        self._tell_trick(table, number)
         legal = [
             action.card
             for action in choices(table, Question.PLAY, deal.hand(seat))
@@ -192,13 +178,14 @@ class RemotePlayer:
     def _address(self) -> Json:
         return {"token": self.token, "gameNum": 0, "dealNum": self._deal_number}
 
-    def _bid_address(self, rounds: int, table: Table, pos: int) -> Json:
+    def _bid_address(self, table: Table, pos: int) -> Json:
+        rounds = 1 + len(table.bids) // _ROUND
         return {**self._address(), "round": rounds, "turnCard": table.turn_card, "pos": pos}
 
-    def _swap_address(self, declarer: int, table: Table) -> Json:
+    def _swap_address(self, table: Table) -> Json:
         return {
             **self._address(),
-            "declarerPos": declarer,
+            "declarerPos": 0 if table.call is None else table.call.seat,
             "turnCard": table.turn_card,
             "pos": DEALER,
         }
@@ -227,9 +214,9 @@ class RemotePlayer:
                 f"No answer to {method} {path} from {self.base} ({type(error).__name__}). "
                 "Is `cardsharp euchre serve` running there?"
             ) from error
-        echo = {**address} if status is None else {**address, "status": status}
-        if sent.get("status") == "new":
-            echo["status"] = "active"
+        echo = dict(address)
+        if status is not None:
+            echo["status"] = "active" if status == "new" else status
         return _checked(f"{method} {path}", response, echo)
 
 
@@ -265,17 +252,6 @@ class SeatedPlayer:
             self._remote.end(deals[self._number].deal)
 
 
-class _Known:
-    """How much of a deal a service knows already."""
-
-    def __init__(self) -> None:
-        self.bids = 0
-        self.swap = False
-        self.tricks = 0
-        self.cards = 0
-        self.ended = 0
-
-
 def _query(sent: Json) -> Iterator[tuple[str, str | list[str]]]:
     for name, value in sent.items():
         yield name, list(map(str, value)) if isinstance(value, list) else str(value)
@@ -298,7 +274,7 @@ def _checked(what: str, response: requests.Response, echo: Json) -> Json:
 
 
 def _check_identity(answer: Json) -> None:
-    """This coordinator speaks the client's own numbers only."""
+    """This player speaks the client's own numbers only."""
     if answer.get("cards") != list(range(24)) or answer.get("suits") != list(range(4)):
         raise BrokenOff("The service numbers cards or suits in another way than we do.")
 

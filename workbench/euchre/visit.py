@@ -2,8 +2,9 @@
 
 from random import Random
 
-from workbench.euchre.coordinator import play_game
+from cardsharp.euchre.simulation import CHAIRS, Euchre
 from workbench.euchre.remote import RemotePlayer
+from workbench.lab.tempered import play
 
 
 def visit(url: str, random: Random) -> None:
@@ -12,5 +13,7 @@ def visit(url: str, random: Random) -> None:
     Raises:
         CardsharpError: the service broke off, or cannot be reached.
     """
-    with RemotePlayer(url) as player:
-        play_game((player, player, player, player), random)
+    euchre, chairs = Euchre(), tuple(range(CHAIRS))
+    with RemotePlayer(url) as remote:
+        player = remote.seated(chairs)
+        player.ended(play(euchre, euchre.deal(random), [player] * CHAIRS, random))

@@ -1,7 +1,7 @@
-/* Decisions and whole games, a hundred times as fast as in Python; for measuring only.
+/* Decisions, a hundred times as fast as in Python; for measuring only.
  *
- * The twin of cardsharp/euchre/strategies/{worlds,contracts,race,pimc,sound}.py and of
- * workbench/euchre/coordinator.py. Every function that Python calls stands at the end.
+ * The twin of cardsharp/euchre/strategies/{worlds,contracts,race,pimc,sound}.py. Every function that
+ * Python calls stands at the end.
  */
 #include "play.h"
 
@@ -9,7 +9,6 @@ enum { DRAWS = 3, TRIES = 40, SURE = 3, MOST_CHOICES = 8, MOST_WORLDS = 8192, MO
 enum { HOPELESS = 900, NEAR = 1000, BOLD = 2800, DEAL = 20, DRAW = 10 };
 enum { POINT = 40, CAUTION = 3, OPEN = 1, SEARCH = 6 };
 enum { BID, DISCARD, DEFEND, PLAY };
-enum { RULES, PIMC };
 
 typedef struct { int worlds, batch, work; } Effort;
 
@@ -460,80 +459,6 @@ static Answer weighed(const View *view, const Effort *effort) {
     return answer;
 }
 
-static int decided(const View *view, int player, const Effort *effort) {
-    if (player == RULES) return ruled(view);
-    if (view->question == PLAY && COUNT(legal_cards(view)) == 1) return LOWEST(legal_cards(view));
-    return weighed(view, effort).action;
-}
-
-/* --- games ------------------------------------------------------------------------------- */
-
-typedef struct {
-    int32_t calls, first_round, alone, made, marches, lone_marches, euchred, points;
-} Side;
-
-typedef struct { int players[SEATS]; const Effort *efforts[SEATS]; } Chairs;
-
-static int ask(const Chairs *chairs, const Open *open, int seat, int question, Set hand,
-               int discard) {
-    View view = look(open, seat, question, hand, seat == DEALER ? discard : -1);
-    return decided(&view, chairs->players[seat], chairs->efforts[seat]);
-}
-
-static int ask_discard(const Chairs *chairs, const Open *open, Set hand) {
-    Open told = *open;
-    if (!((open->bids - 1) & 1)) told.alone[open->bids - 1] = 0; /* not told of opponents yet */
-    return ask(chairs, &told, DEALER, DISCARD, hand, -1);
-}
-
-/* Play a deal; the points of the seats 0 and 2, less those of 1 and 3; tells of the call. */
-static int play_deal(const int8_t cards[], const Chairs *chairs, View *end) {
-    static Open open;
-    Set hands[SEATS] = {0};
-    int discard = -1;
-    open = (Open){.turn_card = cards[DEAL]};
-    for (int spot = 0; spot < DEAL; spot++) hands[spot / HAND] |= 1u << cards[spot];
-    for (;;) {
-        *end = look(&open, 0, PLAY, 0, -1);
-        if (end->caller < 0) {
-            int seat = open.bids & 3;
-            if (open.bids == MAX_BIDS) return 0;
-            int bid = ask(chairs, &open, seat, BID, hands[seat], -1);
-            open.alone[open.bids] = bid >> 3;
-            open.suit[open.bids++] = (bid & 7) - 1;
-        } else if (picks_up(end) && !open.swapped) {
-            hands[DEALER] |= 1u << open.turn_card;
-            discard = ask_discard(chairs, &open, hands[DEALER]);
-            hands[DEALER] &= ~(1u << discard);
-            open.swapped = 1;
-        } else if (end->table.alone && open.defences < 2 && end->table.lone_defender < 0) {
-            int seat = (end->caller + 1 + 2 * open.defences) & 3;
-            int alone = ask(chairs, &open, seat, DEFEND, hands[seat], discard);
-            open.defence[open.defences++] = alone;
-        } else if (end->stage.won + end->stage.lost < TRICKS) {
-            int seat = end->stage.seat;
-            int card = ask(chairs, &open, seat, PLAY, hands[seat], discard);
-            hands[seat] &= ~(1u << card);
-            open.seat[open.plays] = seat;
-            open.card[open.plays++] = card;
-        } else {
-            int worth = points(&end->table, end->stage.won, end->stage.lost);
-            return end->caller & 1 ? -worth : worth;
-        }
-    }
-}
-
-static void count(Side *side, const View *end) {
-    int all_five = end->stage.won == TRICKS;
-    side->calls++;
-    side->first_round += picks_up(end);
-    side->alone += end->table.alone;
-    side->made += end->stage.won >= MADE;
-    side->euchred += end->stage.won < MADE;
-    side->marches += all_five;
-    side->lone_marches += all_five && end->table.alone;
-}
-
 /* --- for Python -------------------------------------------------------------------------- */
 
 void euchre_begin(void) {
@@ -565,33 +490,4 @@ int euchre_makes(const int hands[], int trump, int caller, int out, int leader, 
     int makes = makes_from(&world, (Stage){.seat = leader}, 0, need);
     *nodes += world.nodes;
     return makes;
-}
-
-/* A game to ten of two players, by chair; `decks` are what is dealt, deal after deal.
- *
- * The number of deals, or -1 where the decks were too few; points and figures by player.
- */
-int euchre_game(const int8_t decks[], int most, int dealer, const int players[2],
-                const Effort efforts[2], Side sides[2], int *passed_out, int *winner) {
-    int total[2] = {0, 0};
-    for (int deal = 0; deal < most; deal++) {
-        int first = (dealer + 1 + deal) & 3;
-        Chairs chairs;
-        for (int seat = 0; seat < SEATS; seat++) {
-            chairs.players[seat] = players[(first + seat) & 1];
-            chairs.efforts[seat] = &efforts[(first + seat) & 1];
-        }
-        View end;
-        int worth = play_deal(decks + CARDS * deal, &chairs, &end);
-        int gains = worth > 0 ? first & 1 : (first + 1) & 1;
-        total[gains] += abs(worth);
-        sides[gains].points += abs(worth);
-        if (end.caller < 0) ++*passed_out;
-        else count(&sides[(first + end.caller) & 1], &end);
-        if (total[0] >= 10 || total[1] >= 10) {
-            *winner = total[1] > total[0];
-            return deal + 1;
-        }
-    }
-    return -1;
 }

@@ -6,7 +6,7 @@ end of a trick say nothing that its plays do not.
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -30,16 +30,20 @@ suits 0 to 3 clubs, diamonds, hearts, spades. What is only echoed may have any v
 and unknown fields are ignored."""
 
 
-def _route(  # noqa: PLR0913, PLR0917 - a row of the table below
+def _route(
     route: str,
     summary: str,
     request: type[Q],
-    address: type[wire.Message],
     answer: type[wire.Message],
     act: Callable[[EuchreService, Q], object] = lambda *_: None,
 ) -> Route[EuchreService]:
-    """An operation that sends the fields of the address back, beside what was answered."""
+    """An operation that sends back what says what it is about, beside what was answered.
+
+    That are the fields of the request's base; all of them where the answer is of the same kind.
+    """
     method, path = route.split()
+    (base,) = request.__bases__
+    address: Any = request if answer is request else base
     own = answer.model_fields.keys() - address.model_fields.keys()
 
     def answered(service: EuchreService, message: Q) -> wire.Message:
@@ -60,79 +64,38 @@ def _route(  # noqa: PLR0913, PLR0917 - a row of the table below
     )
 
 
-def _ending(route: str, summary: str, told: type[wire.Message]) -> Route[EuchreService]:
-    """An operation that sends everything back."""
-    return _route(route, summary, told, told, told)
-
+_SERVED = EuchreService
+"""By a short name, for the table."""
 
 ROUTES: tuple[Route[EuchreService], ...] = (
-    _route("POST /session", "Begin a session", wire.NewSession, wire.InSession, wire.SessionActive),
-    _ending("PATCH /session", "End a session", wire.SessionStatus),
-    _route("POST /game", "Begin a game", wire.NewGame, wire.InGame, wire.GameActive),
-    _ending("PATCH /game", "End a game", wire.GameStatus),
-    _route(
-        "POST /deal",
-        "Begin a deal",
-        wire.NewDeal,
-        wire.InDeal,
-        wire.DealActive,
-        EuchreService.begin_deal,
-    ),
-    _ending("PATCH /deal", "End a deal", wire.DealStatus),
-    _route(
-        "GET /bid", "Ask for a bid", wire.BidAsked, wire.OfBid, wire.BidAnswer, EuchreService.bid
-    ),
-    _route(
-        "POST /bid",
-        "Tell of a bid",
-        wire.BidMade,
-        wire.OfBid,
-        wire.BidNoted,
-        EuchreService.note_bid,
-    ),
-    _route(
-        "GET /swap",
-        "Ask for the discard",
-        wire.SwapAsked,
-        wire.OfSwap,
-        wire.SwapAnswer,
-        EuchreService.swap,
-    ),
-    _route("POST /swap", "Tell of a discard", wire.SwapMade, wire.OfSwap, wire.SwapNoted),
+    _route("POST /session", "Begin a session", wire.NewSession, wire.SessionActive),
+    _route("PATCH /session", "End a session", wire.SessionStatus, wire.SessionStatus),
+    _route("POST /game", "Begin a game", wire.NewGame, wire.GameActive),
+    _route("PATCH /game", "End a game", wire.GameStatus, wire.GameStatus),
+    _route("POST /deal", "Begin a deal", wire.NewDeal, wire.DealActive, _SERVED.begin_deal),
+    _route("PATCH /deal", "End a deal", wire.DealStatus, wire.DealStatus),
+    _route("GET /bid", "Ask for a bid", wire.BidAsked, wire.BidAnswer, _SERVED.bid),
+    _route("POST /bid", "Tell of a bid", wire.BidMade, wire.BidNoted, _SERVED.note_bid),
+    _route("GET /swap", "Ask for the discard", wire.SwapAsked, wire.SwapAnswer, _SERVED.swap),
+    _route("POST /swap", "Tell of a discard", wire.SwapMade, wire.SwapNoted),
     _route(
         "GET /defense",
         "Ask whether to defend alone",
         wire.DefenseAsked,
-        wire.OfDefense,
         wire.DefenseAnswer,
-        EuchreService.defend,
+        _SERVED.defend,
     ),
     _route(
         "POST /defense",
         "Tell whether somebody defends alone",
         wire.DefenseMade,
-        wire.OfDefense,
         wire.DefenseNoted,
-        EuchreService.note_defense,
+        _SERVED.note_defense,
     ),
-    _route("POST /trick", "Begin a trick", wire.NewTrick, wire.InTrick, wire.TrickActive),
-    _ending("PATCH /trick", "End a trick", wire.TrickStatus),
-    _route(
-        "GET /play",
-        "Ask for a card",
-        wire.PlayAsked,
-        wire.OfPlay,
-        wire.PlayAnswer,
-        EuchreService.play,
-    ),
-    _route(
-        "POST /play",
-        "Tell of a card",
-        wire.PlayMade,
-        wire.OfPlay,
-        wire.PlayNoted,
-        EuchreService.note_play,
-    ),
+    _route("POST /trick", "Begin a trick", wire.NewTrick, wire.TrickActive),
+    _route("PATCH /trick", "End a trick", wire.TrickStatus, wire.TrickStatus),
+    _route("GET /play", "Ask for a card", wire.PlayAsked, wire.PlayAnswer, _SERVED.play),
+    _route("POST /play", "Tell of a card", wire.PlayMade, wire.PlayNoted, _SERVED.note_play),
 )
 
 
