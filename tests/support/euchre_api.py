@@ -84,11 +84,11 @@ class Service:
     def restart(self) -> None:
         """Begin anew with nothing but what the store holds."""
         clock = SystemClock()
-        self._api = edge.build(API, EuchreService(self.store, self.strategy, clock, self.diary))
+        self.api = edge.build(API, EuchreService(self.store, self.strategy, clock, self.diary))
 
     def answer(self, asked: Json) -> Json:
         """The answer to an event."""
-        return self._api(asked, LambdaContext("euchre", TIMEOUT, SystemClock()))
+        return self.api(asked, LambdaContext("euchre", TIMEOUT, SystemClock()))
 
     def call(self, method: str, target: str, body: Json | str | None = None) -> tuple[int, Json]:
         """Status and body of the answer."""

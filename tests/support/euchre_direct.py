@@ -5,10 +5,11 @@ from collections.abc import Callable
 import requests
 from requests.adapters import BaseAdapter
 from world.faults import Crash
+from world.network import asked_of
 
 from cardsharp.cloud.clock import SystemClock
-from support.euchre_api import Json, Service
-from workbench.cloud.http_events import WireRequest, http_event
+from support.euchre_api import Service
+from workbench.cloud.http_events import Answered
 from workbench.euchre.remote import RemotePlayer
 
 TOKEN = "7f0e"
@@ -31,28 +32,19 @@ class Patient(BaseAdapter):
         self, request: requests.PreparedRequest, *_: object, **__: object
     ) -> requests.Response:
         self.watch(request)
-        body = request.body or b""
-        asked = WireRequest(
-            str(request.method),
-            request.path_url,
-            tuple((str(name), str(value)) for name, value in request.headers.items()),
-            body.encode() if isinstance(body, str) else body,
-        )
-        answer = self._answered(asked)
+        answer = self._answered(request)
         response = requests.Response()
-        response.status_code = answer["statusCode"]
-        response._content = answer["body"].encode()
+        response.status_code, response._content = answer.status, answer.body
         response.url = str(request.url)
         return response
 
-    def _answered(self, asked: WireRequest) -> Json:
-        event = http_event(asked, SystemClock().now())
+    def _answered(self, request: requests.PreparedRequest) -> Answered:
         try:
-            return self.service.answer(event)
+            return asked_of(self.service.api, request, SystemClock())
         except Crash:
             self.deaths += 1
             self.service.restart()
-            return self.service.answer(event)
+            return asked_of(self.service.api, request, SystemClock())
 
     def close(self) -> None:
         """Hold nothing."""
