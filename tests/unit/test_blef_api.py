@@ -28,9 +28,9 @@ def client() -> Client:
 
 
 def test_the_document_in_docs_is_that_of_the_code() -> None:
-    """Run `python -m workbench.stage.document` when an API has changed."""
+    """Run `python -m workbench.stage.document` when an API has changed; the house's is no file."""
     for one in games():
-        if one.service is not None:
+        if one.service is not None and not one.service.given:
             for file, text in files_of(one).items():
                 assert file.read_text() == text
 

@@ -65,8 +65,12 @@ _Loader.add_multi_constructor("!", _function)
 
 
 def services() -> tuple[str, ...]:
-    """The names of all games that have an HTTP service."""
-    return tuple(game.name for game in games() if game.service is not None)
+    """The names of all games that have an HTTP service of their own, and so a stack.
+
+    One that the house makes of a game's rules is deployed by the parameter `Game`.
+    """
+    parts = ((game.name, game.service) for game in games())
+    return tuple(name for name, part in parts if part is not None and not part.given)
 
 
 @dataclass(frozen=True, slots=True)
