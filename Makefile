@@ -29,9 +29,9 @@ PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(O
 CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(STORE),--home $(STORE)) \
   $(if $(SEED),--seed $(SEED)) $(if $(REPLAY),--replay $(REPLAY))
 
-# `make contest` takes these: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=7
+# `make contest` takes these: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=7 REPLAY=/tmp/cup.log
 REHEARSAL := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(MATCHES)) \
-  $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(SEED),--seed $(SEED))
+  $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(SEED),--seed $(SEED)) $(if $(REPLAY),--replay $(REPLAY))
 
 .PHONY: help setup play test test-all test-browser research-test planted mutants faults-all limits explore chaos contest coverage check compiled lint types format build gates cloud bench bench-wake bench-hold bench-load bench-services \
   probe-euchre clean
@@ -103,7 +103,7 @@ limits: setup ## Play at the arena's limit of requests on a clock of its own: LI
 	@$(WORLD).limits $(LIMITS)
 
 contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 MATCHES=3 TIMEOUT=5
-	@$(BIN)/python -m workbench.bench.rehearsal.rehearse $(REHEARSAL)
+	@$(WORLD).contest $(REHEARSAL)
 
 chaos: setup ## Play matches while everything around them fails: MATCHES=200 STORE= SEED= REPLAY=
 	@$(WORLD).chaos $(CHAOS)

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 from support.arena import ADMIN_PASSWORD, ALICE, BOB, OUTSIDER, PASSWORDS, write_players
 from support.bot_events import context, event_of, message, ours
+from world.judge import log_faults
 
 import worker.app
 from cardsharp.cloud.clock import SystemClock
@@ -21,7 +22,6 @@ from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.errors import Malformed
 from workbench.arena.server import ArenaServer
-from workbench.bench.judge import log_faults
 from workbench.cloud.context import Invocation
 from workbench.cloud.events import Event
 from workbench.stage.clouds import embedded_in

@@ -15,13 +15,13 @@ from support.arena import ADMIN_PASSWORD, ALICE, write_players
 from support.bot_events import ours
 from support.bot_killing import WorkerProcesses
 from support.size import cases
+from world.judge import actions_of, intent_faults, is_forced, log_faults
 
 import poller.app
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
-from workbench.bench.judge import actions_of, intent_faults, is_forced, log_faults
 from workbench.cloud.context import Function
 from workbench.cloud.home import Home, HomeOptions
 from workbench.machine import slowness

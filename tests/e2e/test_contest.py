@@ -6,17 +6,18 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import sys
-from contextlib import chdir
+from contextlib import ExitStack, chdir
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import requests
+from support import strangers
 from support.arena import until
 from support.cli import Cli, line_with, program
-from support.starters import start
+from support.starters import BOTS, missing, start
+from world.contest_judge import faults_of, files_of
 
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.meetings import Meeting
@@ -38,6 +39,18 @@ class Ends:
         pathlib.Path(__file__).with_suffix(".pid").write_text(str(os.getpid()))
         os._exit(0)
 """
+
+
+HABITS = "http10", "new-connection"
+"""What only a real socket shows of clients unlike ours."""
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
 
 
 def cup(cli: Cli, folder: Path, *options: str) -> str:
@@ -190,9 +203,7 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
         assert cli("contest", "teams", "add", "cup", *file).code == 0
     entered = cli("contest", "teams", "add", str(folder), "Program").out
     user, password = re.findall(r"id (\w+), password (\S+)", entered)[0]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     bot = start("python", f"http://127.0.0.1:{port}", user, "cup", password=password)
     try:
         told = cli("contest", "run", str(folder), "--port", str(port))
@@ -210,15 +221,33 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_a_contest_is_whole_whatever_fails() -> None:
-    """`make contest` in small: whatever is killed, frozen or slow."""
-    setting = ("--teams", "4", "--matches", "1", "--timeout", "2", "--every", "5", "--seed", "5")
-    done = subprocess.run(  # noqa: S603 - our own module
-        [sys.executable, "-m", "workbench.bench.rehearsal.rehearse", *setting, "--practice", "5"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "The result is whole." in done.stdout
-    assert "the contest was killed" in done.stdout
+def test_a_contest_is_whole_though_its_processes_are_killed_and_frozen(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """With real sockets and kills, and every kit; `make contest` does the rest on virtual time."""
+    folder, kits = tmp_path / "cup", [kit for kit in BOTS if not missing(kit)]
+    cli("contest", "new", str(folder), "-n", "1", "--timeout", "5")
+    cli("contest", "teams", "add", str(folder), "House", "--strategy", "third")
+    port = free_port()
+    with ExitStack() as stack:
+        for name in (*kits, *HABITS):
+            told = cli("contest", "teams", "add", str(folder), name).out
+            user, password = re.findall(r"id (\w+), password (\S+)", told)[0]
+            where = f"http://127.0.0.1:{port}", user, "cup"
+            command = [sys.executable, strangers.__file__, name] if name in HABITS else None
+            bot = start(name, *where, password=password, command=command)
+            stack.callback(bot.communicate)
+            stack.callback(os.killpg, bot.pid, signal.SIGKILL)
+        command_line = "contest", "run", str(folder), "--port", str(port)
+        with program(*command_line) as first, kept_in(folder) as records:
+            until(lambda: any(result.facts for result in records.results()), 60)
+            first.send_signal(signal.SIGKILL)
+            first.wait()
+        with program(*command_line) as again:
+            line_with(again.stderr, "arena at")
+            again.send_signal(signal.SIGSTOP)
+            os.killpg(bot.pid, signal.SIGSTOP)
+            again.send_signal(signal.SIGCONT)
+            os.killpg(bot.pid, signal.SIGCONT)
+            assert again.wait(200) == 0
+    assert list(faults_of(files_of(folder))) == []

@@ -16,12 +16,12 @@ from support.arena import ALICE
 from support.size import cases
 from world.arena import BenchArena
 from world.bench import Bench
+from world.judge import actions_of, intent_faults, log_faults
 from world.network import body_of
 from world.schedule import Process, Schedule
 
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.timing import Timing
-from workbench.bench.judge import actions_of, intent_faults, log_faults
 from workbench.cloud.http_events import Answered
 
 HOUR = timedelta(hours=1)

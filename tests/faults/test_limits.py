@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from world.hall import Hall, Outcome, Wish
+from world.hall import Hall
+from world.world import Outcome, Wish
 
 from cardsharp.budget import Purpose
 from cardsharp.contact import Contact

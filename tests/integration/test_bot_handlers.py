@@ -13,6 +13,7 @@ import pytest
 from support.arena import ALICE, DUMMY, running_arena
 from support.bot_events import EVENTS, context, event_of, message, ours
 from support.cloud_clock import FakeClock
+from world.judge import intent_faults, log_faults
 
 import poller.app
 import practice.app
@@ -26,7 +27,6 @@ from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.scout import Scout
 from cardsharp.errors import ConfigError, StoreError
 from workbench.arena.server import ArenaServer
-from workbench.bench.judge import intent_faults, log_faults
 from workbench.cloud.events import sqs_event
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled

@@ -25,12 +25,17 @@ def missing(kit: str) -> list[str]:
     return [one for one in NEEDS.get(kit, BOTS[kit][:1]) if shutil.which(one) is None]
 
 
-def start(kit: str, url: str, player: str, *more: str, password: str) -> Bot:
-    """A starter at work, in a group of processes of its own; skips the test where it cannot be."""
-    if missing(kit):
+def start(
+    kit: str, url: str, player: str, *more: str, password: str, command: list[str] | None = None
+) -> Bot:
+    """A starter at work, in a group of processes of its own; skips the test where it cannot be.
+
+    A `command` takes the place of the kit's.
+    """
+    if command is None and missing(kit):
         pytest.skip(f"{missing(kit)[0]} is not installed")
     return subprocess.Popen(  # noqa: S603 - our own starters
-        [*BOTS[kit], url, player, *more],
+        [*(command or BOTS[kit]), url, player, *more],
         cwd=KITS,
         env=os.environ | {"ARENA_PASSWORD": password},
         stdout=subprocess.PIPE,

@@ -25,6 +25,7 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.limits import PER_USER
 from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.page_routes import MorePages
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.bot import NO_SUCH_MATCH, meeting
@@ -34,10 +35,9 @@ from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.wire import parse_view
-from workbench.bench.judge import actions_of, is_same_action, log_faults, shown
 from workbench.cloud.http_events import Answered
 from world.clock import StillClock
-from world.judge import turns_of
+from world.judge import actions_of, is_same_action, log_faults, shown, turns_of
 from world.network import LIMITS, Tools, body_of
 
 ALICE_USER = User(ALICE, "Alice", "player")
@@ -73,7 +73,9 @@ class BenchArena:
 
     folder: Path
     clock: StillClock
-    table: Mapping[str, Any] = field(default_factory=lambda: TABLE)
+    table: Mapping[str, Any] | None = field(default_factory=lambda: TABLE)
+    """What the match begins with; None for an arena without that match."""
+
     strategy: str = "champion"
     player: Strategy | None = None
     """Who plays for us, where it is nobody of that name."""
@@ -85,7 +87,13 @@ class BenchArena:
     """Whether it counts our requests, as the competition's does."""
 
     data: Path | None = None
-    """The file in which the arena keeps the match, where it is to go back."""
+    """The file in which the arena keeps its matches, where it is to go back or to be killed."""
+
+    watchdog: timedelta | None = None
+    """How late a turn may be until the arena itself ends it."""
+
+    pages: MorePages | None = None
+    """What it shows beside its own pages; with them it is public."""
 
     game = GAME.name
     denial = (404, NO_SUCH_MATCH)
@@ -103,10 +111,15 @@ class BenchArena:
             clock=self.clock.now,
             slow_down=self.counts,
             per_user=PER_USER,
+            watchdog=self.watchdog,
+            public=self.pages is not None,
         )
-        self.arena = HomeArena(self._config)
+        self._open()
         self._loop = asyncio.new_event_loop()
         self._dummy = build("draw-2", Random(1))
+        self.match_id, self.held = "", 0.0
+        if self.table is None:
+            return
         wish = {"playerids": [ALICE, DUMMY], "randomSeed": SEED, **self.table}
         self.match_id = self.arena.referee.create(ALICE_USER, wish, None)[0].id
 
@@ -114,19 +127,34 @@ class BenchArena:
         self.arena.close()
         self._loop.close()
 
+    def _open(self) -> None:
+        self.arena = HomeArena(self._config)
+        self.arena._guard._sleep = self._hold
+        if self.pages is not None:
+            self.arena.show(self.pages)
+
+    async def _hold(self, seconds: float) -> None:
+        """What the arena does to who guesses passwords; how long is for the world to wait."""
+        self.held += seconds
+
+    def restart(self) -> None:
+        """Start the arena again from its file, as after a kill."""
+        self.arena.close()
+        self._open()
+
     def remember(self) -> None:
         """Keep the arena's file as it is now, which is all that a power cut may leave of it."""
         assert self.data is not None
         self.arena.close()
         copyfile(self.data, self.data.with_suffix(".kept"))
-        self.arena = HomeArena(self._config)
+        self._open()
 
     def go_back(self) -> None:
         """Start the arena again from the file that was kept: what it did since is lost."""
         assert self.data is not None
         self.arena.close()
         copyfile(self.data.with_suffix(".kept"), self.data)
-        self.arena = HomeArena(self._config)
+        self._open()
 
     def order(self, tools: Tools, offering: Offering) -> None:
         """Nobody orders: the arena names the match."""

@@ -24,8 +24,9 @@ from functools import partial
 from pathlib import Path
 from secrets import randbelow
 
-from world.hall import Hall, Outcome, Wish
+from world.hall import Hall
 from world.kit import HOMES
+from world.world import Outcome, Wish
 
 NIGHT = Wish(matches=50, at_once=12, turn=20, opponent=(0.5, 10), machines=3, rate=0.05, every=10)
 """Fifty matches of a machine's ordinary night, if everything fails in it."""

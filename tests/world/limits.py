@@ -12,7 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from world.hall import Hall, Wish
+from world.hall import Hall
+from world.world import Wish
 
 
 def main() -> int:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3 import HTTPHeaderDict
 from urllib3.response import HTTPResponse
 from urllib3.util import Timeout
 
@@ -187,6 +188,10 @@ class Gate:
     reads_log: ClassVar[bool] = True
     """Whether it is looked up if an intent is stored; else a worker tells so when it is."""
 
+    def go_on(self) -> None:
+        """Let the opponent do all that it can."""
+        self.place.go_on()
+
     def put_off(self, late: Late) -> None:
         """Have an action arrive later."""
         self.late.append(late)
@@ -228,7 +233,7 @@ class Gate:
         elif acts and answer.status in REFUSALS and not is_late:
             said = f"{answer.status} {answer.body.decode()}"
             self.refused.append(Refused(before[0], sent_by(request), said))
-        return response_of(answer.status, dict(answer.headers), answer.body)
+        return response_of(answer)
 
     def _faults(
         self, sequence: int, truth: object, sent: Body, meant: Intent | None
@@ -267,9 +272,10 @@ class FaultyWire(HTTPAdapter):
         self._not_before = gate.clock.now()
 
     def send(  # type: ignore[override]  # of all that requests passes, only the limit matters
-        self, request: requests.PreparedRequest, timeout: Timeout, **_rest: object
+        self, request: requests.PreparedRequest, timeout: Timeout | float, **_rest: object
     ) -> requests.Response:
         gate = self._gate
+        timeout = timeout if isinstance(timeout, Timeout) else Timeout(total=timeout)
         # Read now and only now: by the real clock a body refuses to leave after its moment.
         request.body = body_of(request)
         step, began = gate.place.step_of(request), gate.clock.monotonic()
@@ -278,7 +284,7 @@ class FaultyWire(HTTPAdapter):
         early = self._not_before - gate.clock.now()
         assert early <= timedelta(0), f"{step} was asked {early} before Retry-After was over"
         if step in {"view", "wait"}:
-            gate.place.go_on()
+            gate.go_on()
         if fault in {None, Kind.PAUSE_AFTER, Kind.SLOW}:
             answer = gate.carry(request, self._meant.intended, timeout, began)
             if fault is Kind.PAUSE_AFTER:
@@ -307,17 +313,17 @@ class FaultyWire(HTTPAdapter):
         made_up = self._made_up(fault)
         if made_up is None:
             raise requests.ConnectionError("connection reset by peer")
-        if "Retry-After" in made_up[1]:
+        if made_up.headers:
             self._not_before = gate.clock.now() + RETRY_AFTER
-        return self.build_response(request, response_of(*made_up))
+        return self.build_response(request, response_of(made_up))
 
-    def _made_up(self, fault: Kind) -> tuple[int, dict[str, str], bytes] | None:
+    def _made_up(self, fault: Kind) -> Answered | None:
         """An answer that the server has not given, None for no answer."""
         if fault in PAGES:
-            return PAGE_STATUSES[len(self._plan.steps) % len(PAGE_STATUSES)], {}, PAGE
+            return Answered(PAGE_STATUSES[len(self._plan.steps) % len(PAGE_STATUSES)], (), PAGE)
         if fault is Kind.DENIED:
             status, words = self._gate.place.denial
-            return status, {}, json.dumps({"error": words}).encode()
+            return Answered(status, (), json.dumps({"error": words}).encode())
         return ANSWERS.get(fault)
 
 
@@ -351,21 +357,22 @@ PAGE_STATUSES = (400, 401, 403, 404, 408, 409, 410, 413, 421)
 """What gateways, proxies and firewalls answer in place of the server; the next at each step."""
 
 PAGE = b"<!DOCTYPE html><html><body>Request blocked</body></html>"
-_SECONDS = {"Retry-After": str(int(RETRY_AFTER.total_seconds()))}
-ANSWERS: Mapping[Kind, tuple[int, dict[str, str], bytes]] = {
-    Kind.HTTP_500: (500, {}, b'{"error":"Internal Server Error."}'),
-    Kind.HTTP_500_DONE: (500, {}, b'{"error":"Internal Server Error."}'),
-    Kind.HTTP_409: (409, {}, b'{"error":"Authenticated user is not the current player."}'),
-    Kind.HTTP_429: (429, _SECONDS, b"slow down"),
-    Kind.HTTP_503: (503, _SECONDS, b"busy"),
-    Kind.GARBAGE: (200, {}, b"<!DOCTYPE html><html><body>Welcome to our hotel</body></html>"),
-    Kind.CUT: (200, {}, b'[{"eventType":"Dra'),
+_SECONDS = (("Retry-After", str(int(RETRY_AFTER.total_seconds()))),)
+ANSWERS: Mapping[Kind, Answered] = {
+    Kind.HTTP_500: Answered(500, (), b'{"error":"Internal Server Error."}'),
+    Kind.HTTP_500_DONE: Answered(500, (), b'{"error":"Internal Server Error."}'),
+    Kind.HTTP_409: Answered(409, (), b'{"error":"Authenticated user is not the current player."}'),
+    Kind.HTTP_429: Answered(429, _SECONDS, b"slow down"),
+    Kind.HTTP_503: Answered(503, _SECONDS, b"busy"),
+    Kind.GARBAGE: Answered(200, (), b"<!DOCTYPE html><html><body>Our hotel</body></html>"),
+    Kind.CUT: Answered(200, (), b'[{"eventType":"Dra'),
 }
 
 
-def response_of(status: int, headers: dict[str, str], body: bytes) -> HTTPResponse:
+def response_of(answer: Answered) -> HTTPResponse:
     """An answer as `requests` has it from a socket."""
-    return HTTPResponse(io.BytesIO(body), headers=headers, status=status, preload_content=False)
+    headers, body = HTTPHeaderDict(answer.headers), io.BytesIO(answer.body)
+    return HTTPResponse(body, headers=headers, status=answer.status, preload_content=False)
 
 
 def sent_by(request: requests.PreparedRequest) -> dict[str, Any]:

@@ -7,9 +7,10 @@ thread belongs to a process, which can be killed and frozen, as a real one, in w
 import _thread
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -18,6 +19,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 from cardsharp.cloud.ports import Signal
+from cardsharp.refusal import Patience
 from world.clock import StillClock
 from world.faults import Crash
 
@@ -109,7 +111,9 @@ class Schedule(StillClock):
 
     def run(self) -> None:
         """Let all do what they were spawned for, to the last; raises what failed first."""
-        with mock.patch("cardsharp.cloud.lease.threading", self._threading()):
+        with ExitStack() as stack:
+            for name, stands_for in self._stand_ins().items():
+                stack.enter_context(mock.patch(f"cardsharp.{name}", stands_for))
             self._pass_on()
             self._over.wait()
         if self.failed:
@@ -165,12 +169,20 @@ class Schedule(StillClock):
         heappush(self._due, (due, next(self._numbers), sleeper))
 
     def _pass_on(self) -> None:
-        """Wake who is next."""
+        """Wake who is next; what is wrong with that is no fault of who passes on."""
+        try:
+            self._wake()
+        except Exception as error:
+            self.failed.append(error)
+            self._over.set()
+            raise
+
+    def _wake(self) -> None:
         now = self.monotonic()
         awake = [
             one
             for one in self._waiting
-            if one.ready is not None and one.process.thaws <= now and one.ready()
+            if one.ready is not None and one.ready() and one.process.thaws <= now
         ]
         if not awake or self.chance is not None:
             awake += self._next_due(now, only_now=bool(awake))
@@ -205,6 +217,18 @@ class Schedule(StillClock):
             for sleeper in found:
                 self._push(sleeper, now)
         return found
+
+    def _stand_ins(self) -> dict[str, object]:
+        """What there is in place of all that would ask the real clock, by its name."""
+        seconds = SimpleNamespace(monotonic=self.monotonic)
+        uncut = SimpleNamespace(has_cut=False, within=lambda _limit: nullcontext())
+        return {
+            "cloud.lease.threading": self._threading(),
+            "exchange.time": seconds,
+            "connections.time": seconds,
+            "exchange.Cutter": lambda: uncut,
+            "exchange.Patience": partial(Patience, clock=self.monotonic),
+        }
 
     def _threading(self) -> SimpleNamespace:
         """What the keeper of a lease needs of `threading`, by this schedule."""

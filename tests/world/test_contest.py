@@ -1,12 +1,14 @@
-"""The judge of `make contest`: a contest that went well is whole, and each thing amiss is told."""
+"""`make contest` in small, that a seed says all of it, and that its judge tells what is amiss."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from cardsharp.contest.entries import Result, Settings
+from cardsharp.contest.matches import Matches
 from cardsharp.contest.pairing import Decision
 from cardsharp.deadmansdraw.arena.creation import CreationParams
 from cardsharp.deadmansdraw.arena.match import (
@@ -19,14 +21,8 @@ from cardsharp.deadmansdraw.arena.match import (
     end_turn_by_force,
 )
 from cardsharp.deadmansdraw.arena.randomness import Randomness
-from workbench.bench.rehearsal.judging import (
-    Excuses,
-    Played,
-    Trouble,
-    faults_of,
-    forced_turns,
-    longest_standstill,
-)
+from world.contest import Rehearsal, rehearsed
+from world.contest_judge import Played, Spell, excuse_of, faults_of, forced_turns
 
 TEAMS = ["1" * 24, "2" * 24, "3" * 24]
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -70,6 +66,29 @@ def a_cup() -> Played:
             )
         )
     return Played(settings, TEAMS, results, [], matches)
+
+
+SMALL = Rehearsal(matches=1, teams=6, practice=15, every=5, seed=1)
+"""Practice and cup of the starter, two teams of the house, our bot, a slow and an absent team."""
+
+
+def test_a_contest_is_whole_whatever_fails_and_a_seed_does_the_same_to_it(tmp_path: Path) -> None:
+    told = []
+    for number in range(2):
+        contest, _ = rehearsed(SMALL, tmp_path / str(number))
+        assert contest.faults == []
+        told.append((contest.outcome.replay, (tmp_path / str(number)).read_bytes()))
+    assert told[0] == told[1]
+    befell = contest.outcome.befell
+    assert {"the contest was killed", "the contest was frozen", "killed"} <= befell.keys()
+    assert sum(verdict.actions for verdict in contest.verdicts) > 0
+
+
+def test_a_director_that_begins_a_match_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutation guard: after a start the matches that have begun are not looked up."""
+    monkeypatch.setattr(Matches, "read", lambda *_: None)
+    faults = rehearsed(SMALL)[0].faults
+    assert any("was played twice" in fault for fault in faults)
 
 
 def test_a_contest_that_went_well_is_whole() -> None:
@@ -120,10 +139,12 @@ def test_a_turn_ended_by_force_needs_an_excuse_of_its_own_team() -> None:
     (forced,) = forced_turns(cup)
     late = TEAMS[match.state.player]
     assert (forced.team, forced.begin) == (late, NOON)
-    killed = Trouble("killed", late, NOON - timedelta(seconds=9), NOON - timedelta(seconds=2))
-    assert Excuses({late: "slow"}, []).of(forced) == "slow"
-    assert Excuses({}, [killed]).of(forced) == "killed"
-    assert Excuses({}, [replace(killed, team=None)]).of(forced) is None
-    assert Excuses({}, [replace(killed, end=killed.begin)]).of(forced) is None
-    assert Excuses({}, [replace(killed, begin=move.at + timedelta(seconds=1))]).of(forced) is None
-    assert longest_standstill(cup) == (NOON, move.at)
+    killed = Spell("killed", late, NOON - timedelta(seconds=9), NOON - timedelta(seconds=2))
+    assert excuse_of(forced, {late: "slow"}, []) == "slow"
+    assert excuse_of(forced, {}, [killed]) == "killed"
+    for other in (
+        replace(killed, team=None),
+        replace(killed, end=killed.begin),
+        replace(killed, begin=move.at + timedelta(seconds=1)),
+    ):
+        assert excuse_of(forced, {}, [other]) is None

@@ -1,31 +1,38 @@
-"""What became of a rehearsed contest: its results, the arena's own matches and the troubles."""
+"""What became of a contest: its results held against the arena's own matches."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 
 from cardsharp.contest.entries import Result, Settings
 from cardsharp.contest.meetings import Meeting
 from cardsharp.contest.pairing import Decision, Pairing, Score, Team
+from cardsharp.contest.records import Records
+from cardsharp.contest.sqlite import kept_in
 from cardsharp.deadmansdraw.arena.match import Match, Move
-
-PRACTICE = "-practice"
-"""What the tag of practice matches ends with."""
+from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 
 PAUSED = "paused by the organiser"
 
 UNDER_WAY = timedelta(seconds=2)
 """For so long after a pause began a match may begin that was on its way."""
 
+FELT = timedelta(seconds=3)
+"""How long after its end a trouble is felt, as programs start anew and try again."""
+
+LIVES = 2
+
 _FORCED = re.compile(r"Forceful turn ending due to player (\w+) inactivity after ([\d.]+) seconds")
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """What befell a team's program, or the whole hall, for how long it may be felt."""
+class Spell:
+    """What befell a team, or the whole contest, and for how long."""
 
     what: str
     team: Team | None
@@ -62,27 +69,36 @@ class Played:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Excuses:
-    """Why turns may be late: how a team is, and what befell it."""
-
-    always: Mapping[Team, str]
-    troubles: Sequence[Trouble]
-    felt: timedelta = field(default=timedelta(seconds=3))
-    """How long after its end a trouble is felt, as programs start anew and try again."""
-
-    def of(self, forced: Forced) -> str | None:
-        """The excuse for a turn, None where there is none."""
-        if forced.team in self.always:
-            return self.always[forced.team]
-        for trouble in self.troubles:
-            meant = trouble.team == forced.team
-            if meant and forced.begin - self.felt <= trouble.end and trouble.begin <= forced.end:
-                return trouble.what
-        return None
+def played_in(records: Records, matches: Iterable[tuple[Match, Sequence[Move]]]) -> Played:
+    """What a contest's records tell, beside the arena's matches."""
+    teams = [team.id for team in records.teams()]
+    return Played(records.settings, teams, records.results(), records.meetings(), list(matches))
 
 
-def faults_of(played: Played) -> Iterator[str]:
+def files_of(folder: Path) -> Played:
+    """What the files of a contest tell, after its end."""
+    with closing(SqliteStorage(folder / "arena.db")) as storage, kept_in(folder) as records:
+        readable = (match for match in storage.matches() if isinstance(match, Match))
+        return played_in(records, [(match, storage.history(match.id)) for match in readable])
+
+
+def excuse_of(forced: Forced, always: Mapping[Team, str], spells: Sequence[Spell]) -> str | None:
+    """Why a turn may be late: how its team is, or what befell it; None where nothing did."""
+    if forced.team in always:
+        return always[forced.team]
+    return next(
+        (
+            spell.what
+            for spell in spells
+            if spell.team == forced.team
+            and forced.begin - FELT <= spell.end
+            and spell.begin <= forced.end
+        ),
+        None,
+    )
+
+
+def faults_of(played: Played, spells: Sequence[Spell] = ()) -> Iterator[str]:
     """Sentences about what must not be: a life too many, a match lost or counted twice."""
     decided = {
         result.pairing: Decision(result.wins, result.winner)
@@ -98,11 +114,7 @@ def faults_of(played: Played) -> Iterator[str]:
     yield from _lives(played)
     yield from _matches(played)
     yield from _practice(played)
-
-
-def faults_of_pauses(played: Played, troubles: Iterable[Trouble]) -> Iterator[str]:
-    """Sentences about matches that began although the organiser had paused the contest."""
-    for pause in troubles:
+    for pause in spells:
         for match, _ in played.matches:
             if pause.what == PAUSED and pause.begin + UNDER_WAY < match.started_at < pause.end:
                 yield f"Match {match.id} began at {match.started_at:%X}, in a pause."
@@ -112,10 +124,10 @@ def _lives(played: Played) -> Iterator[str]:
     lost: Counter[Team] = Counter()
     for result in played.results:
         for team in result.teams:
-            if lost[team] > 1:
+            if lost[team] >= LIVES:
                 yield f"{team} has lost twice before pairing {result.pairing}."
             lost[team] += result.winner != team
-    alive = [team for team in played.teams if lost[team] < 2]  # noqa: PLR2004 - lives
+    alive = [team for team in played.teams if lost[team] < LIVES]
     if len(alive) != 1:
         yield f"In the end {len(alive)} teams have a life left: {', '.join(alive)}."
 
@@ -150,7 +162,7 @@ def _pairing(result: Result, matches: Mapping[int, Match], settings: Settings) -
 
 def _practice(played: Played) -> Iterator[str]:
     """The matches of practice: each on record once, and none running on."""
-    found = [match for match, _ in played.tagged(played.settings.name + PRACTICE)]
+    found = [match for match, _ in played.tagged(played.settings.practice)]
     for match in found:
         if not match.finished:
             yield f"Match {match.id} of practice goes on after it."
@@ -178,7 +190,7 @@ def forced_turns(played: Played) -> Iterator[Forced]:
                     yield Forced(told[1], match.id, move.at - took, move.at)
 
 
-def longest_standstill(played: Played) -> tuple[datetime, datetime] | None:
-    """From when to when no move was made at the arena for the longest time."""
+def longest_standstill(played: Played) -> float:
+    """For how many seconds no move was made at the arena."""
     moments = sorted(move.at for _, moves in played.matches for move in moves)
-    return max(pairwise(moments), key=lambda pair: pair[1] - pair[0], default=None)
+    return max(((b - a).total_seconds() for a, b in pairwise(moments)), default=0)

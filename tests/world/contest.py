@@ -1,0 +1,466 @@
+"""A whole contest, rehearsed on virtual time: practice, a cup, and all that goes wrong in one.
+
+python -m world.contest [--teams 20] [--matches 3] [--timeout 5] [--seed 7] [--replay FILE]
+
+Teams that the director plays, our own bot, the starter, clients unlike ours, a slow team, one that
+hurries, one with a wrong password, one that never comes and one that freezes practise, then play a
+double elimination. The contest's process (director, arena and the teams played there) and the
+teams' programs are killed and frozen, our bot's network fails, the organiser pauses the contest,
+and a spectator looks at its pages. Exits with 0 only if the result is whole: every pairing decided,
+every team with its two lives, no match lost or counted twice, our bot's logs equal to the arena's
+history, turns ended by force only of who was late, dead, killed or frozen, and every page answered.
+"""
+
+import argparse
+import json
+import logging
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from secrets import randbelow
+from types import SimpleNamespace
+from unittest import mock
+
+import requests
+from support.arena import ADMIN, ADMIN_PASSWORD
+from urllib3.util import Timeout
+
+from cardsharp.access import Credentials, ha1
+from cardsharp.contest.director import Director
+from cardsharp.contest.entries import Entrant, Settings, Stage
+from cardsharp.contest.kept import ContestsKept
+from cardsharp.contest.practice import Practice, ladder
+from cardsharp.contest.sqlite import found_in, kept_in
+from cardsharp.deadmansdraw.arena.limits import PER_ADDRESS
+from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages
+from cardsharp.errors import CardsharpError
+from workbench.contest.home import AGAIN, PAUSE, KeptTables, run
+from workbench.stage.opponent import Opponent, Order
+from world.arena import URL, BenchArena
+from world.clock import START
+from world.contest_judge import (
+    PAUSED,
+    Played,
+    Spell,
+    excuse_of,
+    faults_of,
+    forced_turns,
+    longest_standstill,
+    played_in,
+)
+from world.faults import Meant
+from world.judge import Evidence, Turn, Verdict, judge, why
+from world.machines import LIMITS, Bench, Station
+from world.network import FaultyWire
+from world.road import Chances, Road
+from world.schedule import Process
+from world.stores import Stores, at_home
+from world.teams import Team, entering
+from world.world import Wish, World
+
+STARTING = 1.0
+"""Seconds until a contest that was killed answers again."""
+
+LOOK = 10.0
+"""Seconds between two looks of a spectator."""
+
+STALL = 300.0
+"""Seconds without a move after which a contest is given up."""
+
+AFTER = 60
+"""Seconds at most that our bots have for their logs when the contest is over."""
+
+PAGES = ("/contest", "/contest/running", "/matches/statistics?tag=cup", "/api/matches?condensed=1")
+
+
+@dataclass(frozen=True)
+class Rehearsal(Wish):
+    """Which contest is held; times in seconds."""
+
+    matches: int = 3
+    at_once: int = 0
+    turn: float = 5
+    limit: int | None = PER_ADDRESS
+    rate: float = 0.01
+    every: float | None = 8
+    teams: int = 20
+    practice: float = 60
+
+
+class Contest(World):
+    """A founded contest with its teams, and whoever brings about troubles."""
+
+    wish: Rehearsal
+
+    def __init__(
+        self, wish: Rehearsal, folder: Path, say: Callable[[str], object] = lambda _line: None
+    ) -> None:
+        self.folder, self.spells, self.faults = folder / "cup", list[Spell](), list[str]()
+        settings = Settings("cup", matches=wish.matches, timeout=wish.turn, seed=str(wish.seed))
+        self.records = found_in(self.folder, settings)
+        entered = [(f"{n:024x}", *one) for n, one in enumerate(entering(wish.teams), 1)]
+        words = {team: f"word-{team}" for team, *_ in entered}
+        players = [
+            {"_id": team, "name": name, "password": words[team]} for team, name, _ in entered
+        ]
+        (folder / "players.json").write_text(json.dumps(players))
+        pages = ContestPages(lambda: ContestsKept(self.records.documents))
+        arena = partial(
+            BenchArena,
+            folder,
+            table=None,
+            data=folder / "arena.db",
+            watchdog=timedelta(seconds=1),
+            pages=pages,
+        )
+        super().__init__(wish, arena, say)
+        self.chance.shuffle(entered)
+        for team, name, kind in entered:
+            self.records.add(Entrant(team, name, ha1(team, words[team]), kind.strategy))
+        self.hall, self.over, self.down = Process("contest"), False, set[str]()
+        self.champion = "nobody"
+        self.verdicts, self.late = list[Verdict](), Counter[str]()
+        self.played: Played
+        self.stores: dict[str, Stores] = {
+            team: at_home(_made(folder / team), self.time) for team, _, kind in entered if kind.bot
+        }
+        self.ours = {*self.stores}
+        self.road = Road(self, next(iter(self.stores.values())).log)
+        tags = f"{settings.name},{settings.practice}"
+        self.teams = [
+            Team(team, name, kind, words[team], self, self.road, tags, Process(name))
+            for team, name, kind in entered
+        ]
+
+    def play(self) -> Played:
+        """Practice, then the cup; what its files tell after its end."""
+        for team in self.teams:
+            self._start(team)
+            self._befall("had just started", team, lasts=5)
+        self._open()
+        for work in (self._organise, self._trouble, self._spectate):
+            self.time.spawn(work)
+        sleeping = SimpleNamespace(sleep=self.sleep)
+        with (
+            mock.patch("support.strangers.time", sleeping),
+            mock.patch("workbench.stage.opponent.LIMIT", None),
+            ExitStack() as stack,
+        ):
+            stack.callback(self.records.close)
+            for stores in self.stores.values():
+                stack.callback(stores.close)
+            self.run()
+        return self.played
+
+    # --- the contest's own process ------------------------------------------------------------
+
+    def _open(self) -> None:
+        """Start the contest's process, or start it again."""
+        self.hall = Process("contest")
+        works = [self._direct, self._end_late_turns]
+        works += [partial(self._play_here, team) for team in self.teams if team.kind.strategy]
+        for work in works:
+            self.time.spawn(work, self.hall)
+
+    def _client(self, player: Credentials) -> ArenaClient:
+        """Somebody's session in the contest's own process."""
+        client = ArenaClient(URL, player, LIMITS)
+        object.__setattr__(client.contact, "clock", self.time)
+        wire = FaultyWire(self.road, Chances(self, self.hall, rate=0), Meant())
+        client._exchange._session.mount("http://", wire)
+        return client
+
+    def _direct(self) -> None:
+        """What `contest practice` does, and then `contest run --seed-by-practice`."""
+        pause = partial(self.sleep, PAUSE.total_seconds())
+        with (
+            kept_in(self.folder) as records,
+            self._client(Credentials(ADMIN, ADMIN_PASSWORD)) as at,
+        ):
+            tables = KeptTables(at, self.folder)
+            practice = Practice(records, tables, self.time.now)
+
+            def goes_on() -> bool:
+                return self.time.monotonic() < self.wish.practice
+
+            run(lambda: practice.step(begin=goes_on()) and not goes_on(), lambda: None, pause)
+            if records.stage is Stage.OPEN and records.meetings():
+                records.seed([row.team for row in ladder(records)])
+            for team in self.teams:
+                if team.kind.freezes:
+                    team.process.frozen = float("inf")
+            run(Director(records, tables).step, lambda: None, pause)
+        self.over = True
+
+    def _end_late_turns(self) -> None:
+        watchdog = self.arena.arena._watchdog
+        assert watchdog is not None
+        while True:
+            self.version += bool(watchdog.look())
+            self.sleep(1)
+
+    def _play_here(self, team: Team) -> None:
+        assert team.kind.strategy is not None
+        order = Order(URL, team.id, team.password, team.kind.strategy, str(self.wish.seed))
+        while True:
+            try:
+                with self._client(team.credentials) as client:
+                    Opponent(client, order).play_on()
+            except CardsharpError:
+                self.sleep(AGAIN.total_seconds())
+
+    # --- who else is there --------------------------------------------------------------------
+
+    def _start(self, team: Team) -> None:
+        """Start a team's program, or start it again."""
+        kind = team.kind
+        if kind.bot:
+            stores = self.stores[team.id]
+            bench = Bench(self, self.road, stores, team.credentials, kind.bot)
+            team.process = Station(team.name, bench)
+        elif kind.plays is not None:
+            team.process = Process(team.name)
+            self.time.spawn(partial(kind.plays, team), team.process)
+
+    def _organise(self) -> None:
+        """See that it goes on, and end everything when it is over."""
+        moves, since = -1, self.time.monotonic()
+        while not self.over and not self.time.failed:
+            self.sleep(1)
+            self._start_what_has_died()
+            made = sum(match.moves for match in self.arena.arena.lobby.all())
+            if made != moves:
+                moves, since = made, self.time.monotonic()
+            if self.time.monotonic() - since > STALL:
+                self.faults.append(f"No move was made for {STALL:.0f} s.")
+                break
+        for _ in range(AFTER):
+            if any(stores.log.running() for stores in self.stores.values()):
+                self.sleep(1)
+        self.done, self.version = True, self.version + 1
+        for process in (self.hall, *(team.process for team in self.teams)):
+            process.frozen = 0
+            self.time.kill(process)
+        self._judge()
+
+    def _start_what_has_died(self) -> None:
+        """A machine of ours dies of a fault on its way, too."""
+        for team in self.teams:
+            if team.kind.bot and team.process.dead and team.id not in self.down:
+                self.time.kill(team.process)
+                self._befall("died", team, lasts=1)
+                self._start(team)
+
+    def _spectate(self) -> None:
+        """Look at the pages, as anybody may."""
+        while not self.over:
+            self.sleep(LOOK)
+            for page in PAGES:
+                asked, starts = requests.Request("GET", URL + page).prepare(), self.starts
+                try:
+                    status = self.road.carry(asked, None, Timeout(total=LOOK), 0).status
+                except requests.RequestException:
+                    self.outcome.befell["page missed"] += 1
+                    continue
+                if status != requests.codes.ok and starts == self.starts:
+                    self.faults.append(f"{page} was answered by {status}.")
+
+    # --- what goes wrong ----------------------------------------------------------------------
+
+    def _trouble(self) -> None:
+        """Do one thing after the other, never two at once; the first is a death."""
+        deeds = [self._kill, self._freeze, self._pause]
+        if any(self._healthy()):
+            deeds += [self._kill_team, self._freeze_team]
+        deed = self._kill
+        while True:
+            self.sleep(self.chance.expovariate(1 / (self.wish.every or 1)))
+            if self.over or self.wish.every is None:
+                return
+            deed()
+            deed = self.chance.choice(deeds)
+
+    def _healthy(self) -> Iterator[Team]:
+        """Programs that are neither late nor frozen anyway."""
+        outside = (team for team in self.teams if team.kind.plays or team.kind.bot)
+        return (team for team in outside if team.kind.late is None)
+
+    def _kill(self) -> None:
+        self._befall("the contest was killed")
+        self.time.kill(self.hall)
+        self.starts += 1
+        self.down_until = self.time.monotonic() + STARTING
+        self.arena.restart()
+        self.version += 1
+        self.sleep(STARTING)
+        if not self.over:
+            self._open()
+
+    def _freeze(self) -> None:
+        lasts = self.chance.uniform(0.2, self.wish.turn * 2)
+        self._befall("the contest was frozen", lasts=lasts)
+        self.hall.frozen = self.cut_until = self.time.monotonic() + lasts
+        self.sleep(lasts)
+
+    def _pause(self) -> None:
+        lasts = self.chance.uniform(0.2, self.wish.turn)
+        self.records.pause(on=True)
+        self._befall(PAUSED, lasts=lasts)
+        self.sleep(lasts)
+        self.records.pause(on=False)
+
+    def _kill_team(self) -> None:
+        team, lasts = self._befallen("killed")
+        self.down.add(team.id)
+        self.time.kill(team.process)
+        self.sleep(lasts)
+        self.down.discard(team.id)
+        if not self.done:
+            self._start(team)
+
+    def _freeze_team(self) -> None:
+        team, lasts = self._befallen("frozen")
+        team.process.frozen = self.time.monotonic() + lasts
+        self.sleep(lasts)
+
+    def _befallen(self, what: str) -> tuple[Team, float]:
+        team = self.chance.choice([*self._healthy()])
+        lasts = self.chance.uniform(0.2, self.wish.turn * 2)
+        self._befall(what, team, lasts)
+        return team, lasts
+
+    def _befall(self, what: str, team: Team | None = None, lasts: float = 0) -> None:
+        now = self.time.now()
+        whom = None if team is None else team.id
+        self.spells.append(Spell(what, whom, now, now + timedelta(seconds=lasts)))
+        self.outcome.befell[what] += 1
+        self.tell("world", what, "" if team is None else team.name)
+
+    # --- what became of it --------------------------------------------------------------------
+
+    def _judge(self) -> None:
+        """Hold the contest's results and our bots' logs against the arena's own matches."""
+        records, lobby = self.records, self.arena.arena.lobby
+        self.played = played_in(
+            records, ((match, lobby.history(match.id)) for match in lobby.all())
+        )
+        self.faults += faults_of(self.played, self.spells)
+        for match, _ in self.played.matches:
+            for team in {*match.pairing.players} & self.ours:
+                self._judge_bot(match.id, team)
+        self._judge_late()
+        places, names = records.table(), records.names()
+        self.champion = ", ".join(names[team] for team in places[0]) if places else "nobody"
+
+    def _judge_bot(self, match_id: str, team: str) -> None:
+        self.arena.match_id = match_id
+        key = match_id, team
+        evidence = Evidence(
+            whole=self.arena.look(), us=team, accepted=self.accepted[key], refused=self.refused[key]
+        )
+        verdict = judge(self.number_of(match_id), evidence, self.stores[team].log)
+        self.verdicts.append(verdict)
+        broken = [*verdict.wrong, *map(str, verdict.refused)]
+        self.faults += [f"match {verdict.match} of {self._name(team)}: {one}" for one in broken]
+
+    def _judge_late(self) -> None:
+        """Say why turns were ended by force; those without a reason are faults."""
+        always = {team.id: team.kind.late for team in self.teams if team.kind.late is not None}
+        for forced in forced_turns(self.played):
+            reason = excuse_of(forced, always, self.spells)
+            if reason is None and forced.team in self.ours:
+                turn = Turn(0, forced.begin, forced.end - forced.begin, forced=True)
+                befell = [*self.suffered[""], *self.suffered[forced.match]]
+                reason = ", ".join(why(befell, turn)[:1]) or None
+            self.late[reason or "without a reason"] += 1
+            if reason is None:
+                number = self.number_of(forced.match)
+                self.faults.append(
+                    f"A turn of {self._name(forced.team)} was ended by force in match {number} at "
+                    f"{(forced.end - START).total_seconds():.1f} s, and nothing had happened to it."
+                )
+
+    def _name(self, team: str) -> str:
+        return next(one.name for one in self.teams if one.id == team)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def told(contest: Contest, seconds: float) -> str:
+    """All that is to be said of a contest that took so many seconds of a processor."""
+    wish, played, all_teams = contest.wish, contest.played, contest.teams
+    cup, practice = (played.tagged(tag) for tag in (played.settings.name, played.settings.practice))
+    here = sum(team.kind.strategy is not None for team in all_teams)
+    minutes = sum(
+        (moves[-1].at - match.started_at).total_seconds() for match, moves in played.matches
+    )
+    return f"""\
+teams: {len(all_teams)}, {here} played by the director; {wish.matches} matches a pairing, \
+{wish.turn:g} s a turn, seed {wish.seed}
+practice: {len(practice)} matches; cup: {len(played.results)} pairings, {len(cup)} matches, \
+{sum(len(moves) for _, moves in cup)} moves, won by {contest.champion}
+{contest.outcome.minutes:.1f} minutes, {sum(contest.outcome.asked.values())} requests; \
+{minutes / 3600:.1f} match-hours, {minutes / max(seconds, 1):.0f} for an hour of a processor
+our bot: {len(contest.verdicts)} matches, {sum(one.actions for one in contest.verdicts)} actions
+turns ended by force: {listed(contest.late)}
+what happened: {listed(contest.outcome.befell)}
+longest time without any move: {longest_standstill(played):.1f} s
+replay {contest.outcome.replay[:16]}"""
+
+
+def listed(counts: Counter[str]) -> str:
+    """How often each was."""
+    return ", ".join(f"{count} {name}" for name, count in counts.most_common()) or "none"
+
+
+def rehearsed(wish: Rehearsal, replay: Path | None = None) -> tuple[Contest, str]:
+    """A contest after its end, and what is to be said of it."""
+    began = time.process_time()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        say: Callable[[str], object] = lambda _line: None  # noqa: E731 - what is not asked for
+        if replay is not None:
+            file = stack.enter_context(replay.open("w"))
+            say = lambda line: print(line, file=file)  # noqa: E731
+        contest = Contest(wish, folder, say)
+        contest.play()
+        said = told(contest, time.process_time() - began)
+    return contest, said
+
+
+def main() -> int:
+    """Rehearse what the command line says."""
+    logging.disable()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--teams", type=int, default=20)
+    parser.add_argument("--matches", type=int, default=3, help="of a pairing, an odd number")
+    parser.add_argument("--timeout", type=float, default=5, help="seconds that a turn may take")
+    parser.add_argument("--practice", type=float, default=60, help="seconds before the cup")
+    parser.add_argument("--every", type=float, default=8, help="mean seconds between two troubles")
+    parser.add_argument("--seed", type=int, default=None, help="printed where none is given")
+    parser.add_argument("--replay", type=Path, help="write every step down")
+    given = parser.parse_args()
+    seed = randbelow(10**6) if given.seed is None else given.seed
+    wish = Rehearsal(
+        matches=given.matches, turn=given.timeout, seed=seed, teams=given.teams,
+        practice=given.practice, every=given.every,
+    )  # fmt: skip
+    contest, said = rehearsed(wish, given.replay)
+    whole = "The result is not whole." if contest.faults else "The result is whole."
+    print(said, *contest.faults, whole, sep="\n")  # noqa: T201 - a command
+    return 1 if contest.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

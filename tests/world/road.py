@@ -1,0 +1,183 @@
+"""The way from our machines to the arena: what may go wrong on it, and the arena's limiter."""
+
+import base64
+import re
+from collections.abc import Callable
+from typing import cast
+from urllib.parse import urlsplit
+
+import requests
+from urllib3.response import HTTPResponse
+from urllib3.util import Timeout
+
+from cardsharp.cloud.ports import MatchLog
+from cardsharp.errors import Unreachable
+from workbench.stage.tally import kind_of
+from world.faults import Crash, FaultPlan, Intent, Kind, kinds_for
+from world.network import Gate, Late, response_of
+from world.schedule import Process
+from world.world import World
+
+POLL = 30.0
+"""Seconds that a long poll of the arena lasts."""
+
+RARER = 5
+"""So many times more seldom a step at a store fails: there are more of them."""
+
+
+class Chances(FaultPlan):
+    """The plan of a process: by chance, at the rate that is wished; `whom` it befalls is noted."""
+
+    def __init__(
+        self, world: World, process: Process, whom: str = "", rate: float | None = None
+    ) -> None:
+        super().__init__(world.time, pause=lambda: world.pause(process))
+        self._world, self._process, self._whom = world, process, whom
+        self._rate = world.wish.rate if rate is None else rate
+
+    def next(self, step: str) -> Kind | None:
+        if self._rate:
+            return super().next(step)
+        self._world.tell(self._process.name, step)
+        if self._process.thaws > self._world.time.monotonic():
+            self._world.sleep(0)
+        return None
+
+    def chosen(self, number: int, step: str) -> Kind | None:
+        del number
+        world, kinds = self._world, kinds_for(step)
+        asks = step in {"act", "view", "wait", "list"}
+        fault = None
+        if world.chance.random() < self._rate / (1 if asks else RARER):
+            fault = world.chance.choice(kinds)
+            world.suffer(f"{fault} ({step})", self._whom)
+        world.tell(self._process.name, step, fault or "")
+        return fault
+
+    def put_off(self, work: Callable[[], object]) -> None:
+        self._world.time.spawn(work, seconds=20)
+
+    @property
+    def store_is_down(self) -> bool:
+        return super().store_is_down or self._world.time.monotonic() < self._world.locked_until
+
+
+class Road(Gate):
+    """The network between all who ask and the arena, whose limiter it passes."""
+
+    reads_log = False
+
+    def __init__(self, world: World, log: MatchLog) -> None:
+        super().__init__(world.arena, log, world.time)
+        self._world = world
+
+    def go_on(self) -> None:
+        """Everybody plays in a thread of their own."""
+
+    def put_off(self, late: Late) -> None:
+        world, looks = self._world, self._world.looks
+        match_id = match_of(late.request)
+        before, seconds = looks[match_id], (late.due - world.time.now()).total_seconds()
+
+        def arrive() -> None:
+            looked = (lambda: looks[match_id] > before) if late.due_look is not None else None
+            world.time.until(looked, seconds)
+            self.ask(late.request, late.meant, is_late=True)
+
+        world.time.spawn(arrive)
+
+    def carry(
+        self,
+        request: requests.PreparedRequest,
+        meant: Intent | None,
+        timeout: Timeout,
+        began: float,
+    ) -> HTTPResponse:
+        world, wish, limit = self._world, self._world.wish, cast("float", timeout.total)
+        kind, sender = kind_of(str(request.method), str(request.path_url)), world.time.process
+        if kind == "act":
+            world.sleep(wish.deciding * world.chance.random())
+            if world.time.monotonic() - began > cast("float", timeout.connect_timeout):
+                raise Unreachable("not sent, for it took too long")  # as `Prompt` does
+        world.outcome.asked[kind] += 1
+        with world.time.beyond_us():
+            told = self._arrive(request, kind, limit)
+            if sender.dead:  # what is held is dropped with its connection
+                raise Crash(sender.name)
+            answer = self.ask(request, meant)
+            held, world.arena.held = world.arena.held, 0
+            world.sleep(wish.way + held)
+        answer.headers.update(told)
+        return answer
+
+    def _arrive(self, request: requests.PreparedRequest, kind: str, limit: float) -> dict[str, str]:
+        """Let a request come before the arena and wait there; what its limiter tells."""
+        world, starts, user = self._world, self._world.starts, user_of(request)
+        world.sleep(world.wish.way)
+        gives_up = world.time.monotonic() + limit
+        world.time.until(lambda: not world.is_cut, limit)
+        told = self._slow_down(user, kind, gives_up - world.time.monotonic()) if user else {}
+        if WAITS.search(str(request.url)):
+            if user and match_of(request) == "matches" and not world.is_ready(request, user):
+                self.place.ask(request)  # it is heard of at once, and answered later
+            world.when(lambda: world.is_ready(request, user), min(POLL, limit))
+        if world.is_cut:
+            raise requests.ReadTimeout("the arena is cut off")
+        if world.is_down or world.starts != starts:
+            raise requests.ConnectionError("the arena was killed")
+        return told
+
+    def _slow_down(self, user: str, kind: str, limit: float) -> dict[str, str]:
+        """Have the limiter hold a request back; the headers of its answer."""
+        world, outcome = self._world, self._world.outcome
+        if world.limiter is None:
+            return {}
+        pace = world.limiter.count(user)
+        delay = pace.delay.total_seconds()
+        if delay:
+            outcome.slowed[kind] += 1
+            outcome.longest = max(outcome.longest, delay)
+        if delay > limit:  # nobody waits for the answer any more: it is dropped, as by the real one
+            world.sleep(limit)
+            raise requests.ReadTimeout("slowed down for too long")
+        world.sleep(delay)
+        return dict(pace.headers) if world.wish.tells else {}
+
+    def ask(
+        self, request: requests.PreparedRequest, meant: Intent | None, *, is_late: bool = False
+    ) -> HTTPResponse:
+        world, match_id, user = self._world, match_of(request), user_of(request)
+        world.looks[match_id] += "active" not in str(request.url) and request.method == "GET"
+        is_match = ID.fullmatch(match_id) is not None
+        if is_match and user in world.ours:
+            world.arena.match_id = match_id
+            seen = len(self.accepted), len(self.refused)
+            answer = super().ask(request, meant, is_late=is_late)
+            world.accepted[match_id, user] += self.accepted[seen[0] :]
+            world.refused[match_id, user] += self.refused[seen[1] :]
+            del self.accepted[:], self.refused[:]
+        else:
+            answer = response_of(self.place.ask(request))
+        world.version += request.method != "GET"
+        about = world.number_of(match_id) if is_match else match_id
+        world.tell("arena", f"{request.method} {about}", answer.status)
+        return answer
+
+
+WAITS = re.compile(r"[?&](wait|waitactive)=")
+ID = re.compile(r"[0-9a-f]{24}")
+_DIGEST = re.compile(r'username="(\w+)"')
+
+
+def match_of(request: requests.PreparedRequest) -> str:
+    """The match that a request is about, "matches" for all."""
+    return urlsplit(str(request.url)).path.rpartition("/")[2].lower()
+
+
+def user_of(request: requests.PreparedRequest) -> str:
+    """Who says to be asking, "" for nobody."""
+    said = request.headers.get("Authorization", "")
+    digest = _DIGEST.search(said)
+    if digest is not None:
+        return digest[1]
+    return base64.b64decode(said.removeprefix("Basic ")).decode().partition(":")[0]

@@ -1,0 +1,190 @@
+"""Who enters a rehearsed contest: teams that the director plays, and good and bad ones beside."""
+
+import runpy
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain, cycle, islice
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import requests
+from requests.auth import HTTPBasicAuth
+from support import strangers
+from urllib3.util import Timeout
+
+from cardsharp.access import Credentials
+from world.arena import URL
+from world.faults import Meant
+from world.network import FaultyWire
+from world.road import Chances, Road
+from world.schedule import Process
+from world.world import World
+
+STARTER = Path(__file__).parents[2] / "starters/arena/python/bot.py"
+PATIENCE = 60
+"""Seconds that a stranger waits for an answer."""
+
+TOO_LONG, SELDOM = 1.3, 0.1
+"""For how many times the limit a slow team thinks now and then, and how often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of entrant: whose `strategy` the director plays, who is our own `bot`, or a program.
+
+    `late` says why its turns may be ended by force, where that is how it is; who `freezes` is there
+    at first and then stands still.
+    """
+
+    name: str
+    strategy: str | None = None
+    bot: str | None = None
+    plays: "Callable[[Team], None] | None" = None
+    late: str | None = None
+    freezes: bool = False
+
+
+@dataclass(eq=False)
+class Team:
+    """A team that was entered, and where it plays."""
+
+    id: str
+    name: str
+    kind: Kind
+    password: str
+    world: World
+    road: Road
+    tags: str
+    process: Process
+
+    @property
+    def credentials(self) -> Credentials:
+        """Who it is to the arena."""
+        return Credentials(self.id, self.password)
+
+
+def _starter(team: Team) -> None:
+    """As `starters/arena/python` plays."""
+    _play_starter(team, lambda: 0.0)
+
+
+def _slow(team: Team) -> None:
+    """As that one, which thinks of an action for a while, now and then for too long."""
+    chance, limit = Random(team.name), team.world.wish.turn
+    _play_starter(
+        team, lambda: limit * (TOO_LONG if chance.random() < SELDOM else 0.1 * chance.random())
+    )
+
+
+def _play_starter(team: Team, thinking: Callable[[], float]) -> None:
+    bot = runpy.run_path(str(STARTER))
+    decide, session = bot["decide"], requests.Session()
+    session.trust_env = False
+    session.auth = (team.id, team.password)
+    session.mount(
+        "http://", FaultyWire(team.road, Chances(team.world, team.process, rate=0), Meant())
+    )
+
+    def slowly(match: object) -> object:
+        team.world.sleep(thinking())
+        return decide(match)
+
+    there = {
+        "decide": slowly,
+        "time": SimpleNamespace(sleep=team.world.sleep),
+        "print": lambda *_: None,
+    }
+    bot["play"].__globals__.update(there)
+    bot["play"](session, f"{URL}/api/matches", team.tags)
+
+
+def _stranger(habit: str, late: str | None = None) -> Kind:
+    """A client unlike ours, with one habit that a team's own program may have."""
+
+    def play(team: Team) -> None:
+        client = strangers.Stranger(URL, team.id, team.password, strangers.HABITS[habit])
+        client._connection = _Connection(team)  # type: ignore[assignment]  # all that it uses of one
+        client.play_on(team.tags)
+
+    return Kind(f"Stranger {habit}", plays=play, late=late)
+
+
+class _Connection:
+    """An `HTTPConnection` to the world's arena, so much of it as a stranger uses."""
+
+    sock = None
+
+    def __init__(self, team: Team) -> None:
+        self._team = team
+        self._plan = Chances(team.world, team.process, rate=0)
+
+    def request(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> None:
+        """Ask, and have the answer."""
+        asked = requests.Request(method, URL, headers, data=body, auth=_Nobody()).prepare()
+        asked.url = URL + path  # as it was written
+        self._plan.next(self._team.road.place.step_of(asked))
+        began = self._team.world.time.monotonic()
+        try:
+            answer = self._team.road.carry(asked, None, Timeout(total=PATIENCE), began)
+        except requests.RequestException as error:
+            raise OSError(str(error)) from error
+        self.status, self.headers, self._body = answer.status, answer.headers, answer.data
+
+    def getresponse(self) -> Any:  # noqa: ANN401 - as an `HTTPResponse` is used
+        """The answer."""
+        return SimpleNamespace(
+            status=self.status,
+            read=lambda: self._body,
+            headers=SimpleNamespace(
+                get_all=lambda name, default: self.headers.getlist(name) or default
+            ),
+        )
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Nobody(HTTPBasicAuth):
+    """Keeps `requests` from signing in by itself."""
+
+    def __init__(self) -> None:
+        super().__init__("", "")
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        return request
+
+
+KINDS = (
+    Kind("Python", plays=_starter),
+    Kind("House champion", "champion"),
+    Kind("Never comes", late="never came"),
+    Kind("Bot steady", bot="steady"),
+    Kind("Slow", plays=_slow, late="slow"),
+    Kind("House third", "third"),
+    Kind("Frozen", plays=_starter, late="frozen for good", freezes=True),
+    _stranger("digest"),
+    _stranger("hurry", late="asks without a pause, and is slowed"),
+    Kind("House captain", "captain"),
+    Kind("Bot champion", bot="champion"),
+    _stranger("basic-asked"),
+    _stranger("wrong", late="has a wrong password"),
+    _stranger("capitals"),
+    Kind("House draw-3", "draw-3"),
+    Kind("House steady", "steady"),
+    Kind("House random", "random"),
+)
+"""In the order in which they enter, so that a small rehearsal has some of all."""
+
+AGAIN = KINDS[0], KINDS[3], KINDS[1], KINDS[5]
+"""Who enters again where there are more teams than kinds."""
+
+
+def entering(teams: int) -> list[tuple[str, Kind]]:
+    """So many entrants with their names."""
+    found = list(islice(chain(KINDS, cycle(AGAIN)), teams))
+    return [
+        (kind.name if kind not in found[:place] else f"{kind.name} {place}", kind)
+        for place, kind in enumerate(found)
+    ]

@@ -1,0 +1,216 @@
+"""The one simulated world: an arena with its limiter, a network and time, in which anything fails.
+
+The arena, its slow-down and everything that asks it are the real ones; the network between them is
+a number of milliseconds, and by a seed any of it goes wrong (`Wish.rate`, `Wish.every`). What is
+played in it is a scenario's: many matches of our machines (`hall`), a contest (`contest`).
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from math import inf
+from random import Random
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
+from world.arena import BenchArena
+from world.judge import Suffered, Verdict
+from world.schedule import Process, Schedule
+
+FREEZE = (0.5, 12)
+"""How long a freeze may last, in seconds."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is played: so many matches, at so many at once are begun; times in seconds."""
+
+    matches: int
+    at_once: int
+    turn: float = 7
+    limit: int | None = PER_USER
+    tells: bool = True
+    """Whether the arena's answers tell the limit."""
+
+    way: float = 0.02
+    deciding: float = 0.3
+    """The longest that a decision of ours takes."""
+
+    opponent: tuple[float, float] = (0.3, 2.0)
+    """How long an opponent takes for an action."""
+
+    strategy: str = "draw-3"
+    seed: int = 1
+    machines: int = 1
+    rate: float = 0
+    """The share of requests to which something happens."""
+
+    every: float | None = None
+    """The mean time from a trouble's end to the next, None for no troubles."""
+
+
+@dataclass
+class Outcome:
+    """What became of it."""
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    stuck: list[int] = field(default_factory=list)
+    asked: Counter[str] = field(default_factory=Counter)
+    slowed: Counter[str] = field(default_factory=Counter)
+    befell: Counter[str] = field(default_factory=Counter)
+    longest: float = 0
+    """The longest that the arena held a request back."""
+
+    minutes: float = 0
+    match_minutes: float = 0
+    most_at_once: int = 0
+    replay: str = ""
+    """What tells two runs apart: a digest of every step and every answer, each with its moment."""
+
+    @property
+    def ended(self) -> int:
+        """How many matches have."""
+        return len(self.verdicts)
+
+    @property
+    def forced(self) -> int:
+        """How many turns of ours were ended by force."""
+        return sum(len(one.lost) for one in self.verdicts)
+
+    @property
+    def refused(self) -> list[str]:
+        """The actions of ours that the arena would not take."""
+        return [str(refused) for one in self.verdicts for refused in one.refused]
+
+    @property
+    def faults(self) -> list[str]:
+        """Every promise that was broken, with the number of its match."""
+        found = [f"match {one.match}: {fault}" for one in self.verdicts for fault in one.faults]
+        return [*found, *(f"match {number} stands still" for number in self.stuck)]
+
+    def __str__(self) -> str:
+        turns = sorted(turn.took.total_seconds() for one in self.verdicts for turn in one.turns)
+        matches = max(self.ended, 1)
+        return (
+            f"{self.ended} matches in {self.minutes:.0f} minutes, {self.most_at_once} at once at "
+            f"most; {self.forced} turns forced, {len(self.refused)} actions refused; "
+            f"{sum(self.asked.values()) / matches:.1f} requests a match "
+            f"({', '.join(f'{k} {n / matches:.1f}' for k, n in self.asked.most_common())}), "
+            f"{sum(self.slowed.values())} slowed, by {self.longest:.1f} s at most; a turn of ours "
+            f"took {sum(turns) / max(len(turns), 1):.1f} s, {max(turns, default=0):.1f} at most"
+        )
+
+
+class World:
+    """What every scenario is played in; `wish` says under which conditions."""
+
+    def __init__(
+        self, wish: Wish, arena: Callable[[Schedule], BenchArena], say: Callable[[str], object]
+    ) -> None:
+        self.wish, self.chance, self.say = wish, Random(wish.seed), say
+        self.time, self.outcome = Schedule(), Outcome()
+        self.arena = arena(self.time)
+        self.limiter = None if wish.limit is None else SlowDown(wish.limit, self.time.now)
+        self.ours: set[str] = set()
+        """Whose actions our match logs tell of."""
+
+        self.numbers: dict[str, int] = {}
+        self.accepted: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
+        self.refused: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
+        """What became of our actions, by match and player."""
+
+        self.suffered: defaultdict[str, list[Suffered]] = defaultdict(list)
+        self.looks: Counter[str] = Counter()
+        self.attended: list[str] = []
+        self.done = False
+        self.version = 0
+        """Of all that whoever waits for the arena waits for."""
+
+        self.starts = 0
+        """How often the arena has been started again, which drops all that waits there."""
+
+        self.cut_until = self.locked_until = self.down_until = 0.0
+        self._told = hashlib.sha256()
+
+    def run(self) -> None:
+        """Let all happen that was begun, to the end."""
+        try:
+            self.time.run()
+        finally:
+            self.arena.close()
+        self.outcome.minutes = self.time.monotonic() / 60
+        self.outcome.replay = self._told.hexdigest()
+
+    def sleep(self, seconds: float) -> None:
+        """Let so much time pass for this thread."""
+        self.time.sleep(timedelta(seconds=seconds))
+
+    def tell(self, *what: object) -> None:
+        """Write down what happened, and when."""
+        line = f"{self.time.monotonic():.3f} {' '.join(map(str, what))}"
+        self._told.update(line.encode())
+        self.say(line)
+
+    def when(self, ready: Callable[[], bool], seconds: float = inf) -> None:
+        """Sleep until that is so at the arena, which is asked when something has happened there."""
+        seen, told = -1, False
+
+        def asked() -> bool:
+            nonlocal seen, told
+            if seen != self.version:
+                seen, told = self.version, ready()
+            return told
+
+        self.time.until(asked, seconds)
+
+    def number_of(self, match_id: str) -> int:
+        """The number of a match, in the order in which they were seen."""
+        return self.numbers.setdefault(match_id, len(self.numbers) + 1)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether nothing reaches the arena."""
+        return self.time.monotonic() < self.cut_until
+
+    @property
+    def is_down(self) -> bool:
+        """Whether nobody listens at the arena's port."""
+        return self.time.monotonic() < self.down_until
+
+    def is_ready(self, request: requests.PreparedRequest, user: str) -> bool:
+        """Whether a long poll is answered."""
+        parts = urlsplit(str(request.url))
+        match_id = parts.path.rpartition("/")[2].lower()
+        if match_id != "matches":
+            match = self.arena.arena.referee.find(match_id)
+            return match.finished or match.active_player == user
+        query = dict(one.partition("=")[::2] for one in parts.query.split("&"))
+        lobby = self.arena.arena.lobby
+        matches = lobby.at_turn(user) if "active" in query else lobby.of_player(user)
+        return any(match.id > query.get("offset", "") for match in matches)
+
+    def suffer(self, name: str, whom: str = "") -> None:
+        """Note what befalls a match or a team, or all of them."""
+        self.outcome.befell[name.partition(" (")[0]] += 1
+        self.suffered[whom].append(Suffered(self.time.now(), name))
+
+    def befall(self, trouble: str) -> None:
+        """Note what befalls all."""
+        self.suffer(trouble)
+        self.tell("world", trouble)
+
+    def freeze(self, process: Process) -> float:
+        """Have a process stand still from now on; for how many seconds."""
+        lasts = self.chance.uniform(*FREEZE)
+        process.frozen = self.time.monotonic() + lasts
+        return lasts
+
+    def pause(self, process: Process) -> None:
+        """Have this thread's process stand still at once."""
+        self.freeze(process)
+        self.sleep(0)
