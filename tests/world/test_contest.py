@@ -68,10 +68,11 @@ def a_cup() -> Played:
     return Played(settings, TEAMS, results, [], matches)
 
 
-SMALL = Rehearsal(matches=1, teams=6, practice=15, every=5, seed=1)
-"""Practice and cup of the starter, two teams of the house, our bot, a slow and an absent team."""
+SMALL = Rehearsal(matches=1, teams=4, practice=10, every=4, seed=1)
+"""Practice and cup of the starter, a team of the house, our bot, and one that never comes."""
 
 
+@pytest.mark.timeout(300)
 def test_a_contest_is_whole_whatever_fails_and_a_seed_does_the_same_to_it(tmp_path: Path) -> None:
     told = []
     for number in range(2):

@@ -41,7 +41,7 @@ class Wish:
     deciding: float = 0.3
     """The longest that a decision of ours takes."""
 
-    opponent: tuple[float, float] = (0.3, 2.0)
+    opponent: tuple[float, float] = (0.5, 2.5)
     """How long an opponent takes for an action."""
 
     strategy: str = "draw-3"
