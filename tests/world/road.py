@@ -117,8 +117,8 @@ class Road(Gate):
         gives_up = world.time.monotonic() + limit
         world.time.until(lambda: not world.is_cut, limit)
         told = self._slow_down(user, kind, gives_up - world.time.monotonic()) if user else {}
-        if WAITS.search(str(request.url)):
-            if user and match_of(request) == "matches" and not world.is_ready(request, user):
+        if user and WAITS.search(str(request.url)):
+            if match_of(request) == "matches" and not world.is_ready(request, user):
                 self.place.ask(request)  # it is heard of at once, and answered later
             world.when(lambda: world.is_ready(request, user), min(POLL, limit))
         if world.is_cut:
