@@ -26,6 +26,7 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.replay import turns_of
 from cardsharp.errors import ArenaError
 from cardsharp.far_clock import NEVER
+from workbench.cloud.http_events import Answered
 
 LONG = 10
 """Looks at a breath's distance, after which a denial is believed."""
@@ -196,7 +197,7 @@ def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An ordinary maintenance page, once, in place of each answer; the turn's limit is 8 s."""
-    page = (503, {"Retry-After": "3600"}, b"maintenance")
+    page = Answered(503, (("Retry-After", "3600"),), b"maintenance")
     monkeypatch.setitem(cast("dict[Kind, object]", ANSWERS), Kind.HTTP_503, page)
     whole = played(Bench(WatchedArena, folder))
     for at in suffering(whole.plan.steps, Kind.HTTP_503):

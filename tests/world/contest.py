@@ -42,7 +42,9 @@ from cardsharp.deadmansdraw.arena.limits import PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.errors import CardsharpError
-from workbench.contest.home import AGAIN, PAUSE, KeptTables, run
+from workbench.contest.hall import steps
+from workbench.contest.home import AGAIN, KeptTables
+from workbench.contest.tables import PAUSE
 from workbench.stage.opponent import Opponent, Order
 from world.arena import URL, BenchArena
 from world.clock import START
@@ -180,7 +182,7 @@ class Contest(World):
 
     def _direct(self) -> None:
         """What `contest practice` does, and then `contest run --seed-by-practice`."""
-        pause = partial(self.sleep, PAUSE.total_seconds())
+        pause = partial(self.sleep, PAUSE)
         with (
             kept_in(self.folder) as records,
             self._client(Credentials(ADMIN, ADMIN_PASSWORD)) as at,
@@ -191,13 +193,15 @@ class Contest(World):
             def goes_on() -> bool:
                 return self.time.monotonic() < self.wish.practice
 
-            run(lambda: practice.step(begin=goes_on()) and not goes_on(), lambda: None, pause)
+            for _ in steps(lambda: practice.step(begin=goes_on()) and not goes_on(), pause):
+                pass
             if records.stage is Stage.OPEN and records.meetings():
                 records.seed([row.team for row in ladder(records)])
             for team in self.teams:
                 if team.kind.freezes:
                     team.process.frozen = float("inf")
-            run(Director(records, tables).step, lambda: None, pause)
+            for _ in steps(Director(records, tables).step, pause):
+                pass
         self.over = True
 
     def _end_late_turns(self) -> None:
