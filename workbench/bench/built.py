@@ -57,7 +57,7 @@ _LIST = EVENTS / "viewer_list.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class FunctionFigures:
     """What one function needed: to start, at its largest, and for an invocation with no work."""
 
     name: str
@@ -105,7 +105,7 @@ class BuiltScene:
             tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
             raise ConfigError(f"{error}\n{tail}") from error
 
-    def started_again(self, figures: "Figures") -> "Figures":
+    def started_again(self, figures: "FunctionFigures") -> "FunctionFigures":
         """The same with the least of some starts: what more it took was the machine's."""
         inits = [figures.init_cpu]
         for _ in range(_MORE_STARTS):
@@ -154,7 +154,7 @@ def _function_environment(emulator: Emulator, made: EmulatedStack, arena: str) -
     return {**emulator.environment, **made.bot_at(arena), "CARDSHARP_SECRET_ID": _CREDENTIALS}
 
 
-def play(scene: BuiltScene) -> tuple[list[Figures], MatchRecord]:
+def play(scene: BuiltScene) -> tuple[list[FunctionFigures], MatchRecord]:
     """Have every function do its work; what each needed, and the record of the match played."""
     match_id = scene.arena.create_match([US[0], OPPONENT[0]])
     with scene.function("Poller") as poller:
@@ -179,7 +179,7 @@ def play(scene: BuiltScene) -> tuple[list[Figures], MatchRecord]:
     return [scene.started_again(one) for one in figures], record
 
 
-def _listen(scene: BuiltScene, poller: Sandbox) -> Figures:
+def _listen(scene: BuiltScene, poller: Sandbox) -> FunctionFigures:
     event = schedule_event(datetime.now(UTC))
     first, _ = _timed(poller, event, _POLLER_TIME)
     # Too little time is left to begin a poll: what remains is the cost of being started.
@@ -189,7 +189,7 @@ def _listen(scene: BuiltScene, poller: Sandbox) -> Figures:
     return _figures("Poller", poller, first, calls)
 
 
-def _attend(worker: Sandbox, message: Message) -> Figures:
+def _attend(worker: Sandbox, message: Message) -> FunctionFigures:
     event = sqs_event([message], datetime.now(UTC))
     first, _ = _timed(worker, event, _WORKER_TIME)
     # The same message again: the match is finished, so one conditional write refuses it.
@@ -197,7 +197,7 @@ def _attend(worker: Sandbox, message: Message) -> Figures:
     return _figures("Worker", worker, first, calls)
 
 
-def _asked(name: str, function: Sandbox, events: Sequence[Event]) -> Figures:
+def _asked(name: str, function: Sandbox, events: Sequence[Event]) -> FunctionFigures:
     """Ask for these things in their order; a warm invocation is the last of them again."""
     first, *others = events
     cpu, _ = _timed(function, first, _REQUEST_TIME)
@@ -221,11 +221,13 @@ def _timed(sandbox: Sandbox, event: Event, timeout: timedelta) -> tuple[timedelt
     return sandbox.usage().cpu - before, took
 
 
-def _figures(name: str, sandbox: Sandbox, first: timedelta, warm: list[timedelta]) -> Figures:
+def _figures(
+    name: str, sandbox: Sandbox, first: timedelta, warm: list[timedelta]
+) -> FunctionFigures:
     if sandbox.init is None:
         raise ConfigError(f"{name} never asked for an invocation.")
     peak = sandbox.usage().peak_bytes
-    return Figures(name, sandbox.init.cpu, first, peak, sorted(warm)[len(warm) // 2])
+    return FunctionFigures(name, sandbox.init.cpu, first, peak, sorted(warm)[len(warm) // 2])
 
 
 def main() -> None:
@@ -258,7 +260,7 @@ def _prepared(given: Path | None, folder: Path) -> tuple[Build, Path]:
     return sam_build(folder, Target(version)), base
 
 
-def _report(figures: list[Figures], record: MatchRecord, slow: float) -> int:
+def _report(figures: list[FunctionFigures], record: MatchRecord, slow: float) -> int:
     """Print everything; 1 where an aim is missed, that of the start as seconds are here now."""
     for one in figures:
         say(f"  {one}")
