@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from cardsharp.contest.entries import Result, Settings
-from cardsharp.contest.matches import Matches
 from cardsharp.contest.pairing import Decision
 from cardsharp.deadmansdraw.arena.creation import CreationParams
 from cardsharp.deadmansdraw.arena.match import (
@@ -83,15 +82,6 @@ def test_a_contest_is_whole_whatever_fails_and_a_seed_does_the_same_to_it(tmp_pa
     befell = contest.outcome.befell
     assert {"the contest was killed", "the contest was frozen", "killed"} <= befell.keys()
     assert sum(verdict.actions for verdict in contest.verdicts) > 0
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_a_director_that_begins_a_match_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mutation guard: after a start the matches that have begun are not looked up."""
-    monkeypatch.setattr(Matches, "read", lambda *_: None)
-    faults = rehearsed(replace(SMALL, teams=6, practice=15, every=5))[0].faults
-    assert any("was played twice" in fault for fault in faults)
 
 
 def test_a_contest_that_went_well_is_whole() -> None:
