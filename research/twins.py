@@ -6,6 +6,7 @@
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort
 from research.deadmansdraw.engine import twin
+from research.deadmansdraw.lanes import CompiledLanes, compiled_lanes
 from research.deadmansdraw.series import play_compiled
 from research.euchre import compiled as euchre
 from workbench.lab.extras import PlaySeries
@@ -21,3 +22,9 @@ def series(first: str, second: str) -> PlaySeries | None:
 def euchre_player(effort: Effort) -> Strategy | None:
     """The Euchre engine with that effort, for single decisions."""
     return euchre.Compiled(effort) if euchre.available() else None
+
+
+def lanes(game: str, number: int, seats: int | None) -> CompiledLanes | None:
+    """What steps so many matches of the game side by side, as `Lanes` does in plain Python."""
+    del seats  # two, as told
+    return compiled_lanes(number) if game == "deadmansdraw" else None

@@ -14,10 +14,10 @@ Numbers = NDArray[np.float64]
 chance = np.random.default_rng(1)
 
 
-def seen(observation: Numbers) -> Numbers:
+def features_of(observation: Numbers) -> Numbers:
     """What is looked at: always 1, the chance to bust, cards on the table, and their values."""
     area, unseen = (
-        observation[ENCODING.block(name)].reshape(10, 6) for name in ("play area", "unseen")
+        observation[1:][ENCODING.block(name)].reshape(10, 6) for name in ("play area", "unseen")
     )
     risk = unseen[area.any(axis=1)].sum() / max(1, unseen.sum())
     return np.array([1, risk, area.sum() / 5, (area * np.arange(2, 8)).sum() / 20])
@@ -28,7 +28,7 @@ def chosen(weights: Numbers, observation: Numbers, mask: Numbers) -> tuple[int, 
     legal = np.flatnonzero(mask)
     if not mask[DRAW] or not mask[END_TURN]:
         return chance.choice(legal), np.zeros(len(weights))
-    features = seen(observation)
+    features = features_of(observation)
     draws = 1 / (1 + np.exp(-weights @ features))
     if chance.random() < draws:
         return DRAW, (1 - draws) * features
@@ -37,15 +37,16 @@ def chosen(weights: Numbers, observation: Numbers, mask: Numbers) -> tuple[int, 
 
 def learn(weights: Numbers) -> Numbers:
     """The weights after so many matches against itself."""
-    lanes, ended = Lanes(SIDE_BY_SIDE, seed=1), 0
+    lanes, ended = Lanes(SIDE_BY_SIDE), 0
+    seen, told = lanes.reset(seed=1)
     ways = np.zeros((SIDE_BY_SIDE, 2, len(weights)))
     while ended < MATCHES:
         actions = np.zeros(SIDE_BY_SIDE, int)
         for lane in range(SIDE_BY_SIDE):
-            found = chosen(weights, lanes.observations[lane], lanes.masks[lane])
+            found = chosen(weights, seen["observation"][lane], seen["action_mask"][lane])
             actions[lane], way = found
-            ways[lane, lanes.to_act[lane]] += way
-        rewards, over = lanes.step(actions)
+            ways[lane, told["to_act"][lane]] += way
+        seen, rewards, over, _, told = lanes.step(actions)
         for lane in np.flatnonzero(over):
             weights = weights + RATE * rewards[lane] @ ways[lane] / 10
             ways[lane] = 0
@@ -65,8 +66,8 @@ def share(weights: Numbers, opponent: str, matches: int) -> float:
                 won += (1 + reward) / 2 if agent == us else 0
                 match.step(None)
             elif agent == us:
-                told, mask = observation["observation"][1:], observation["action_mask"]
-                match.step(chosen(weights, told, mask)[0])
+                numbers, mask = observation["observation"], observation["action_mask"]
+                match.step(chosen(weights, numbers, mask)[0])
             else:
                 match.step(match.number(other.decide(match.position).action))
     return won / matches

@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, seed_test
 
 from cardsharp.errors import ConfigError
@@ -68,27 +69,45 @@ def test_what_is_no_action_ends_the_match_with_a_loss(action: int) -> None:
     assert all(match.terminations.values())
 
 
-def test_lanes_play_the_same_with_the_same_seed_and_go_on_after_an_end() -> None:
+@pytest.mark.parametrize(("game", "seats"), ALL)
+def test_lanes_are_a_vector_environment_that_the_seed_repeats(game: str, seats: int | None) -> None:
     told = []
     for _ in range(2):
-        lanes, ended = Lanes(3, "blef", seed=4), 0
-        rewarded = np.zeros(2, np.float32)
-        for _ in range(150):
-            highest = lanes.masks.shape[1] - 1 - lanes.masks[:, ::-1].argmax(axis=1)
-            rewards, over = lanes.step(highest)
-            assert rewards[~over].sum() == 0
-            rewarded += rewards.sum(axis=0)
-            ended += int(over.sum())
-        told.append((ended, rewarded.tolist(), lanes.observations.sum()))
+        lanes, ended, rewarded = Lanes(3, game, seats), 0, 0.0
+        seen, infos = lanes.reset(seed=4)
+        for _ in range(300):
+            assert lanes.observation_space.contains(seen)
+            assert set(infos["to_act"]) <= set(range(lanes.seats))
+            highest = seen["action_mask"].shape[1] - 1 - seen["action_mask"][:, ::-1].argmax(axis=1)
+            seen, rewards, over, cut, infos = lanes.step(highest)
+            assert not rewards[~over].any()
+            assert not cut.any()
+            ended, rewarded = ended + int(over.sum()), rewarded + rewards.sum()
+        told.append((ended, seen["observation"].tolist()))
+        assert rewarded == pytest.approx(0)
     assert told[0] == told[1]
     assert told[0][0] > 0
-    assert sum(told[0][1]) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_lanes_refuse_what_no_lane_can_do_and_go_on(*, plain: bool) -> None:
+    lanes = Lanes(2, plain=plain)
+    with pytest.raises(ResetNeeded, match="reset before step"):
+        lanes.step(np.array([0, 0]))
+    lanes.reset(seed=1)
+    for number in (-1, 1, 9999):
+        with pytest.raises(ValueError, match=f"lane 1 may not do {number}; see its action_mask"):
+            lanes.step(np.array([0, number]))
+    for wrong in (np.array([0]), np.array([0.0, 0.0])):
+        with pytest.raises(ValueError, match="2 whole numbers, one a lane"):
+            lanes.step(wrong)
+    assert not lanes.step(np.array([0, 0]))[2].any()
 
 
 def test_the_pages_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     text = PAGE.read_text("utf-8")
     examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(examples) == 2
+    assert len(examples) == 3
     for example in (*examples, LEARNER.read_text("utf-8")):
         small = re.sub(
             r"^MATCHES, SIDE_BY_SIDE, RATE = \d+, \d+",

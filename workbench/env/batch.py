@@ -1,65 +1,181 @@
 """Many matches at once: stepped side by side, or played through by players that are there."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from cardsharp.simulation import Simulation
+from workbench.env.encoding import Encoding, told_in_numbers
 from workbench.env.encoding import rewards as made
-from workbench.env.encoding import told_in_numbers
+from workbench.env.spaces import Observation, action_space, observation_space
+from workbench.lab.dice import DicePurpose, dice
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.pools import pool_of
 from workbench.lab.runs import run
+from workbench.twins import twin_function
 
 
-class Lanes:
-    """So many matches side by side, one player to act in each; who has ended begins anew.
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A row a lane, of the player to act: what is observed, and what the last action brought."""
 
-    `observations` and `masks` have a row a lane, for the seat in `to_act`: one call of a learner's
-    model serves all of them.
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+    to_act: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    ended: NDArray[np.bool_]
+
+
+class Stepper(Protocol):
+    """Steps lanes; the lanes' matches of a seed are numbered in turn, and dealt as the lab does."""
+
+    def deal(self, seed: int, rows: Rows) -> None:
+        """Begin the first match of each lane."""
+        ...
+
+    def play(self, actions: NDArray[np.int64], rows: Rows) -> int | None:
+        """Do an action in each lane, and begin the next match where one has ended.
+
+        Returns the first lane whose action the rules refuse, where nothing was done.
+        """
+        ...
+
+
+class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
+    """So many matches side by side, one player to act in each: one call of a model serves all.
+
+    `infos["to_act"]` says whose row it is; rewards have a column a seat. Where a match ends, its
+    lane goes on in the same step with the first row of the next one; nobody is to act at an end,
+    so there is no last observation. The compiled engine steps where it knows the game, unless the
+    lanes are to be `plain`; the matches are the same.
+
+    Raises:
+        ConfigError: there is no such game, or it is not played by so many.
     """
 
     def __init__(
-        self, number: int, name: str = DEFAULT_GAME, seats: int | None = None, seed: int = 1
+        self,
+        number: int,
+        name: str = DEFAULT_GAME,
+        seats: int | None = None,
+        *,
+        plain: bool = False,
     ) -> None:
-        self._simulation, self._encoding = told_in_numbers(name, seats)
-        self._dice = Random(seed)
-        self._states: list[Any] = [self._simulation.deal(self._dice) for _ in range(number)]
-        self._choices: list[dict[int, Any]] = [{} for _ in range(number)]
-        self.observations = np.zeros((number, self._encoding.size), np.float32)
-        self.masks = np.zeros((number, self._encoding.actions), np.int8)
-        self.to_act = np.zeros(number, np.int64)
-        for lane in range(number):
-            self._look(lane)
+        simulation, encoding = told_in_numbers(name, seats)
+        self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
+        self.num_envs, self.seats, self._encoding = number, simulation.seats, encoding
+        self.single_observation_space = observation_space(encoding)
+        self.single_action_space = action_space(encoding)
+        self.observation_space = batch_space(self.single_observation_space, number)
+        self.action_space = batch_space(self.single_action_space, number)
+        twin = None if plain else twin_function("lanes")
+        found: Stepper | None = None if twin is None else twin(name, number, seats)
+        self._stepper = found or _Plain(simulation, encoding, number)
+        self._dealt = False
 
-    def step(self, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Do an action in each lane; the rewards by lane and seat, and which matches ended.
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Deal a new match in each lane; the same seed and actions make the same matches."""
+        super().reset(seed=seed, options=options)
+        rows, self._dealt = self._rows(), True
+        self._stepper.deal(int(self.np_random.integers(2**63)) if seed is None else seed, rows)
+        return _seen(rows)
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Do an action in each lane.
 
         Raises:
-            KeyError: the rules refuse an action; see `masks`.
+            ResetNeeded: nothing was dealt yet.
+            ValueError: there is not one number a lane, or the rules refuse one; nothing was done.
         """
-        rewards = np.zeros((len(self._states), self._simulation.seats), np.float32)
-        ended = np.zeros(len(self._states), np.bool_)
-        for lane, number in enumerate(actions):
-            action = self._choices[lane][int(number)]
-            state = self._simulation.act(self._states[lane], action, self._dice)
-            if self._simulation.to_act(state) is None:
-                rewards[lane], ended[lane] = made(self._simulation, state), True
-                state = self._simulation.deal(self._dice)
-            self._states[lane] = state
-            self._look(lane)
-        return rewards, ended
+        if not self._dealt:
+            raise ResetNeeded("Call reset before step.")
+        numbers = np.asarray(actions)
+        if numbers.shape != (self.num_envs,) or numbers.dtype.kind not in "iu":
+            raise ValueError(f"Actions are {self.num_envs} whole numbers, one a lane.")
+        rows = self._rows()
+        refused = self._stepper.play(np.ascontiguousarray(numbers, np.int64), rows)
+        if refused is not None:
+            raise ValueError(
+                f"The player of lane {refused} may not do {numbers[refused]}; see its action_mask."
+            )
+        observations, infos = _seen(rows)
+        return observations, rows.rewards, rows.ended, np.zeros_like(rows.ended), infos
 
-    def _look(self, lane: int) -> None:
-        state = self._states[lane]
-        position = self._simulation.position(state)
-        self.to_act[lane] = self._simulation.to_act(state) or 0
-        self._choices[lane] = dict(self._encoding.choices(position))
-        self.observations[lane] = self._encoding.observed(position)
-        self.masks[lane] = 0
-        self.masks[lane, list(self._choices[lane])] = 1
+    def _rows(self) -> Rows:
+        number = self.num_envs
+        return Rows(
+            np.empty((number, 1 + self._encoding.size), np.float32),
+            np.empty((number, self._encoding.actions), np.int8),
+            np.empty(number, np.int64),
+            np.zeros((number, self.seats)),
+            np.zeros(number, np.bool_),
+        )
+
+
+def _seen(rows: Rows) -> tuple[Observation, dict[str, Any]]:
+    seen: Observation = {"observation": rows.observations, "action_mask": rows.masks}
+    return seen, {"to_act": rows.to_act}
+
+
+class _Plain:
+    """Steps lanes of any game in plain Python."""
+
+    def __init__(
+        self, simulation: Simulation[Any, Any, Any], encoding: Encoding[Any, Any], number: int
+    ) -> None:
+        self._simulation, self._encoding = simulation, encoding
+        self._states: list[Any] = [None] * number
+        self._chances: list[Random] = [Random()] * number
+        self._choices: list[Mapping[int, Any]] = [{}] * number
+
+    def deal(self, seed: int, rows: Rows) -> None:
+        """Begin the first match of each lane."""
+        self._seed, self._numbers = seed, list(range(len(self._states)))
+        for lane in self._numbers:
+            self._begin(lane, rows)
+
+    def play(self, actions: NDArray[np.int64], rows: Rows) -> int | None:
+        """Do an action in each lane, and begin the next match where one has ended."""
+        numbers = actions.tolist()
+        for lane, number in enumerate(numbers):
+            if number not in self._choices[lane]:
+                return lane
+        for lane, number in enumerate(numbers):
+            action, chance = self._choices[lane][number], self._chances[lane]
+            state = self._states[lane] = self._simulation.act(self._states[lane], action, chance)
+            if self._simulation.to_act(state) is None:
+                rows.rewards[lane], rows.ended[lane] = made(self._simulation, state), True
+                self._numbers[lane] += len(numbers)
+                self._begin(lane, rows)
+            else:
+                self._look(lane, rows)
+        return None
+
+    def _begin(self, lane: int, rows: Rows) -> None:
+        number = self._numbers[lane]
+        self._chances[lane] = dice(self._seed, number, DicePurpose.CHANCE)
+        self._states[lane] = self._simulation.deal(dice(self._seed, number, DicePurpose.DECK))
+        self._look(lane, rows)
+
+    def _look(self, lane: int, rows: Rows) -> None:
+        position = self._simulation.position(self._states[lane])
+        rows.to_act[lane] = self._simulation.to_act(self._states[lane]) or 0
+        choices = self._choices[lane] = self._encoding.choices(position)
+        rows.observations[lane, 0] = 0
+        rows.observations[lane, 1:] = self._encoding.observed(position)
+        rows.masks[lane] = 0
+        rows.masks[lane, list(choices)] = 1
 
 
 @dataclass(frozen=True, slots=True)
