@@ -17,6 +17,9 @@ from cardsharp.errors import ConfigError
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
 """No contraction of floating-point operations: they must round as Python's do."""
 
+_SHARED = Path(__file__).parent / "native"
+"""What games share: headers alone."""
+
 OFF = "CARDSHARP_NATIVE"
 """The variable that is 0 where Python is to play, compiler or not."""
 
@@ -61,7 +64,8 @@ def _compile(compiler: str, folder: Path, library: Path) -> None:
     # Into a file of its own and moved, so that nobody loads half a library.
     unfinished = library.with_suffix(f".{os.getpid()}.tmp")
     sources = [str(source) for source in sorted(folder.glob("*.c"))]
-    command = [compiler, *FLAGS, *sources, "-o", str(unfinished), "-lm", "-lpthread"]
+    flags = (*FLAGS, f"-I{_SHARED}")
+    command = [compiler, *flags, *sources, "-o", str(unfinished), "-lm", "-lpthread"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (own files)
     if ran.returncode != 0:
         raise ConfigError(
@@ -81,6 +85,6 @@ def _cache(env: Mapping[str, str]) -> Path:
 
 def _fingerprint(compiler: str, folder: Path) -> str:
     digest = sha256(" ".join((compiler, *FLAGS)).encode())
-    for source in sorted((*folder.glob("*.c"), *folder.glob("*.h"))):
+    for source in sorted((*folder.glob("*.c"), *folder.glob("*.h"), *_SHARED.glob("*.h"))):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]

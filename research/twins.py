@@ -3,12 +3,16 @@
 `workbench/twins.py` looks for these functions by name; nobody imports this module.
 """
 
+from ctypes import CDLL
+
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort
-from research.deadmansdraw.engine import twin
-from research.deadmansdraw.lanes import CompiledLanes, compiled_lanes
+from research.blef import compiled as blef
+from research.compiling import why_not
+from research.deadmansdraw.engine import load, twin
 from research.deadmansdraw.series import play_compiled
 from research.euchre import compiled as euchre
+from research.lanes import CompiledLanes
 from workbench.lab.extras import PlaySeries
 
 
@@ -24,7 +28,20 @@ def euchre_player(effort: Effort) -> Strategy | None:
     return euchre.Compiled(effort) if euchre.available() else None
 
 
-def lanes(game: str, number: int, seats: int | None) -> CompiledLanes | None:
+def lanes(game: str, number: int, seats: int) -> CompiledLanes | None:
     """What steps so many matches of the game side by side, as `Lanes` does in plain Python."""
-    del seats  # two, as told
-    return compiled_lanes(number) if game == "deadmansdraw" else None
+    library = None if why_not() else _library(game)
+    return None if library is None else CompiledLanes(library, number, seats)
+
+
+def _library(game: str) -> CDLL | None:
+    match game:
+        case "deadmansdraw":
+            engine = load()
+            return None if engine is None else engine.library
+        case "blef":
+            return blef.library()
+        case "euchre":
+            return euchre.library()
+        case _:
+            return None

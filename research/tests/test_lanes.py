@@ -15,8 +15,10 @@ STEPS, NUMBER = 500, 5
 
 
 @needs_compiler
-@pytest.mark.parametrize(("game", "seats"), [("deadmansdraw", None)])
-def test_compiled_lanes_are_the_plain_ones(game: str, seats: int | None) -> None:
+@pytest.mark.parametrize(
+    ("game", "seats"), [("deadmansdraw", 2), ("blef", 2), ("blef", 5), ("blef", 8), ("euchre", 4)]
+)
+def test_compiled_lanes_are_the_plain_ones(game: str, seats: int) -> None:
     """2,500 random actions: observations, masks, who is to act, rewards and ends, to the bit."""
     assert lanes(game, NUMBER, seats) is not None
     ended = 0
@@ -25,7 +27,7 @@ def test_compiled_lanes_are_the_plain_ones(game: str, seats: int | None) -> None
         for one, other in zip(plain, compiled, strict=True):
             np.testing.assert_array_equal(one, other)
         ended += int(plain[-1].sum())
-    assert ended > 2 * NUMBER
+    assert ended > NUMBER
 
 
 def _played(played: Lanes) -> Iterator[list[NDArray[Any]]]:

@@ -76,7 +76,7 @@ class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, number)
         self.action_space = batch_space(self.single_action_space, number)
         twin = None if plain else twin_function("lanes")
-        found: Stepper | None = None if twin is None else twin(name, number, seats)
+        found: Stepper | None = None if twin is None else twin(name, number, self.seats)
         self._stepper = found or _Plain(simulation, encoding, number)
         self._dealt = False
 

@@ -4,15 +4,13 @@
  * two equal. "Set" is a set with a bit for each card's own number, "Mask" one that is laid out.
  */
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef uint32_t Set;
+#include "card.h"
+
 typedef uint32_t Mask;
 
-enum { CARDS = 24, SEATS = 4, DEALER = 3, HAND = 5, TRICKS = 5, MADE = 3, MAX_BIDS = 8 };
-enum { JACK = 2, KING = 4, ACE = 5 };
 #define ALL 0xFFFFFFu
 #define COUNT(set) __builtin_popcount(set)
 #define LOWEST(set) __builtin_ctz(set)
@@ -28,18 +26,6 @@ typedef struct {
 } Layout;
 
 static Layout layouts[SEATS];
-
-static int suit_of(int card, int trump) {
-    int suit = card & 3;
-    return card >> 2 == JACK && suit == 3 - trump ? trump : suit;
-}
-
-static int strength(int card, int trump, int led) {
-    int suit = card & 3, rank = card >> 2;
-    if (suit == trump) return rank == JACK ? 17 : 10 + rank;
-    if (rank == JACK && suit == 3 - trump) return 16;
-    return suit == led ? rank + 1 : 0;
-}
 
 static Mask laid_out(const Layout *cards, Set set) {
     return cards->from[0][set & 255] | cards->from[1][set >> 8 & 255] | cards->from[2][set >> 16];
