@@ -6,7 +6,7 @@ With Dead Man's Draw, whose server alone would take the same action twice.
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 from requests.adapters import HTTPAdapter
 from support.size import cases
 from world.arena import BY_FORCE, TABLE, BenchArena
-from world.bench import Bench, played
+from world.bench import HARD, Bench, played
 from world.faults import FaultPlan, Kind, suffering
 from world.network import ANSWERS, RETRY_AFTER
 
@@ -191,6 +191,36 @@ def test_r31_a_match_with_a_limit_is_played_on_whatever_the_dates_say(
     bench.clock.advance(gone)
     known = "count as ours", BY_FORCE if gone > LIMIT else "count as ours"  # the first draw; late
     assert [one for one in played(bench).found if not any(what in one for what in known)] == []
+
+
+def test_r31_a_turn_that_has_all_its_time_again_is_played_on(folder: Path) -> None:
+    """The arena was down after an action of ours; one EndTurn at most asks if the turn is over."""
+    asked = []
+    for at in acts_of(played(Bench(WatchedArena, folder))):
+        bench = back_again(folder, at)
+        refused = bench.gate.refused
+        asked += [one.action["etype"] for one in refused]
+        known = "count as ours", *map(str, refused)  # the first draw
+        assert [one for one in bench.found if not any(what in one for what in known)] == []
+        assert len(refused) <= 1
+    assert set(asked) == {"EndTurn"}
+
+
+def back_again(folder: Path, at: int) -> Bench:
+    """A match whose arena is down for longer than a turn may last, after the action of a step."""
+    data = folder / "again.db"
+    data.unlink(missing_ok=True)
+    timing = replace(HARD, lease=timedelta(minutes=2), renew=timedelta(minutes=1))
+    bench = Bench(partial(WatchedArena, data=data), folder, {at: Kind.PAUSE_AFTER}, timing=timing)
+    arena = bench.place
+    assert isinstance(arena, WatchedArena)
+
+    def down() -> None:
+        bench.clock.advance(LIMIT * 2)
+        arena.restart()
+
+    bench.plan.pause = down
+    return played(bench)
 
 
 def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(

@@ -115,7 +115,9 @@ def judge(match: object, evidence: Evidence, log: MatchLog) -> Verdict:
             *_strangers(evidence),
         ),
         refused=tuple(
-            one for one in evidence.refused if not _was_late(one, lost, evidence.accepted)
+            one
+            for one in evidence.refused
+            if not (_was_late(one, lost, evidence.accepted) or _only_asked(one, evidence))
         ),
         lost=lost,
         turns=turns,
@@ -131,6 +133,18 @@ def _was_late(refused: Refused, lost: Sequence[Lost], accepted: Sequence[Accepte
         return False
     ours = [one.sequence for one in accepted if one.sequence < refused.sequence]
     return any(max(ours, default=-1) < one.turn.number < refused.sequence for one in lost)
+
+
+def _only_asked(refused: Refused, evidence: Evidence) -> bool:
+    """Whether a turn was to be ended whose time was over, and the arena had given it again.
+
+    It has where it was down; only an EndTurn tells, and one is enough.
+    """
+    limit, moves = evidence.whole["creationParams"].get("timeout"), evidence.whole["moves"]
+    first = next(one for one in evidence.refused if one.sequence == refused.sequence)
+    if limit is None or refused.action.get("etype") != "EndTurn" or refused is not first:
+        return False
+    return refused.at - _at(moves[refused.sequence - 1]) > timedelta(seconds=limit)
 
 
 def _strangers(evidence: Evidence) -> Iterable[str]:

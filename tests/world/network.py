@@ -159,6 +159,7 @@ class Refused(NamedTuple):
     sequence: int
     action: Mapping[str, Any]
     answer: str
+    at: datetime
 
     def __str__(self) -> str:
         return f"{self.action} at {self.sequence} was refused: {self.answer}"
@@ -232,7 +233,7 @@ class Gate:
             self.accepted.append(Accepted(before[0], sent, self.clock.now(), faults))
         elif acts and answer.status in REFUSALS and not is_late:
             said = f"{answer.status} {answer.body.decode()}"
-            self.refused.append(Refused(before[0], sent_by(request), said))
+            self.refused.append(Refused(before[0], sent_by(request), said, self.clock.now()))
         return response_of(answer)
 
     def _faults(

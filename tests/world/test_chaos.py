@@ -14,6 +14,7 @@ from cardsharp.cloud import hold
 from world.arena import BenchArena
 from world.bench import Bench
 from world.chaos import NIGHT, played
+from world.clock import START
 from world.faults import Kind, Trouble
 from world.judge import Evidence, Suffered, judge
 from world.kit import HOMES
@@ -89,7 +90,7 @@ def test_an_action_that_was_doubled_or_got_lost_is_found(
 def test_what_the_network_saw_of_an_action_is_told(evidence: Evidence, bench: Bench) -> None:
     strange = replace(evidence.accepted[0], faults=["was meant for another move"])
     accepted = [strange, *evidence.accepted[1:]]
-    refused = [Refused(4, {"etype": "Draw"}, "403")]
+    refused = [Refused(4, {"etype": "Draw"}, "403", START)]
     found = faults(replace(evidence, accepted=accepted, refused=refused), bench)
     assert found == ["was meant for another move", str(refused[0])]
 
@@ -134,12 +135,29 @@ def test_to_end_a_turn_that_the_watchdog_ended_first_is_no_fault(
     whole, at = deepcopy(evidence.whole), evidence.accepted[-1].sequence
     force(whole["moves"][at])
     late = [
-        Refused(at + moves, {"etype": kind}, "409")
+        Refused(at + moves, {"etype": kind}, "409", START)
         for moves, kind in ((1, "EndTurn"), (3, "EndTurn"), (1, "Draw"))
     ]
     before = evidence.accepted[:-1]
     verdict = judge(1, replace(evidence, whole=whole, refused=late, accepted=before), bench.log)
     assert verdict.refused == (late[2],)
+
+
+def test_to_ask_once_if_a_turn_goes_on_is_no_fault(evidence: Evidence, bench: Bench) -> None:
+    """By an EndTurn, when the time of the turn is over."""
+    whole, at = deepcopy(evidence.whole), evidence.accepted[-1].sequence
+    whole["creationParams"]["timeout"] = 8
+    over = datetime.fromisoformat(whole["moves"][at - 1]["at"]) + timedelta(seconds=9)
+    asked = Refused(at, {"etype": "EndTurn"}, "400", over)
+    early, drawn = asked._replace(at=over - timedelta(seconds=2)), asked._replace(action={})
+    for refused, wrong in (
+        ([asked], []),
+        ([asked, asked._replace(answer="again")], [1]),
+        ([early], [0]),
+        ([drawn], [0]),
+    ):
+        verdict = judge(1, replace(evidence, whole=whole, refused=refused), bench.log)
+        assert [refused.index(one) for one in verdict.refused] == wrong
 
 
 def force(entry: Any) -> None:  # noqa: ANN401 - JSON

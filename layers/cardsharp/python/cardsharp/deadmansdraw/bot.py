@@ -13,6 +13,7 @@ from typing import NamedTuple
 from cardsharp.budget import FED, Purpose
 from cardsharp.cloud.attended import After, Facts, Meet, Sight, Turn
 from cardsharp.cloud.ports import Body, Clock, MatchReader
+from cardsharp.cloud.trouble import is_refusal
 from cardsharp.deadmansdraw.actions import END_TURN, Action
 from cardsharp.deadmansdraw.briefing import BriefedPlayers
 from cardsharp.deadmansdraw.cards import Card
@@ -69,7 +70,8 @@ class ArenaMatch:
     """A match at an arena, on whose seats we play as some of these players.
 
     `acted` are the seconds at which actions of ours were sent and answered, by their sequence, and
-    `answers` the events that they were answered with.
+    `answers` the events that they were answered with. `goes_on` is the sequence at which the arena
+    refused to end a turn whose time seemed over, and the second at which it was asked to.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class ArenaMatch:
         self.match_id, self.players, self.clock, self.tags = match_id, players, clock, tags
         self.acted: dict[int, tuple[float, float]] = {}
         self.answers: dict[int, tuple[Event, ...]] = {}
+        self.goes_on = (-1, 0.0)
         self.patience = PATIENCE
 
     @property
@@ -158,15 +161,20 @@ class ArenaMatch:
     def _end_of_turn(self, view: MatchView) -> When:
         """When the arena's limit is over in our monotonic seconds.
 
-        It runs from the last move, by the arena's own clock.
+        It runs from the last move, by the arena's own clock. Where it goes on after that, the arena
+        was down and gave all time again when it came back, not long before it was asked.
         """
         limit, moved = view.creation_params.timeout, instant(view.last_move_at)
         if limit is None or moved is None:
             return NEVER
+        now, ends = self.clock.monotonic(), NEVER
         with suppress(OverflowError):
-            clock = self.players.me.client.contact.far
-            return clock.when(moved + limit, self.clock.monotonic())
-        return NEVER
+            ends = self.players.me.client.contact.far.when(moved + limit, now)
+        number, asked = self.goes_on
+        if number == view.move_count and ends.latest <= now:
+            seconds = limit.total_seconds()
+            return When(asked + seconds / 2, asked + seconds)
+        return ends
 
 
 class ReadTurn(NamedTuple):
@@ -213,9 +221,9 @@ class ReadTurn(NamedTuple):
             answer = self.seat.client.act(
                 self.match.match_id, action, None if action == END_TURN else left
             )
-        except Rejected:
-            if over:  # it was not
-                self._clock.distrust_dates()
+        except Rejected as error:
+            if over:
+                self._note_that_it_goes_on(error, sent)
             raise
         if over and all(event.event_type != EventType.COMMENT for event in answer):
             self._clock.distrust_dates()
@@ -246,6 +254,12 @@ class ReadTurn(NamedTuple):
             rest = (1 - FED) * self.limit.total_seconds()
             latest = min(latest, self.ends.earliest - rest)
         contact.admit(Purpose.ACT, latest)
+
+    def _note_that_it_goes_on(self, error: Rejected, asked: float) -> None:
+        """What a refusal says of a turn that was over by the clocks."""
+        self._clock.distrust_dates()
+        if is_refusal(error):
+            self.match.goes_on = len(self.position.history), asked
 
     @property
     def _clock(self) -> FarClock:
