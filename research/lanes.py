@@ -36,16 +36,15 @@ class CompiledLanes:
     def deal(self, seed: int, rows: "Rows") -> None:
         """Begin the first match of each lane."""
         self._run.seed = seed
-        self._library.lanes_deal(self._lanes, byref(self._run), byref(_places(rows)))
+        self._library.lanes_deal(self._lanes, byref(self._run), _places(rows))
 
     def play(self, actions: Any, rows: "Rows") -> int | None:  # noqa: ANN401 - an array
         """Do an action in each lane, and begin the next match where one has ended."""
-        run, numbers, places = byref(self._run), actions.ctypes.data, byref(_places(rows))
-        refused: int = self._library.lanes_play(self._lanes, run, numbers, places)
+        run, numbers = byref(self._run), actions.ctypes.data
+        refused: int = self._library.lanes_play(self._lanes, run, numbers, _places(rows))
         return None if refused < 0 else refused
 
 
 def _places(rows: "Rows") -> _Rows:
     """Where the arrays lie."""
-    arrays = (rows.observations, rows.masks, rows.to_act, rows.rewards, rows.ended)
-    return _Rows(*(array.ctypes.data for array in arrays))
+    return _Rows(*(array.ctypes.data for array in rows))

@@ -5,12 +5,15 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from workbench.env.encoding import number_of, rewards, told_in_numbers
-from workbench.env.spaces import Observation, action_space, observation_space
 from workbench.lab.plan import DEFAULT_GAME
+
+Observation = dict[str, NDArray[Any]]
+"""`observation`: whether the player waits, then its position; `action_mask`: what it may do."""
 
 
 def env(name: str = DEFAULT_GAME, seats: int | None = None) -> "AECEnv[str, Observation, int]":
@@ -52,10 +55,17 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self.possible_agents = [f"player_{seat}" for seat in range(self.simulation.seats)]
         self.agents: list[str] = []
         self.render_mode = "ansi"
+        size, actions = 1 + self.encoding.size, self.encoding.actions
         self.observation_spaces = {
-            agent: observation_space(self.encoding) for agent in self.possible_agents
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(0.0, 1.0, (size,), np.float32),
+                    "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
         }
-        self.action_spaces = {agent: action_space(self.encoding) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
         self._dice = Random()  # until a seed is given
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -11,10 +11,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from cardsharp.simulation import Simulation
-from workbench.env.encoding import Encoding, told_in_numbers
+from workbench.env.aec import CardEnv, Observation
 from workbench.env.encoding import rewards as made
-from workbench.env.spaces import Observation, action_space, observation_space
 from workbench.lab.dice import DicePurpose, dice
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.pools import pool_of
@@ -22,8 +20,7 @@ from workbench.lab.runs import run
 from workbench.twins import twin_function
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """A row a lane, of the player to act: what is observed, and what the last action brought."""
 
     observations: NDArray[np.float32]
@@ -68,16 +65,17 @@ class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         *,
         plain: bool = False,
     ) -> None:
-        simulation, encoding = told_in_numbers(name, seats)
+        one = CardEnv(name, seats)
+        player = one.possible_agents[0]
         self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
-        self.num_envs, self.seats, self._encoding = number, simulation.seats, encoding
-        self.single_observation_space = observation_space(encoding)
-        self.single_action_space = action_space(encoding)
+        self.num_envs, self.seats, self._encoding = number, one.simulation.seats, one.encoding
+        self.single_observation_space = one.observation_space(player)
+        self.single_action_space = one.action_space(player)
         self.observation_space = batch_space(self.single_observation_space, number)
         self.action_space = batch_space(self.single_action_space, number)
         twin = None if plain else twin_function("lanes")
         found: Stepper | None = None if twin is None else twin(name, number, self.seats)
-        self._stepper = found or _Plain(simulation, encoding, number)
+        self._stepper = found or _Plain(one, number)
         self._dealt = False
 
     def reset(
@@ -113,40 +111,33 @@ class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         return observations, rows.rewards, rows.ended, np.zeros_like(rows.ended), infos
 
     def _rows(self) -> Rows:
-        number = self.num_envs
-        return Rows(
-            np.empty((number, 1 + self._encoding.size), np.float32),
-            np.empty((number, self._encoding.actions), np.int8),
-            np.empty(number, np.int64),
-            np.zeros((number, self.seats)),
-            np.zeros(number, np.bool_),
-        )
+        lanes = self.num_envs
+        observations = np.empty((lanes, 1 + self._encoding.size), np.float32)
+        masks = np.empty((lanes, self._encoding.actions), np.int8)
+        rewards, ended = np.zeros((lanes, self.seats)), np.zeros(lanes, np.bool_)
+        return Rows(observations, masks, np.empty(lanes, np.int64), rewards, ended)
 
 
 def _seen(rows: Rows) -> tuple[Observation, dict[str, Any]]:
-    seen: Observation = {"observation": rows.observations, "action_mask": rows.masks}
-    return seen, {"to_act": rows.to_act}
+    observed: Observation = {"observation": rows.observations, "action_mask": rows.masks}
+    return observed, {"to_act": rows.to_act}
 
 
 class _Plain:
     """Steps lanes of any game in plain Python."""
 
-    def __init__(
-        self, simulation: Simulation[Any, Any, Any], encoding: Encoding[Any, Any], number: int
-    ) -> None:
-        self._simulation, self._encoding = simulation, encoding
+    def __init__(self, one: CardEnv, number: int) -> None:
+        self._simulation, self._encoding = one.simulation, one.encoding
         self._states: list[Any] = [None] * number
         self._chances: list[Random] = [Random()] * number
         self._choices: list[Mapping[int, Any]] = [{}] * number
 
     def deal(self, seed: int, rows: Rows) -> None:
-        """Begin the first match of each lane."""
         self._seed, self._numbers = seed, list(range(len(self._states)))
         for lane in self._numbers:
             self._begin(lane, rows)
 
     def play(self, actions: NDArray[np.int64], rows: Rows) -> int | None:
-        """Do an action in each lane, and begin the next match where one has ended."""
         numbers = actions.tolist()
         for lane, number in enumerate(numbers):
             if number not in self._choices[lane]:
