@@ -186,6 +186,9 @@ class Gate:
     refused: list[Refused] = field(default_factory=list)
     late: list[Late] = field(default_factory=list)
 
+    obeyed: timedelta = RETRY_AFTER
+    """For how long a Retry-After keeps who plays away: a turn is not lost for it."""
+
     reads_log: ClassVar[bool] = True
     """Whether it is looked up if an intent is stored; else a worker tells so when it is."""
 
@@ -315,7 +318,7 @@ class FaultyWire(HTTPAdapter):
         if made_up is None:
             raise requests.ConnectionError("connection reset by peer")
         if made_up.headers:
-            self._not_before = gate.clock.now() + RETRY_AFTER
+            self._not_before = gate.clock.now() + gate.obeyed
         return self.build_response(request, response_of(made_up))
 
     def _made_up(self, fault: Kind) -> Answered | None:

@@ -3,6 +3,7 @@
 import base64
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -69,6 +70,7 @@ class Road(Gate):
 
     def __init__(self, world: World, log: MatchLog) -> None:
         super().__init__(world.arena, log, world.time)
+        self.obeyed = min(self.obeyed, timedelta(seconds=world.wish.turn) / 4)
         self._world = world
 
     def go_on(self) -> None:

@@ -51,6 +51,14 @@ def test_a_broken_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("without an intent" in fault for fault in faults)
 
 
+def test_a_retry_after_is_obeyed_for_no_longer_than_a_short_turn_bears() -> None:
+    """A quarter of its limit; with this seed a long poll is answered by one of 2 s."""
+    wish = replace(SMALL, matches=1, at_once=1, every=None, rate=0.3, turn=5, seed=21)
+    outcome, _ = played(wish, HOME)
+    assert outcome.ended == 1
+    assert not {Kind.HTTP_429, Kind.HTTP_503}.isdisjoint(outcome.befell)
+
+
 # --- the judge -------------------------------------------------------------------------------
 
 
