@@ -22,7 +22,7 @@ class _Run(Structure):
 
 
 class CompiledLanes:
-    """A `Stepper` of a game with a lanes.c; rows are written straight into the caller's arrays."""
+    """A game's lanes.c in place of `Stepper`; rows are written straight into its arrays."""
 
     def __init__(self, library: CDLL, number: int, seats: int) -> None:
         library.lanes_size.restype = c_int64

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -30,19 +30,58 @@ class Rows(NamedTuple):
     ended: NDArray[np.bool_]
 
 
-class Stepper(Protocol):
-    """Steps lanes; the lanes' matches of a seed are numbered in turn, and dealt as the lab does."""
+class Stepper:
+    """Steps lanes of any game in plain Python, as `research/lanes.py` does compiled.
+
+    The lanes' matches of a seed are numbered in turn, and dealt as the lab deals its pairs.
+    """
+
+    def __init__(self, one: CardEnv, number: int) -> None:
+        self._simulation, self._encoding = one.simulation, one.encoding
+        self._states: list[Any] = [None] * number
+        self._chances: list[Random] = [Random()] * number
+        self._choices: list[Mapping[int, Any]] = [{}] * number
 
     def deal(self, seed: int, rows: Rows) -> None:
         """Begin the first match of each lane."""
-        ...
+        self._seed, self._numbers = seed, list(range(len(self._states)))
+        for lane in self._numbers:
+            self._begin(lane, rows)
 
     def play(self, actions: NDArray[np.int64], rows: Rows) -> int | None:
         """Do an action in each lane, and begin the next match where one has ended.
 
         Returns the first lane whose action the rules refuse, where nothing was done.
         """
-        ...
+        numbers = actions.tolist()
+        for lane, number in enumerate(numbers):
+            if number not in self._choices[lane]:
+                return lane
+        for lane, number in enumerate(numbers):
+            action, chance = self._choices[lane][number], self._chances[lane]
+            state = self._states[lane] = self._simulation.act(self._states[lane], action, chance)
+            if self._simulation.to_act(state) is None:
+                rows.rewards[lane], rows.ended[lane] = made(self._simulation, state), True
+                self._numbers[lane] += len(numbers)
+                self._begin(lane, rows)
+            else:
+                self._look(lane, rows)
+        return None
+
+    def _begin(self, lane: int, rows: Rows) -> None:
+        number = self._numbers[lane]
+        self._chances[lane] = dice(self._seed, number, DicePurpose.CHANCE)
+        self._states[lane] = self._simulation.deal(dice(self._seed, number, DicePurpose.DECK))
+        self._look(lane, rows)
+
+    def _look(self, lane: int, rows: Rows) -> None:
+        position = self._simulation.position(self._states[lane])
+        rows.to_act[lane] = self._simulation.to_act(self._states[lane]) or 0
+        choices = self._choices[lane] = self._encoding.choices(position)
+        rows.observations[lane, 0] = 0
+        rows.observations[lane, 1:] = self._encoding.observed(position)
+        rows.masks[lane] = 0
+        rows.masks[lane, list(choices)] = 1
 
 
 class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
@@ -74,8 +113,8 @@ class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, number)
         self.action_space = batch_space(self.single_action_space, number)
         twin = None if plain else twin_function("lanes")
-        found: Stepper | None = None if twin is None else twin(name, number, self.seats)
-        self._stepper = found or _Plain(one, number)
+        found = None if twin is None else twin(name, number, self.seats)
+        self._stepper: Stepper = found or Stepper(one, number)
         self._dealt = False
 
     def reset(
@@ -121,52 +160,6 @@ class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
 def _seen(rows: Rows) -> tuple[Observation, dict[str, Any]]:
     observed: Observation = {"observation": rows.observations, "action_mask": rows.masks}
     return observed, {"to_act": rows.to_act}
-
-
-class _Plain:
-    """Steps lanes of any game in plain Python."""
-
-    def __init__(self, one: CardEnv, number: int) -> None:
-        self._simulation, self._encoding = one.simulation, one.encoding
-        self._states: list[Any] = [None] * number
-        self._chances: list[Random] = [Random()] * number
-        self._choices: list[Mapping[int, Any]] = [{}] * number
-
-    def deal(self, seed: int, rows: Rows) -> None:
-        self._seed, self._numbers = seed, list(range(len(self._states)))
-        for lane in self._numbers:
-            self._begin(lane, rows)
-
-    def play(self, actions: NDArray[np.int64], rows: Rows) -> int | None:
-        numbers = actions.tolist()
-        for lane, number in enumerate(numbers):
-            if number not in self._choices[lane]:
-                return lane
-        for lane, number in enumerate(numbers):
-            action, chance = self._choices[lane][number], self._chances[lane]
-            state = self._states[lane] = self._simulation.act(self._states[lane], action, chance)
-            if self._simulation.to_act(state) is None:
-                rows.rewards[lane], rows.ended[lane] = made(self._simulation, state), True
-                self._numbers[lane] += len(numbers)
-                self._begin(lane, rows)
-            else:
-                self._look(lane, rows)
-        return None
-
-    def _begin(self, lane: int, rows: Rows) -> None:
-        number = self._numbers[lane]
-        self._chances[lane] = dice(self._seed, number, DicePurpose.CHANCE)
-        self._states[lane] = self._simulation.deal(dice(self._seed, number, DicePurpose.DECK))
-        self._look(lane, rows)
-
-    def _look(self, lane: int, rows: Rows) -> None:
-        position = self._simulation.position(self._states[lane])
-        rows.to_act[lane] = self._simulation.to_act(self._states[lane]) or 0
-        choices = self._choices[lane] = self._encoding.choices(position)
-        rows.observations[lane, 0] = 0
-        rows.observations[lane, 1:] = self._encoding.observed(position)
-        rows.masks[lane] = 0
-        rows.masks[lane, list(choices)] = 1
 
 
 @dataclass(frozen=True, slots=True)

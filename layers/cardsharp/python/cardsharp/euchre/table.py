@@ -90,10 +90,12 @@ class Table:
     @property
     def sitting_out(self) -> frozenset[int]:
         """The partners of those who play alone."""
-        call, defender = self.call, self.lone_defender
-        alone = [call.seat] if call is not None and call.alone else []
-        alone += [] if defender is None else [defender]
-        return frozenset(partner(seat) for seat in alone)
+        call = self.call
+        if call is None or not call.alone:  # nobody is asked to defend alone
+            return frozenset()
+        defender = self.lone_defender
+        alone = (call.seat,) if defender is None else (call.seat, defender)
+        return frozenset(map(partner, alone))
 
     @property
     def trick(self) -> Trick:
