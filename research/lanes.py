@@ -4,7 +4,7 @@ from ctypes import CDLL, POINTER, Structure, byref, c_int64, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # who only plays in the lab may be without numpy
-    from workbench.env.batch import Rows
+    from workbench.env.batch import LaneRows
 
 
 class _Rows(Structure):
@@ -33,18 +33,18 @@ class CompiledLanes:
         self._library, self._run = library, _Run(number, seats)
         self._lanes = (c_uint64 * (number * -(-library.lanes_size() // 8)))()
 
-    def deal(self, seed: int, rows: "Rows") -> None:
+    def deal(self, seed: int, rows: "LaneRows") -> None:
         """Begin the first match of each lane."""
         self._run.seed = seed
         self._library.lanes_deal(self._lanes, byref(self._run), _places(rows))
 
-    def play(self, actions: Any, rows: "Rows") -> int | None:  # noqa: ANN401 - an array
+    def play(self, actions: Any, rows: "LaneRows") -> int | None:  # noqa: ANN401 - an array
         """Do an action in each lane, and begin the next match where one has ended."""
         run, numbers = byref(self._run), actions.ctypes.data
         refused: int = self._library.lanes_play(self._lanes, run, numbers, _places(rows))
         return None if refused < 0 else refused
 
 
-def _places(rows: "Rows") -> _Rows:
+def _places(rows: "LaneRows") -> _Rows:
     """Where the arrays lie."""
     return _Rows(*(array.ctypes.data for array in rows))

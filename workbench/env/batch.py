@@ -20,7 +20,7 @@ from workbench.lab.runs import run
 from workbench.twins import twin_function
 
 
-class Rows(NamedTuple):
+class LaneRows(NamedTuple):
     """A row a lane, of the player to act: what is observed, and what the last action brought."""
 
     observations: NDArray[np.float32]
@@ -42,13 +42,13 @@ class Stepper:
         self._chances: list[Random] = [Random()] * number
         self._choices: list[Mapping[int, Any]] = [{}] * number
 
-    def deal(self, seed: int, rows: Rows) -> None:
+    def deal(self, seed: int, rows: LaneRows) -> None:
         """Begin the first match of each lane."""
         self._seed, self._numbers = seed, list(range(len(self._states)))
         for lane in self._numbers:
             self._begin(lane, rows)
 
-    def play(self, actions: NDArray[np.int64], rows: Rows) -> int | None:
+    def play(self, actions: NDArray[np.int64], rows: LaneRows) -> int | None:
         """Do an action in each lane, and begin the next match where one has ended.
 
         Returns the first lane whose action the rules refuse, where nothing was done.
@@ -68,13 +68,13 @@ class Stepper:
                 self._look(lane, rows)
         return None
 
-    def _begin(self, lane: int, rows: Rows) -> None:
+    def _begin(self, lane: int, rows: LaneRows) -> None:
         number = self._numbers[lane]
         self._chances[lane] = dice(self._seed, number, DicePurpose.CHANCE)
         self._states[lane] = self._simulation.deal(dice(self._seed, number, DicePurpose.DECK))
         self._look(lane, rows)
 
-    def _look(self, lane: int, rows: Rows) -> None:
+    def _look(self, lane: int, rows: LaneRows) -> None:
         position = self._simulation.position(self._states[lane])
         rows.to_act[lane] = self._simulation.to_act(self._states[lane]) or 0
         choices = self._choices[lane] = self._encoding.choices(position)
@@ -149,15 +149,15 @@ class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         observations, infos = _seen(rows)
         return observations, rows.rewards, rows.ended, np.zeros_like(rows.ended), infos
 
-    def _rows(self) -> Rows:
+    def _rows(self) -> LaneRows:
         lanes = self.num_envs
         observations = np.empty((lanes, 1 + self._encoding.size), np.float32)
         masks = np.empty((lanes, self._encoding.actions), np.int8)
         rewards, ended = np.zeros((lanes, self.seats)), np.zeros(lanes, np.bool_)
-        return Rows(observations, masks, np.empty(lanes, np.int64), rewards, ended)
+        return LaneRows(observations, masks, np.empty(lanes, np.int64), rewards, ended)
 
 
-def _seen(rows: Rows) -> tuple[Observation, dict[str, Any]]:
+def _seen(rows: LaneRows) -> tuple[Observation, dict[str, Any]]:
     observed: Observation = {"observation": rows.observations, "action_mask": rows.masks}
     return observed, {"to_act": rows.to_act}
 
