@@ -24,8 +24,13 @@ ASK = signal.SIGUSR2
 SILENCE = 10
 """Seconds without a byte after which a process stands still."""
 
-_FRAME = re.compile(r'File "(.*)", line (\d+) in (.*)')
-_CRASH = re.compile(r"Fatal Python error: (.*)")
+FRAME = re.compile(r'File "(.*)", line (\d+) in (.*)')
+"""A line of a stack: file, line and function."""
+
+FATAL = "Fatal Python error: "
+"""Begins the line that says what ended a process."""
+
+CRASH = re.compile(f"{FATAL}(.*)")
 
 
 def main(process: int, silence: int) -> None:
@@ -38,7 +43,7 @@ def main(process: int, silence: int) -> None:
             continue
         heard, quiet = os.read(0, 1 << 16), 0
         if not heard:
-            crash = _CRASH.search(told)
+            crash = CRASH.search(told)
             if crash:
                 _say(f"{_place(told)}: the strategy ended the process ({crash[1]}).")
             return
@@ -53,7 +58,7 @@ def main(process: int, silence: int) -> None:
 def _place(told: str) -> str:
     """The innermost line of those stacks that lies in one of the folders."""
     folders = [line.removeprefix(FOLDER) for line in told.splitlines() if line.startswith(FOLDER)]
-    for file, line, function in _FRAME.findall(told):
+    for file, line, function in FRAME.findall(told):
         if str(Path(file).parent) in folders:
             return f"{Path(file).name}, line {line}, in {function}"
     return f"A strategy of {' or '.join(folders)}"

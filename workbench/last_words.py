@@ -1,6 +1,7 @@
-"""A strategy file that ends this process, or never comes to an end: told by its file and line.
+"""A strategy file that ends this process, or holds it up: told by its file and line.
 
-Nobody can be told afterwards: the process is gone, or stands still for ever.
+So it is where a file is played at full speed, in a process of its own: a worker of the lab.
+Nobody there can be told afterwards: the process is gone, or stands still for ever.
 """
 
 import atexit
@@ -12,9 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from datetime import timedelta
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -22,20 +21,14 @@ from typing import IO, NoReturn
 
 from workbench import companion
 
-PATIENCE = timedelta(seconds=2)
-"""So long a file is imported without a word."""
-
-IMPORT_LIMIT = timedelta(seconds=20)
-"""So long it is imported at all."""
-
 STILL = companion.SILENCE
 """Seconds after which a process in which nothing moves is ended."""
 
 LEAST_MEMORY = 1 << 30
 """Bytes that one process may have in any case."""
 
-FAILED, USAGE = 1, 2
-"""Exit codes, as of all commands."""
+FAILED = 1
+"""Exit code, as of all commands."""
 
 _end = os._exit
 _folders: set[Path] = set()
@@ -45,13 +38,13 @@ def listen(file: Path) -> None:
     """From now on say where code that lies beside a strategy file ends the process."""
     _folders.add(file.parent)
     os._exit = _exit
-    _bound_memory()
+    bound_memory()
     with suppress(BrokenPipeError):
         _companion().write(f"{companion.FOLDER}{file.parent}\n".encode())
 
 
 @cache
-def _bound_memory() -> None:
+def bound_memory() -> None:
     """Let a strategy that takes ever more memory meet a MemoryError before the machine is full."""
     everything = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     share = max(LEAST_MEMORY, everything // 2 // (os.cpu_count() or 1))
@@ -93,37 +86,6 @@ def _beat(pipe: IO[bytes]) -> None:
     with suppress(OSError, ValueError):  # it has ended, or this process ends
         while not pause.wait(1):
             pipe.write(companion.BEAT)
-
-
-@contextmanager
-def in_time(file: Path) -> Iterator[None]:
-    """Import the file in the block: after a while it is told, and in the end the process ends."""
-    thread = threading.get_ident()
-
-    def where() -> str:
-        frames = sys._current_frames()  # noqa: SLF001 - documented, and the only way to see a thread
-        return _place(frames.get(thread)) or str(file)
-
-    def still() -> None:
-        _say(f"{where()}: still being imported ...")
-
-    def give_up() -> None:
-        seconds = f"{IMPORT_LIMIT.total_seconds():g}"
-        _say(f"{where()}: not imported within {seconds} s; let the file define, and decide do.")
-        _end(USAGE)
-
-    alarms = [
-        threading.Timer(limit.total_seconds(), ring)
-        for limit, ring in ((PATIENCE, still), (IMPORT_LIMIT, give_up))
-    ]
-    for alarm in alarms:
-        alarm.daemon = True
-        alarm.start()
-    try:
-        yield
-    finally:
-        for alarm in alarms:
-            alarm.cancel()
 
 
 def _exit(status: int) -> NoReturn:

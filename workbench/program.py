@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 from threading import Lock, Timer
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 from zlib import crc32
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
@@ -30,7 +30,9 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision, Option
-from cardsharp.trying import MOST_PRINTED, Unfit, ends, tried
+from cardsharp.trying import LATE, MOST_PRINTED, Unfit, ends, tried
+
+T = TypeVar("T")
 
 LIMIT = timedelta(seconds=2)
 """What an answer may take on the clock; whoever takes longer is killed and started anew."""
@@ -143,17 +145,61 @@ class _Answer(BaseModel):
     options: tuple[_RatedOption, ...] = ()
 
 
-class Program:
-    """A program as a strategy; what it writes on stderr is printed, as by a strategy in Python.
+class Outside:
+    """A strategy in a process of its own; what that writes on stderr is printed.
 
-    It has a process of its own for as long as it is there, which is then left to the next one.
+    It has the process for as long as it is there, which is then left to the next one.
     """
 
+    kind: "type[Process]"
+
+    def __init__(self, command: str) -> None:
+        self._command, self._lock = command, Lock()
+        self.process = self._running()
+
+    def asked(self, question: bytes, read: Callable[[bytes], T]) -> T:
+        """What `read` makes of the answer; after an `Unfit` the process is a new one."""
+        with self._lock:  # one that is late is still asked when the next decision is due
+            try:
+                self.ready(self.process)
+                line = self.process.ask(question)
+                print(self.process.heard(), end="")  # noqa: T201 - kept, as from a strategy in Python
+                return read(line)
+            except Unfit:
+                # Whatever else it may write would be taken for the next answer.
+                self.process.end()
+                self.process = self._running()
+                raise
+
+    def ready(self, process: Any) -> None:  # noqa: ANN401 - of the `kind`
+        """Have a process made ready to be asked."""
+
+    def interrupt(self, limit: timedelta) -> bool:
+        """End a decision that was due within `limit`; a process that only starts may go on."""
+        ended: bool = self.process.interrupt(limit)
+        return ended
+
+    @staticmethod
+    def leave(command: str, process: Any) -> None:  # noqa: ANN401 - of the `kind`
+        """Leave a process to whoever is to be it next."""
+        _left[os.getpid(), command].append(process)
+
+    def _running(self) -> Any:  # noqa: ANN401
+        """A process of our own: one that is left, or a new one."""
+        left = _left[os.getpid(), self._command]
+        process = left.pop() if left else self.kind(self._command)
+        if not process.lives:
+            process = self.kind(self._command)
+        weakref.finalize(self, left.append, process).atexit = False
+        return process
+
+
+class Program(Outside):
+    """A program as a strategy."""
+
     def __init__(self, command: str, game: str, translation: Translation, given: object) -> None:
-        self._command, self._game, self._translation = command, game, translation
-        self._given = given
-        self._lock = Lock()
-        self._process = self._running()
+        self._game, self._translation, self._given = game, translation, given
+        super().__init__(command)
 
     def decide(self, position: object) -> Decision[Any]:
         """What the program answers.
@@ -165,18 +211,10 @@ class Program:
         allowed = [(known.action(one), one) for one in known.actions(position)]
         question = self._question(position, [body for body, _ in allowed])
         actions = {_written(body): one for body, one in allowed}
-        with self._lock:  # one that is late is still asked when the next decision is due
-            try:
-                return self._decision(self._process.ask(question), actions)
-            except Unfit:
-                # Whatever else it may write would be taken for the next answer.
-                self._process.end()
-                self._process = self._running()
-                raise
+        return self.asked(question, lambda line: self._decision(line, actions))
 
     def _decision(self, line: bytes, actions: Mapping[str, Any]) -> Decision[Any]:
-        """What an answer says; what the program wrote on stderr until then is printed."""
-        print(self._process.heard(), end="")  # noqa: T201 - kept, as from a strategy in Python
+        """What an answer says."""
         answer, known = _read(line), self._translation
         options = tuple(
             known.option(_meant(one.action, actions), one.value, one.note) for one in answer.options
@@ -194,17 +232,8 @@ class Program:
         }
         return json.dumps(question).encode() + b"\n"
 
-    def _running(self) -> "_Process":
-        """A process of our own: one that is left, or a new one."""
-        left = _left[os.getpid(), self._command]
-        process = left.pop() if left else _Process(self._command)
-        if not process.lives:
-            process = _Process(self._command)
-        weakref.finalize(self, left.append, process).atexit = False
-        return process
 
-
-_left: defaultdict[tuple[int, str], list["_Process"]] = defaultdict(list)
+_left: defaultdict[tuple[int, str], list["Process"]] = defaultdict(list)
 """Processes that nobody asks now, by who started them (a fork must not ask them) and command."""
 
 
@@ -236,15 +265,16 @@ def _written(value: object) -> str:
 # --- the process ---------------------------------------------------------------------------------
 
 
-class _Process:
+class Process:
     """A program that runs, in a session of its own: Ctrl-C is for us, who then end it."""
 
     def __init__(self, command: str) -> None:
+        self.words = _words(command)
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the process
         fcntl.fcntl(errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be emptied
         try:
             popen = subprocess.Popen(  # noqa: S603 - the user's own command
-                _words(command),
+                self.words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -254,16 +284,16 @@ class _Process:
         except OSError as error:
             errors.close()
             raise ConfigError(_unstartable(command, error)) from None
-        self._popen, self._errors = popen, errors
+        self.popen, self._errors = popen, errors
         self._stdin, self._stdout = _pipe(popen.stdin), _pipe(popen.stdout)
-        self._is_late = False
+        self.late: timedelta | None = None
         self._limit = START_LIMIT
         weakref.finalize(self, _end, popen, errors)
 
     @property
     def lives(self) -> bool:
         """Whether it can be asked."""
-        return self._popen.poll() is None
+        return self.popen.poll() is None
 
     def ask(self, question: bytes) -> bytes:
         """Its answer; it is killed where there is none in time.
@@ -271,7 +301,7 @@ class _Process:
         Raises:
             Unfit: it was late, ended, or wrote no end of a line.
         """
-        alarm = Timer(self._limit.total_seconds(), self._ring)
+        alarm = Timer(self._limit.total_seconds(), self._ring, (self._limit,))
         alarm.daemon = True
         alarm.start()
         line = b""
@@ -282,8 +312,8 @@ class _Process:
                 line = self._stdout.readline(LONGEST)
         finally:  # also where this thread is told to end
             alarm.cancel()
-        if not line.endswith(b"\n") or self._is_late:
-            raise Unfit(self._fault(line), self._last_words())
+        if not line.endswith(b"\n") or self.late is not None:
+            raise Unfit(*self.fault(line))
         self._limit = LIMIT
         return line
 
@@ -295,20 +325,30 @@ class _Process:
 
     def end(self) -> None:
         """End it and whatever it started."""
-        _kill(self._popen)
+        _kill(self.popen)
 
-    def _ring(self) -> None:
-        self._is_late = True
+    def interrupt(self, limit: timedelta) -> bool:
+        """End it, which has not answered within `limit`, unless it is only starting."""
+        if self._limit == START_LIMIT:
+            return False
+        self._ring(limit)
+        return True
+
+    def _ring(self, limit: timedelta) -> None:
+        self.late = limit
         self.end()
 
-    def _fault(self, line: bytes) -> str:
-        """Why there is no answer, in a phrase."""
-        if self._is_late:
-            return f"no decision within {self._limit.total_seconds():g} s"
+    def fault(self, line: bytes) -> tuple[str, str]:
+        """Why there is no answer, in a phrase; and what it wrote on stderr last."""
+        return self._why(line), self._last_words()
+
+    def _why(self, line: bytes) -> str:
+        if self.late is not None:
+            return f"{LATE} {self.late.total_seconds():g} s"
         if line:
             return "the program wrote a line without an end"
         with suppress(subprocess.TimeoutExpired):
-            return f"the program ended with exit code {self._popen.wait(_GRACE)}"
+            return f"the program ended with exit code {self.popen.wait(_GRACE)}"
         return "the program closed its output"
 
     def _last_words(self) -> str:
@@ -340,3 +380,6 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
         raise TypeError("The pipe was not asked for.")
     return pipe
+
+
+Outside.kind = Process

@@ -8,8 +8,7 @@ import importlib.util
 import shlex
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
@@ -21,7 +20,8 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.registry import Registry, strategies_of
-from workbench import last_words, program
+from workbench import program
+from workbench.housed import HousedFile, housed
 
 SUFFIX = ".py"
 
@@ -85,7 +85,9 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
     if is_trained(name):
         return _admit_trained(name, of or game(None))
     if is_file(name):
-        name = _load(Path(name_or_file).absolute(), package).name
+        name = _known(Path(name_or_file).absolute(), of or game(None)).name
+        if not _listeners:
+            return name
     try:
         strategy = strategies_of(package).build(name, Random(0))
     except ConfigError as error:
@@ -117,7 +119,7 @@ def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
         return (file,)
     if not is_file(name_or_file):
         return ()
-    return _load(Path(name_or_file).absolute(), of.strategies).files
+    return _known(Path(name_or_file).absolute(), of).files
 
 
 def version_of(name_or_file: str, of: Game) -> str | None:
@@ -148,19 +150,27 @@ def _admit_trained(name: str, of: Game) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    """A strategy file that was imported: the name it registered, and what was read for it."""
-
-    name: str
-    files: tuple[Path, ...]
+_listeners: list[Callable[[Path], None]] = []
 
 
-@cache
-def _load(path: Path, package: str) -> _Loaded:
+def host(listener: Callable[[Path], None]) -> None:
+    """From now on strategy files are imported in this process, which is there for them alone.
+
+    The listener hears of each file before. Elsewhere each file has a process of its own.
+    """
+    _listeners[:] = [listener]
+
+
+def _known(path: Path, of: Game) -> HousedFile:
     """The strategy that a file registers."""
     if not path.is_file():
         raise ConfigError(f"There is no strategy file {path}; check the path.")
+    return _load(path, of.strategies) if _listeners else housed(path, of)
+
+
+@cache
+def _load(path: Path, package: str) -> HousedFile:
+    """The strategy that a file registers here."""
     module_name = f"cardsharp_strategy_{path.stem}"
     registry = strategies_of(package)
     before = {name: registry.maker(name) for name in registry.names()}
@@ -168,12 +178,12 @@ def _load(path: Path, package: str) -> _Loaded:
     new = sorted(set(registry.names()) - before.keys())
     if len(new) == 1:
         _from_files.add((package, new[0]))
-        return _Loaded(new[0], files)
+        return HousedFile(new[0], files)
     if new:
         raise ConfigError(f"{path} registers {', '.join(new)}; put each strategy in its own file.")
     taken = [name for name, maker in before.items() if registry.maker(name) is not maker]
     if taken and (package, taken[0]) in _from_files:
-        return _Loaded(_beside(taken[0], before[taken[0]], path, registry), files)
+        return HousedFile(_beside(taken[0], before[taken[0]], path, registry), files)
     if taken:
         raise ConfigError(
             f"{path} takes the name '{taken[0]}', which a strategy of ours has; choose another, "
@@ -206,10 +216,10 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
     sys.modules[module_name] = module
     there = set(sys.modules)
     _look_in(str(path.parent), str(path.parent / PACKAGES))
-    last_words.listen(path)
+    for listener in _listeners:
+        listener(path)
     try:
-        with last_words.in_time(path):
-            spec.loader.exec_module(module)
+        spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
         raise ConfigError(

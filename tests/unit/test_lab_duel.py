@@ -47,7 +47,7 @@ def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
             assert pool is not None
             pool.submit(os._exit, 5).result()
 
-    with pytest.raises(StrategyFault, match="--workers 1"):
+    with pytest.raises(StrategyFault, match="a strategy ended it"):
         dies()
 
 

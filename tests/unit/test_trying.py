@@ -16,6 +16,7 @@ from cardsharp.deadmansdraw.strategies import Decision, Option, Strategy, build
 from cardsharp.deciding import Decided
 from cardsharp.errors import ConfigError
 from cardsharp.trying import MOST_PRINTED, tried
+from workbench import strategy_file
 from workbench.strategy_file import strategy_named
 
 
@@ -33,8 +34,14 @@ def decided(strategy: Strategy, limit: timedelta = timedelta(seconds=10)) -> Dec
     return decide(strategy, opening(), limit, lambda: 0.0)
 
 
-def test_a_package_beside_it_is_imported_once_by_all_its_versions(tmp_path: Path) -> None:
-    """Compiled code cannot be imported twice; and what is missing is told with what to type."""
+def test_a_package_beside_it_is_imported_once_by_all_its_versions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiled code cannot be imported twice; and what is missing is told with what to type.
+
+    So it is in a process that hosts several files, as a worker of the lab.
+    """
+    monkeypatch.setattr(strategy_file, "_listeners", [lambda _file: None])
     (tmp_path / "packages").mkdir()
     (tmp_path / "packages" / "seldom.py").write_text("import itertools\nIDS = itertools.count()\n")
     reasons = []

@@ -25,6 +25,7 @@ from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.options import Json
 from workbench.show.output import messages, print_error, print_json, program, results
+from workbench.strategy_file import is_file
 
 
 @Parameter(name="*")
@@ -78,7 +79,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
         soft_wrap=True,
     )
     steps = []
-    with pool_of(processes) as pool:
+    with pool_of(processes, apart=is_file(player)) as pool:
 
         def play(plan: Plan, tested: Sequential) -> Duel:
             return watched(plan, pool, tested=tested)

@@ -18,8 +18,9 @@ from cardsharp.errors import ConfigError, Garbled, RateLimited, Unreachable
 from cardsharp.game import Game
 from workbench.cli.each import FIRST, OneGame
 from workbench.lab.sitting import PERSON, Sitting
+from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
-from workbench.show.output import messages, print_json, program, results
+from workbench.show.output import messages, print_error, print_json, program, results
 from workbench.show.person import Ask, Left, Person
 from workbench.show.screen import Invitation
 from workbench.stage.surroundings import telemetry_in
@@ -103,7 +104,7 @@ def versus(
     options: TableOptions = TableOptions(),
     page: BrowserOptions = BrowserOptions(),
     game: OneGame = FIRST,
-) -> None:
+) -> int:
     """Play yourself, in this terminal or a browser, against any player."""
     if page.decides and not page.browser:
         raise ConfigError("Only a page is served and has links; add --browser.")
@@ -113,13 +114,14 @@ def versus(
         if page.browser:
             serve(setting, options, page)
         else:
-            play(setting, options)
+            return play(setting, options)
     elif page.browser:
         raise ConfigError("A game at a service is played in the terminal; leave --browser out.")
     elif opponent or options.decides:
         raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
     else:
         join(game, options)
+    return Exit.OK
 
 
 def join(game: Game, options: TableOptions) -> None:
@@ -149,8 +151,11 @@ def join(game: Game, options: TableOptions) -> None:
         print_json({"winner": winner, "won": won, "left": winner is None, "match": None})
 
 
-def play(setting: Setting, options: TableOptions) -> None:
-    """Play a match with a person at the terminal, and keep it where the game keeps matches."""
+def play(setting: Setting, options: TableOptions) -> int:
+    """Play a match with a person at the terminal, and keep it where the game keeps matches.
+
+    It is 1 where every decision of a bot failed.
+    """
     lineup = setting.lineup()
     (you,) = lineup.people
     console = messages() if options.as_json else results()
@@ -176,6 +181,10 @@ def play(setting: Setting, options: TableOptions) -> None:
         )
     elif kept is not None:
         _print_next_steps(console, kept)
+    useless = [bot.name for bot in lineup.bots.values() if bot.is_useless]
+    for name in useless:
+        print_error(f"Every decision of {name} failed.")
+    return Exit.FAILED if useless else Exit.OK
 
 
 def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> None:

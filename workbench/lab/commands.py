@@ -28,7 +28,7 @@ from workbench.lab.options import (
     SprtOptions,
 )
 from workbench.lab.plan import Plan
-from workbench.lab.pools import pool_of
+from workbench.lab.pools import hosted, pool_of
 from workbench.lab.printing import (
     cross_table,
     figures,
@@ -47,7 +47,7 @@ from workbench.show.lookup import data_folder, open_log, own_store
 from workbench.show.options import Json
 from workbench.show.output import messages, print_error, print_json, print_lines, program, results
 from workbench.show.progress import Bar
-from workbench.strategy_file import is_own
+from workbench.strategy_file import is_file, is_own
 
 MOST_TESTED = 20_000
 """Pairs after which a sequential test gives up."""
@@ -184,7 +184,8 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
         raise ConfigError("A league needs two strategies or more, each named once.")
     own_first = sorted(players, key=is_own, reverse=True)
     plan = options.plan(own_first[0], own_first[1])  # a user's own player decides how it is dealt
-    with pool_of(options.processes, options.cluster) as pool:
+    apart = any(map(is_file, players))
+    with pool_of(options.processes, options.cluster, apart=apart) as pool:
         table = play_league(players, plan, pool, tell)
     for player in filter(is_own, players):
         _warn_of_seed(replace(plan, first=player, second=player), options)
@@ -219,10 +220,11 @@ def probe_(strategy: Player, *, options: LookOptions = _LOOK) -> int:
 
 @app.command(name="profile")
 def profile_(strategy: Player, *, options: LookOptions = _LOOK) -> None:
-    """Measure processor time and nodes a decision, in this process."""
+    """Measure processor time and nodes a decision, in one process."""
     plan = options.plan(strategy, 500)
-    with Bar(plan.pairs, "deciding") as bar:
-        found = profile(plan, bar.advance)
+    with Bar(plan.pairs, "deciding") as bar, pool_of(1, apart=is_file(strategy)) as pool:
+        alone = None if pool is None else pool.submit(hosted, profile, plan)
+        found = profile(plan, bar.advance) if alone is None else alone.result()
     if options.as_json:
         print_json({"milliseconds": figures(found.milliseconds), "nodes": figures(found.nodes)})
     else:

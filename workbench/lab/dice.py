@@ -32,10 +32,9 @@ class PairDice(Random):
         super().__init__(0)
         self.state = state & _MASK
 
-    def __deepcopy__(self, memo: object) -> "PairDice":
-        """Dice that roll the same from here on."""
-        del memo
-        return PairDice(self.state)
+    def __reduce__(self) -> tuple[type["PairDice"], tuple[int]]:
+        """A copy, also in another process, rolls the same from here on."""
+        return PairDice, (self.state,)
 
     def getrandbits(self, k: int, /) -> int:
         """`k` random bits, 64 at most."""

@@ -10,6 +10,7 @@ from workbench.lab.pools import pool_of
 from workbench.lab.runs import Numbered, run
 from workbench.lab.sprt import Sequential
 from workbench.show.progress import Bar
+from workbench.strategy_file import is_file
 
 
 def followed(
@@ -22,7 +23,8 @@ def followed(
 ) -> Duel:
     """The duel of a plan, with a bar while somebody looks; kept in the file `out`."""
     ledger = None if out is None else RunLedger(out, plan)
-    with pool_of(processes, cluster) as pool:
+    apart = is_file(plan.first) or is_file(plan.second)
+    with pool_of(processes, cluster, apart=apart) as pool:
         return watched(plan, pool, ledger, tested)
 
 

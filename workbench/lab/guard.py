@@ -5,7 +5,7 @@ A duel with a strategy that fails says nothing of it, so no safe action replaces
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from time import monotonic, process_time
@@ -16,7 +16,7 @@ from cardsharp.deciding import Decided, Decider, shaped
 from cardsharp.errors import StrategyFault
 from cardsharp.strategy import Decision, Strategy
 from cardsharp.trying import LATE, own_lines, tried
-from workbench.program import Program
+from workbench.program import Outside
 from workbench.strategy_file import is_own
 
 LIMIT = timedelta(seconds=2)
@@ -63,6 +63,36 @@ class Guarded:
         return found.result
 
 
+class Seated:
+    """A user's strategy at a table with people: where it fails a safe action is played, and told.
+
+    `decided` is its last decision; `is_useless` says that it has failed at every one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        strategy: Strategy[Any, Decision[Any]],
+        decider: Decider[Any, Any, Any],
+        tell: Callable[[str], None],
+    ) -> None:
+        self._name, self._strategy, self._decider, self._tell = name, strategy, decider, tell
+        self._told: set[str] = set()
+        self.decided: Decided[Any] | None = None
+        self.is_useless = False
+
+    def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
+        """Its decision, or the safe one; each fault is told once."""
+        now = decided_again(self._decider, self._strategy, position)
+        self.is_useless = now.fault is not None and (self.is_useless or self.decided is None)
+        self.decided = now
+        if now.fault is not None and now.fault not in self._told:
+            self._told.add(now.fault)
+            self._tell(f"{self._name}: {now.fault}. A safe action is played.\n{now.trace}".rstrip())
+        decision: Decision[Any] = now.decision
+        return decision
+
+
 def guarded(name_or_file: str, strategy: Any) -> Any:  # noqa: ANN401 - any game's
     """The strategy; guarded where it comes from a user's file or program."""
     return Guarded(name_or_file, strategy) if is_own(name_or_file) else strategy
@@ -95,8 +125,8 @@ def _late(late: DecisionTooLong, strategy: object) -> str:
 def _limited(strategy: object) -> Iterator[None]:
     """Raise `DecisionTooLong` in the block when it has had its share of the processor, or slept.
 
-    A program, for which our process waits, has a limit of its own. Only a main thread can be
-    interrupted so; elsewhere, as on a cluster's worker, nothing is limited.
+    What another process decides, for which ours waits, has a limit of its own. Only a main thread
+    can be interrupted so; elsewhere, as on a cluster's worker, nothing is limited.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -115,7 +145,7 @@ def _limited(strategy: object) -> Iterator[None]:
     signal.signal(signal.SIGPROF, _ring)
     signal.signal(signal.SIGALRM, awake)
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    if not isinstance(strategy, Program):
+    if not isinstance(strategy, Outside):
         signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield

@@ -1,22 +1,30 @@
 """Where a run's tasks are done: processes of this machine, or the workers of a Dask cluster."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError, StrategyFault, Unreachable
+from workbench import last_words
+from workbench.strategy_file import host
+
+T = TypeVar("T")
 
 _PATIENCE = 10
 """Seconds in which a scheduler must answer."""
 
 
 @contextmanager
-def pool_of(processes: int, cluster: str | None = None) -> Iterator[Executor | None]:
+def pool_of(
+    processes: int, cluster: str | None = None, *, apart: bool = False
+) -> Iterator[Executor | None]:
     """An executor for a run, None where one process is to do it: this one.
+
+    With `apart`, as for a user's file, it is never this one.
 
     A cluster gives the task of a worker that dies to another one.
 
@@ -28,7 +36,7 @@ def pool_of(processes: int, cluster: str | None = None) -> Iterator[Executor | N
     if cluster is not None:
         with _cluster(cluster) as pool:
             yield pool
-    elif processes == 1:
+    elif processes == 1 and not apart:
         yield None
     else:
         before, local = active_children(), ProcessPoolExecutor(processes, get_context("spawn"))
@@ -36,8 +44,7 @@ def pool_of(processes: int, cluster: str | None = None) -> Iterator[Executor | N
             yield local
         except BrokenProcessPool:
             raise StrategyFault(
-                "A process that played has died: a strategy ended it, or the memory ran out. "
-                "Find out where with --workers 1, which plays in this process."
+                "A process that played has died: a strategy ended it, or the memory ran out."
             ) from None
         except BaseException:
             local.shutdown(wait=False, cancel_futures=True)
@@ -45,6 +52,12 @@ def pool_of(processes: int, cluster: str | None = None) -> Iterator[Executor | N
                 worker.kill()  # whatever a strategy of its own does there for ever
             raise
         local.shutdown(cancel_futures=True)
+
+
+def hosted(work: Callable[..., T], *given: object) -> T:
+    """Do the work in this process, which is there for the strategy files that it imports."""
+    host(last_words.listen)
+    return work(*given)
 
 
 @contextmanager

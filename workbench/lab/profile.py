@@ -43,7 +43,7 @@ class Profile:
 ALL = "all"
 
 
-def profile(plan: Plan, tell: Callable[[], None]) -> Profile:
+def profile(plan: Plan, tell: Callable[[], None] = lambda: None) -> Profile:
     """The profile of `plan.first` over `plan.pairs` positions that it meets against the second.
 
     Each decision is timed on a strategy made anew, as a worker makes it for every turn; what a

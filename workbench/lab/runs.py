@@ -13,9 +13,10 @@ from workbench.lab.less_luck import LessLuck
 from workbench.lab.matches import play_series
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
+from workbench.lab.pools import hosted
 from workbench.lab.results import Pair
 from workbench.lab.sprt import Sequential
-from workbench.strategy_file import is_own
+from workbench.strategy_file import is_file, is_own
 
 Numbered = tuple[int, Pair]
 """A pair and its number in the run."""
@@ -90,10 +91,13 @@ def _play_missing(
 ) -> Generator[list[Numbered]]:
     size = max(1, min(len(missing) // number, 500))
     tasks = [missing[at : at + size] for at in range(0, len(missing), size)]
-    if pool is None or len(tasks) == 1:
+    apart = is_file(plan.first) or is_file(plan.second)
+    if pool is None or (len(tasks) == 1 and not apart):
         yield from (play_task(plan, task) for task in tasks)
         return
-    futures: list[Future[list[Numbered]]] = [pool.submit(play_task, plan, task) for task in tasks]
+    futures: list[Future[list[Numbered]]] = [
+        pool.submit(hosted, play_task, plan, task) for task in tasks
+    ]
     try:
         yield from (future.result() for future in as_completed(futures))
     finally:

@@ -15,14 +15,14 @@ from cardsharp.game import Game
 from cardsharp.simulation import Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import LabMatch, extras_of
-from workbench.lab.guard import guarded
+from workbench.lab.guard import Seated
 from workbench.lab.sitting import PERSON, SeatedBot, Sitting
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log, own_store
 from workbench.show.output import print_error
 from workbench.show.person import Advisor
 from workbench.show.screen import Screen
-from workbench.strategy_file import called, strategy_named
+from workbench.strategy_file import called, is_own, strategy_named
 
 _SIDES = 2
 """Of a game with partners."""
@@ -95,7 +95,9 @@ class Setting:
         """A strategy for a seat, with dice of its own."""
         name = strategy_named(wanted, self.game)
         strategy = self.simulation.strategy(name, self._dice(number, purpose))
-        return SeatedBot(called(wanted), guarded(wanted, strategy))
+        if is_own(wanted) and self.game.decider is not None:
+            strategy = Seated(called(wanted), strategy, self.game.decider.load(), print_error)
+        return SeatedBot(called(wanted), strategy)
 
     def advisor(self) -> Advisor[Any]:
         """The game's best player; its hints do not depend on the match's dice."""

@@ -72,7 +72,10 @@ def tried(work: Callable[[], T], owner: object, limit: timedelta | None = None) 
     try:
         return answers.get(timeout=limit.total_seconds())
     except Empty:
-        place = _stop(thread, owner)
+        interrupt = getattr(owner, "interrupt", None)  # of code in another process
+        if interrupt is not None and interrupt(limit):
+            return answers.get()
+        place = "" if interrupt else _stop(thread, owner)
         return Tried(fault=f"{LATE} {limit.total_seconds():g} s{place}", printed=page.text)
 
 

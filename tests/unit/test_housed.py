@@ -1,0 +1,72 @@
+"""A strategy file in its own process: whatever it does there, the next decision is made."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from time import monotonic
+
+import pytest
+from support.cli import written
+
+from cardsharp.deadmansdraw.fallback import DECIDER
+from cardsharp.deadmansdraw.simulation import DeadMansDraw
+from cardsharp.deadmansdraw.strategies import build
+from cardsharp.deciding import Decided
+from workbench.strategy_file import strategy_named
+
+GOOD = "print('I see', len(position.unseen)); DO = Decision(position.legal_actions()[0], 'why')"
+LIMIT = timedelta(seconds=10)
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, timedelta], Decided[object]]:
+    """Has the same strategy decide by other code each time."""
+    simulation = DeadMansDraw()
+    position = simulation.position(simulation.deal(Random(1)))
+    body = (
+        "here = {**globals(), 'position': position}; "
+        "exec(open(__file__ + '.txt').read(), here); return here['DO']"
+    )
+    file = written(tmp_path_factory.mktemp("house"), "obeys", body)
+    strategy = build(strategy_named(file), Random(0))
+
+    def asked(code: str, limit: timedelta = LIMIT) -> Decided[object]:
+        Path(f"{file}.txt").write_text(code)
+        return DECIDER.decide(strategy, position, limit, monotonic)
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("code", "limit", "said"),
+    [
+        ("import os; os._exit(0)", LIMIT, "the strategy ended the process (os._exit(0))"),
+        ("import ctypes; ctypes.string_at(0)", LIMIT, "ended the process (Segmentation fault)"),
+        ("import os; os.kill(os.getpid(), 9)", LIMIT, "the strategy ended the process (Killed)"),
+        ("import sys; sys.exit(5)", LIMIT, "the strategy failed: SystemExit: 5"),
+        ("import ctypes; ctypes.PyDLL(None).pause()", timedelta(seconds=1), "decision within 1 s"),
+        ("while True: pass", timedelta(seconds=1), "no decision within 1 s"),
+        ("DO = bytearray(1 << 40)", LIMIT, "the strategy failed: MemoryError"),
+        ("DO = 1 / 0", LIMIT, "the strategy failed: ZeroDivisionError: division by zero"),
+        ("DO = None", LIMIT, "the strategy returned None, which is no Decision"),
+        ("DO = Decision('Draw', 'why')", LIMIT, "chose 'Draw' (str), which is no action"),
+        ("DO = Decision(END_TURN, 'why')", LIMIT, "the rules refuse 'EndTurn': "),
+    ],
+)
+def test_a_fault_is_told_with_its_line_and_the_next_decision_is_made(
+    ask: Callable[..., Decided[object]], code: str, limit: timedelta, said: str
+) -> None:
+    failed = ask(code, limit)
+    assert failed.fault is not None
+    assert said in failed.fault
+    assert "kill(" in code or "(obeys.py, line 1" in failed.fault
+    good = ask(GOOD)
+    assert (good.fault, good.decision.reason) == (None, "why")  # type: ignore[attr-defined]
+    assert good.printed.startswith("I see ")
+
+
+def test_what_is_printed_before_the_end_is_no_answer(ask: Callable[..., Decided[object]]) -> None:
+    told = ask("import os; os.write(1, b'{}\\n'); print(input())")
+    assert told.fault is not None
+    assert "EOFError" in told.fault

@@ -1,0 +1,102 @@
+"""The process of one strategy file: it reads positions that its parent pickled, answers in JSON.
+
+`python -m workbench.file_process GAME FILE`. The parent unpickles nothing: an action is told by its
+place among those that the game offers. Where the code hangs or ends this process, its stack is on
+stderr.
+"""
+
+import faulthandler
+import json
+import os
+import pickle
+import sys
+from pathlib import Path
+from random import SystemRandom
+from typing import IO, Any, NoReturn
+
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.games import game
+from cardsharp.registry import strategies_of
+from cardsharp.strategy import Decision
+from cardsharp.trying import Tried, Unfit, tried
+from workbench import companion, last_words, strategy_file
+
+_end = os._exit
+
+
+def main(of: Game, file: str) -> None:
+    """Say what the file is, then decide until nobody asks any more."""
+    asked, told = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # whatever native code prints is no answer
+    faulthandler.enable()
+    faulthandler.register(companion.ASK, chain=True)  # it tells the stack, and is ended by it
+    os._exit = _exit
+    last_words.bound_memory()
+    strategy_file.host(lambda _file: None)
+    try:
+        name = strategy_file.strategy_named(file, of)
+    except ConfigError as error:
+        _tell(told, {"refused": str(error)})
+        return
+    files = strategy_file.files_of(file, of)
+    _tell(told, {"name": name, "files": list(map(str, files))})
+    _decide(of, name, asked, told)
+
+
+def _decide(of: Game, name: str, asked: IO[bytes], told: IO[str]) -> None:
+    """Answer each question; a strategy is made anew where another player asks."""
+    translation, decider = of.program.load(), of.decider.load()  # type: ignore[union-attr]
+    player, strategy = 0, None
+    while True:
+        try:
+            number, given, position = pickle.load(asked)  # noqa: S301 - from our parent
+        except EOFError:
+            return
+        if number != player or strategy is None:
+            given = SystemRandom() if given is None else given
+            player, strategy = number, strategies_of(of.strategies).build(name, given)
+        now: Any = strategy
+        allowed = list(translation.actions(position))
+
+        def work(now: Any = now, position: Any = position, allowed: Any = allowed) -> Any:  # noqa: ANN401 - any game's
+            return _in_words(decider.fit(position, now.decide(position)), allowed)
+
+        _tell(told, _answer(tried(work, now)))
+
+
+def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:
+    """A decision as JSON; raises `Unfit` where its action is none of those that are offered."""
+    if decision.action not in allowed:
+        raise Unfit(f"the strategy chose {decision.action!r:.100}, which is not offered here")
+    options = [
+        (allowed.index(one.action), None if one.value is None else float(one.value), one.note)
+        for one in decision.options
+        if one.action in allowed
+    ]
+    unit = next((one.unit for one in decision.options), "")
+    place = allowed.index(decision.action)
+    return {"action": place, "reason": decision.reason, "options": options, "unit": unit}
+
+
+def _answer(found: Tried[dict[str, object]]) -> dict[str, object]:
+    """What came of a decision, as its parent reads it."""
+    told = {"fault": found.fault, "trace": found.trace, "printed": found.printed}
+    return {**told, **(found.result or {})}
+
+
+def _tell(told: IO[str], answer: dict[str, object]) -> None:
+    told.write(json.dumps(answer) + "\n")
+    told.flush()
+
+
+def _exit(status: int) -> NoReturn:
+    """End the process as `os._exit` does, which says nothing; the stack is told first."""
+    os.write(2, f"{companion.FATAL}os._exit({status})\n".encode())
+    faulthandler.dump_traceback()
+    _end(last_words.FAILED)
+
+
+if __name__ == "__main__":
+    main(game(sys.argv[1]), str(Path(sys.argv[2])))

@@ -1,0 +1,204 @@
+"""A strategy file as its parent sees it: in a process of its own, which may die for it alone.
+
+A crash, an end, a hang or a full memory there is a fault of one decision, told with the line it
+came in; the next decision is made by a new process. `workbench.file_process` is the other end.
+"""
+
+import linecache
+import pickle
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+from random import SystemRandom
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cardsharp.errors import ConfigError, StrategyFault
+from cardsharp.game import Game
+from cardsharp.registry import strategies_of
+from cardsharp.strategy import Decision
+from cardsharp.trying import LATE, Unfit
+from workbench import companion
+from workbench.program import Outside, Process
+
+_STACK = re.compile(r"Fatal Python error|Current thread 0x|Thread 0x|Stack \(most recent")
+"""Begins what the process says of its end."""
+
+
+class _Hello(BaseModel):
+    """What the process says of its file: the name it registers, or why it cannot be used."""
+
+    name: str = ""
+    files: tuple[Path, ...] = ()
+    refused: str = ""
+
+
+class _Answer(BaseModel):
+    """A decision, or its fault; actions are places among those that the game offers."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    action: int = 0
+    reason: str = ""
+    options: tuple[tuple[int, float | None, str], ...] = ()
+    unit: str = ""
+    fault: str | None = None
+    trace: str = ""
+    printed: str = ""
+
+
+class HousedFile(NamedTuple):
+    """A strategy file that its own process has imported."""
+
+    name: str
+    files: tuple[Path, ...]
+
+
+class _HouseProcess(Process):
+    """The process of a file: before it is ended, it tells where it is."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(command)
+        self._folder, self.place = str(Path(self.words[-1]).parent), ""
+        self.hello: _Hello | None = None
+
+    def greet(self) -> _Hello:
+        """What the file is, once it is imported; raises `Unfit`."""
+        if self.hello is None:
+            self.hello = _Hello.model_validate_json(self.ask(b""))
+        return self.hello
+
+    def end(self) -> None:
+        """End it, and have it tell its stack where it can."""
+        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            self.popen.send_signal(companion.ASK)
+            self.popen.wait(1)
+        super().end()
+
+    def fault(self, line: bytes) -> tuple[str, str]:
+        """Why there is no answer and in which line; and what was printed before."""
+        with suppress(subprocess.TimeoutExpired):
+            self.popen.wait(1)
+        told = self.heard()
+        if self.late is not None:
+            why = f"{LATE} {self.late.total_seconds():g} s"
+        elif line:
+            why = "its answer has no end"
+        else:
+            why = f"the strategy ended the process ({self._how(told)})"
+        self.place, text = _place(told, self._folder)
+        where = f" ({self.place}: {text})" if self.place else ""
+        return f"{why}{where}", _STACK.split(told)[0].rstrip()
+
+    def _how(self, told: str) -> str:
+        """What ended it, in a phrase."""
+        crash, code = companion.CRASH.search(told), self.popen.returncode
+        if crash:
+            return crash[1]
+        if code is not None and code < 0:
+            return signal.strsignal(-code) or f"signal {-code}"
+        return f"exit code {code}"
+
+
+def _place(told: str, folder: str) -> tuple[str, str]:
+    """The innermost line of a stack that lies in the folder, and its text."""
+    for file, line, function in companion.FRAME.findall(told):
+        if str(Path(file).parent) == folder:
+            text = linecache.getline(file, int(line)).strip()
+            return f"{Path(file).name}, line {line}, in {function}", text
+    return "", ""
+
+
+_numbers = count(1)
+
+
+class Housed(Outside):
+    """A strategy file as a strategy, decided by a process of its own."""
+
+    kind = _HouseProcess
+    process: _HouseProcess
+
+    def __init__(self, command: str, of: Game, given: object) -> None:
+        super().__init__(command)
+        self._translation, self._number = of.program.load(), next(_numbers)  # type: ignore[union-attr]
+        self._given = _portable(given)
+
+    def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
+        """What the file's strategy decides.
+
+        Raises:
+            Unfit: it fails, or its process has ended or was late; the text says where.
+        """
+        answer = self.asked(pickle.dumps((self._number, self._given, position)), self._read)
+        print(answer.printed, end="")  # noqa: T201 - kept, as from any strategy
+        if answer.fault is not None:
+            raise Unfit(answer.fault, answer.trace)
+        known, allowed = self._translation, self._translation.actions(position)
+        kinds = (known.option, *known.option.__subclasses__())
+        option = next((one for one in kinds if one.unit == answer.unit), known.option)
+        options = tuple(option(allowed[at], value, note) for at, value, note in answer.options)
+        decision: Decision[Any] = known.decision(allowed[answer.action], answer.reason, options)
+        return decision
+
+    def _read(self, line: bytes) -> _Answer:
+        try:
+            return _Answer.model_validate_json(line)
+        except ValidationError as error:
+            raise Unfit(f"its process answered what is no decision: {error}") from None
+
+    def ready(self, process: Any) -> None:  # noqa: ANN401 - a `_HouseProcess`
+        """Wait until the process has imported the file."""
+        hello: _Hello = process.greet()
+        if hello.refused:
+            raise Unfit(hello.refused)
+
+
+def _portable(given: object) -> object:
+    """What a strategy is made from, None where it cannot be sent: real chance."""
+    return None if isinstance(given, SystemRandom) else given
+
+
+@cache
+def housed(path: Path, of: Game) -> HousedFile:
+    """The file, imported in a process of its own, as a strategy that can be built now.
+
+    Raises:
+        ConfigError: it cannot be used, or is not imported in time; says why.
+        StrategyFault: it ends its process.
+    """
+    command = shlex.join([sys.executable, "-P", "-m", "workbench.file_process", of.name, str(path)])
+    process = _HouseProcess(command)
+    try:
+        hello = process.greet()
+    except Unfit as unfit:
+        place, why = process.place or path.name, str(unfit).partition(f" ({process.place}")[0]
+        if process.late is None:
+            raise StrategyFault(f"{place}: {why}.") from None
+        seconds = f"{process.late.total_seconds():g}"
+        raise ConfigError(
+            f"{place}: not imported within {seconds} s; let the file define, and decide do."
+        ) from None
+    if hello.refused:
+        raise ConfigError(hello.refused)
+    name = _free_name(hello.name, path, of)
+    strategies_of(of.strategies).admit(name, lambda given: Housed(command, of, given))
+    Outside.leave(command, process)
+    return HousedFile(name, hello.files)
+
+
+_paths: dict[tuple[str, str], Path] = {}
+"""Which file has a name of a game's strategies."""
+
+
+def _free_name(name: str, path: Path, of: Game) -> str:
+    """What the file's strategy is called: a copy meets its original."""
+    if _paths.setdefault((of.name, name), path) == path:
+        return name
+    return f"{name} ({path.parent.name}/{path.name})"
