@@ -302,9 +302,10 @@ class Contest(World):
         self.time.kill(self.hall)
         self.starts += 1
         self.down_until = self.time.monotonic() + STARTING
-        self.arena.restart()
         self.version += 1
         self.sleep(STARTING)
+        self.arena.restart()  # from when on every turn has all its time again
+        self.version += 1
         if not self.over:
             self._open()
 
