@@ -7,12 +7,15 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.arena import HandClock
 from support.cloud_clock import FakeClock
 from support.contest_tables import FakeTables, disturbed
+from support.contests import practised
 from world.clock import StillClock
 from world.faults import CRASHES, Crash, FaultPlan, Kind
 
@@ -21,12 +24,15 @@ from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Entrant, Result, Settings, Stage
 from cardsharp.contest.formats import FORMATS
+from cardsharp.contest.freeze import board, freeze_of, held_back
 from cardsharp.contest.kept import ContestsKept
+from cardsharp.contest.pages import page, running_part
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
 from cardsharp.contest.tables import TableOrder
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.keep.sqlite import SqliteKeep
+from cardsharp.viewer.base import Site
 
 DEEDS = ("step", "step", "crash", "rule", "withdraw", "rename", "undo")
 """What may happen in a contest, most often that it goes on."""
@@ -158,6 +164,14 @@ def organised(deed: str, organiser: Desk, records: Records, data: st.DataObject)
             organiser.rule(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
 
 
+def founded(teams: int, **settings: Any) -> Records:  # noqa: ANN401 - of `Settings`
+    """A contest of so many teams, which forgets itself."""
+    records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(replace(SETTINGS, **settings))
+    for number in range(teams):
+        records.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
+    return records
+
+
 @given(
     data=st.data(),
     form=st.sampled_from(sorted(FORMATS)),
@@ -172,11 +186,7 @@ def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
 
     Its places follow from what is on record: a director that knows nothing finds the same.
     """
-    records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(
-        replace(SETTINGS, format=form, matches=1, most=3, seats=seats)
-    )
-    for number in range(teams):
-        records.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
+    records = founded(teams, format=form, matches=1, most=3, seats=seats)
     tables, organiser = FakeTables(), Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
     director = Director(records, tables)
     for deed in data.draw(st.lists(st.sampled_from(DEEDS), max_size=12)):
@@ -229,3 +239,101 @@ def test_what_an_organiser_has_done_is_listed_and_taken_back_in_turn() -> None:
         organiser.undo()
     assert any(director.step() for _ in range(400))
     assert records.results() == before
+
+
+# --- what spectators see of it ---------------------------------------------------------------
+
+
+def public(records: Records) -> str:
+    """What is shown of these records."""
+    return page(Site("Arena"), records) + running_part(Site("Arena"), records)
+
+
+def until(last: int, records: Records) -> list[Result]:
+    """The results of the rounds up to that one."""
+    return [one for one in records.results() if one.round <= last]
+
+
+@given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), teams=st.integers(2, 12))
+@settings(max_examples=int(os.environ.get("CONTESTS", "20")), deadline=None)
+def test_whatever_happens_after_a_freeze_changes_no_byte_until_it_is_revealed(
+    data: st.DataObject, form: str, teams: int
+) -> None:
+    """Round by round each becomes what it is, and in the end the page is the unfrozen one."""
+    records, tables, clock = (
+        founded(teams, format=form, matches=1, most=3),
+        FakeTables(),
+        HandClock(),
+    )
+    organiser, director = Desk(records, clock), Director(records, tables, clock)
+    director.step()
+
+    def happens() -> Iterator[None]:
+        for deed in data.draw(st.lists(st.sampled_from((*DEEDS[:2], *DEEDS[3:6])), max_size=6)):
+            clock.turn(timedelta(seconds=1))
+            if deed == "step":
+                any(director.step() for _ in range(data.draw(st.integers(1, 30))))
+            else:
+                with suppress(ConfigError):  # there is nobody to withdraw
+                    organised(deed, organiser, records, data)
+            yield
+
+    def hidden() -> set[str]:
+        held = held_back([records], clock())
+        return {one.id for one in tables.made if held(one.order.tags, one.id)}
+
+    for _ in happens():
+        pass
+    organiser.freeze(clock())
+    before, made = public(board(records, clock())), {one.id for one in tables.made}
+    seen = made - hidden()
+    for _ in happens():
+        assert public(board(records, clock())) == before
+    assert any(director.step() for _ in range(400))
+    assert public(board(records, clock())) == before
+    assert {one.id for one in tables.made} - made <= hidden()
+    assert not seen & hidden()
+    while freeze := freeze_of(records):
+        shown = board(records, clock())
+        assert until(freeze.revealed, shown) == until(freeze.revealed, records)
+        assert public(shown)
+        organiser.reveal()
+    assert board(records, clock()) is records
+    assert not hidden()
+    assert records.stage is Stage.OVER
+
+
+def test_a_freeze_to_come_comes_by_itself_and_is_taken_back_as_every_act_is() -> None:
+    """That a frozen contest is over is not told by its place among others, either."""
+    records, clock = founded(4), HandClock()
+    organiser, director = Desk(records, clock), Director(records, FakeTables(), clock)
+    contests = ContestsKept(records.documents)
+    contests.found(Settings("another"))
+    with pytest.raises(ConfigError, match="not begun: say when"):
+        organiser.freeze(clock())
+    organiser.freeze(clock() + timedelta(minutes=40))
+    with pytest.raises(ConfigError, match="There is a freeze from 2026-11-20 12:40:00 UTC"):
+        organiser.freeze(clock())
+    director.step()
+    with pytest.raises(ConfigError, match="Nothing is frozen"):
+        organiser.reveal()
+    clock.turn(timedelta(minutes=41))
+    director.step()
+    before = public(board(records, clock()))
+    with pytest.raises(ConfigError, match="all that was played so far"):
+        organiser.reveal()
+    practised(records, 8)
+    records.pause(on=True)
+    assert public(board(records, clock())) == before
+    records.pause(on=False)
+    assert any(director.step() for _ in range(400))
+    assert public(board(records, clock())) == before
+    assert contests.names() == ["cup", "another"]
+    organiser.reveal(everything=True)
+    assert board(records, clock()) is records
+    assert contests.names() == ["another", "cup"]
+    organiser.undo()
+    assert public(board(records, clock())) == before
+    organiser.undo()
+    assert board(records, clock()) is records
+    assert records.stage is Stage.OVER

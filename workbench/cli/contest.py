@@ -1,6 +1,7 @@
 """`cardsharp contest`: found a contest, look at it, decide in it; its other commands lie beside."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import DEFAULT_FORMAT, Settings, Stage
 from cardsharp.contest.formats import FORMATS
+from cardsharp.contest.freeze import freeze_of
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.practice import ladder
 from cardsharp.contest.sqlite import found_in, kept_in
@@ -47,6 +49,11 @@ contest = cyclopts.App(name="contest", help_epilogue=_COMMAND.epilogue)
 contest.command(teams)
 contest.command(run_, name="run")
 contest.command(practice)
+
+
+def _is_to_come(_kind: object, delay: timedelta | None) -> None:
+    if delay is not None and delay < timedelta():
+        raise ValueError("It must be a time to come, such as 40m.")
 
 
 def _is_known(_kind: object, name: str) -> None:
@@ -165,6 +172,7 @@ def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> 
     with where.records(folder) as records:
         found, table = records.results(), records.table()
         paused, settings, stage = records.paused, records.settings, records.stage
+        held = freeze_of(records)
         names = records.names()
         rows = ladder_rows(records, names) if records.meetings() else []
         standings = [standing_row(line, names) for line in Status(records).standings()]
@@ -177,6 +185,8 @@ def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> 
         return
     state = "paused" if paused and stage is not Stage.OVER else _STATES[stage]
     results().print(f"contest {settings.name}, {settings.format}: {state}, {decided} decided")
+    if held is not None:
+        results().print(f"frozen for spectators from {held.at:%H:%M:%S} UTC on; you see all")
     for result in found:
         if not result.decided:
             results().print(pairing_line(result, names, settings.form), markup=False)
@@ -257,7 +267,7 @@ def rule(
 
 @contest.command
 def history(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> None:
-    """List what the organiser has done: rulings, withdrawals and renamings, the last one last."""
+    """List what the organiser has done, such as rulings and renamings, the last one last."""
     with where.records(folder) as records:
         acts = Desk(records, utc_now).history()
     rows = [
@@ -273,11 +283,52 @@ def history(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) ->
 
 @contest.command
 def undo(folder: Folder, /, *, where: Where = HERE) -> None:
-    """Take back the last ruling, withdrawal or renaming; what follows is worked out anew."""
+    """Take back the last act of `contest history`; what follows is worked out anew."""
     with where.records(folder) as records:
         act = Desk(records, utc_now).undo()
     where.go_on()
     results().print(f"Undone: {act.what}", markup=False)
+
+
+@contest.command
+def freeze(
+    folder: Folder,
+    /,
+    *,
+    delay: Annotated[
+        timedelta | None,
+        Parameter(
+            name="--in",
+            validator=_is_to_come,
+            help="Not at once but after a while, such as 40m or 1h30m.",
+        ),
+    ] = None,
+    where: Where = HERE,
+) -> None:
+    """Hold the scoreboard back: spectators see the contest as it stands now, while it goes on.
+
+    Teams see their own matches, you and these commands see all. `cardsharp contest
+    reveal` shows it, `undo` takes it back.
+    """
+    with where.records(folder) as records:
+        act = Desk(records, utc_now).freeze(utc_now() + (delay or timedelta()))
+    results().print(f"The scoreboard is {act.what}.")
+    command = f"cardsharp contest reveal {where.arguments(folder)}"
+    results().print(f"Show it, a round at a time, by: {command}", style="dim", soft_wrap=True)
+
+
+@contest.command
+def reveal(
+    folder: Folder,
+    /,
+    *,
+    everything: Annotated[bool, Parameter(name="--all", help="Show all of it at once.")] = False,
+    where: Where = HERE,
+) -> None:
+    """Show spectators the next round of a frozen scoreboard, or all of it."""
+    with where.records(folder) as records:
+        act = Desk(records, utc_now).reveal(everything=everything)
+    results().print(f"The scoreboard is {act.what}.")
 
 
 @contest.command

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from cardsharp.contest.entries import Ruling, Stage
+from cardsharp.contest.freeze import KIND, Freeze, board, freeze_of, frozen, next_round
 from cardsharp.contest.records import Records
 from cardsharp.errors import ConfigError, Conflict
 from cardsharp.keep.port import Change, Delete, Key, Put
@@ -70,6 +71,49 @@ class Desk:
         team, puts = self._records.renamed(name, new)
         return self._act(f"{team.name} is called {new}", *puts)
 
+    def freeze(self, at: datetime) -> Act:
+        """Show spectators from that moment on nothing that is new.
+
+        Raises:
+            ConfigError: a freeze is on or to come, or the contest has not begun.
+        """
+        before = freeze_of(self._records)
+        if before is not None:
+            raise ConfigError(
+                f"There is a freeze from {before.at:%Y-%m-%d %H:%M:%S} UTC on already; `cardsharp "
+                "contest reveal` or `undo` ends it."
+            )
+        if self._records.stage is Stage.OPEN and at <= self._clock():
+            raise ConfigError("The contest has not begun: say when to freeze it, as --in 40m.")
+        what = f"frozen for spectators from {at:%Y-%m-%d %H:%M:%S} UTC on"
+        act = self._act(what, frozen(self._records, Freeze(at)))
+        board(self._records, self._clock())
+        return act
+
+    def reveal(self, *, everything: bool = False) -> Act:
+        """Show spectators the next round of which they have not seen all, or everything.
+
+        With the last round of a contest that is over its freeze ends.
+
+        Raises:
+            ConfigError: nothing is frozen, or what is not shown is still to be played.
+        """
+        freeze, now = freeze_of(self._records), self._clock()
+        if freeze is None or board(self._records, now).frozen is None:
+            raise ConfigError("Nothing is frozen; `cardsharp contest freeze` does that.")
+        number, is_over = next_round(self._records, now), self._records.stage is Stage.OVER
+        last = max((one.round for one in self._records.results()), default=0)
+        if everything or (is_over and (number is None or number == last)):
+            put = frozen(self._records, replace(freeze, on=False))
+            return self._act("revealed to the end, and the freeze is over", put)
+        if number is None:
+            raise ConfigError(
+                "Spectators see all that was played so far, and no more from here on; --all ends "
+                "the freeze."
+            )
+        put = frozen(self._records, replace(freeze, revealed=number))
+        return self._act(f"revealed up to round {number}", put)
+
     def history(self) -> list[Act]:
         """All acts, the first one first."""
         return [_ACT.validate_python(one.body) for one in self._records.under("act")]
@@ -92,10 +136,13 @@ class Desk:
             gone = Delete(key, now.version)
             changes.append(gone if one.before is None else Put(key, one.before, now.version))
         undone = replace(last, undone=True)
-        self._records.organise(lambda _number: (self._put(undone, None), *changes))
+        self._records.organise(
+            lambda _number: (self._put(undone, None), *changes), reopens=_is_played(last.changes)
+        )
         return undone
 
     def _act(self, what: str, *puts: Put) -> Act:
+        board(self._records, self._clock())  # a freeze that is due comes first
         found = [(put, self._records.documents.get(put.key)) for put in puts]
         altered = tuple(
             Altered(put.key.partition, put.key.sort, then and dict(then.body), dict(put.body))
@@ -110,10 +157,15 @@ class Desk:
             return (self._put(act, 0), *expected)
 
         with suppress(Conflict):
-            self._records.organise(commit)
+            self._records.organise(commit, reopens=_is_played(altered))
             return act
         raise ConfigError("Somebody else is organising just now; look again, and repeat it.")
 
     def _put(self, act: Act, expected: int | None) -> Put:
         key = self._records.key("act", f"{act.number:05}")
         return Put(key, _ACT.dump_python(act, mode="json"), expected)
+
+
+def _is_played(changes: tuple[Altered, ...]) -> bool:
+    """Whether matches may follow from these changes, and not only what spectators see."""
+    return any(not one.partition.endswith(f"#{KIND}") for one in changes)

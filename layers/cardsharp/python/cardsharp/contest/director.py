@@ -4,10 +4,13 @@ It remembers nothing that matters (see `matches`), so it may die at any moment a
 again, and no match is lost or counted twice.
 """
 
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
+from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.entries import Result, Ruling, result_of
 from cardsharp.contest.facts import Facts
+from cardsharp.contest.freeze import board
 from cardsharp.contest.matches import Matches
 from cardsharp.contest.pairing import Decision, Pairing, Score, Team
 from cardsharp.contest.records import Records
@@ -18,8 +21,10 @@ from cardsharp.errors import ArenaError
 class Director:
     """Brings a contest to its end, step by step."""
 
-    def __init__(self, records: Records, tables: TableHost) -> None:
-        self._records = records
+    def __init__(
+        self, records: Records, tables: TableHost, clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        self._records, self._clock = records, clock
         self._tables = tables
         self._settings = records.settings
         self._teams: list[Team] = []
@@ -43,6 +48,7 @@ class Director:
         if not self._teams:
             self._records.begin()
             self._teams = [team.id for team in self._records.teams()]
+        board(self._records, self._clock())
         ruled = self._records.ruled
         self._rulings, self._withdrawn = self._records.rulings(), self._records.withdrawn()
         try:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from cardsharp.contest.entries import Settings, Stage
+from cardsharp.contest.freeze import freeze_of
 from cardsharp.contest.records import CONTESTS, PROGRESS, Progress, Records, all_under, put_of
 from cardsharp.errors import ConfigError, Conflict
 from cardsharp.keep.port import Keep, Key
@@ -31,8 +32,11 @@ class ContestsKept:
         return Records(self.documents, name)
 
     def names(self) -> list[str]:
-        """Their names, those under way first, then those to come."""
-        found = sorted(self._progress(), key=lambda one: _ORDER.index(one.stage))
+        """Their names, those under way first, then those to come.
+
+        One that is frozen is under way, as nobody is to see that it is over.
+        """
+        found = sorted(self._progress(), key=lambda one: _ORDER.index(self._stage(one)))
         return [one.settings.name for one in found]
 
     def under_way(self) -> Iterator[Records]:
@@ -40,6 +44,10 @@ class ContestsKept:
         for one in self._progress():
             if one.stage is Stage.BEGUN:
                 yield self.named(one.settings.name)
+
+    def _stage(self, one: Progress) -> Stage:
+        is_over = one.stage is Stage.OVER
+        return Stage.BEGUN if is_over and freeze_of(self.named(one.settings.name)) else one.stage
 
     def _progress(self) -> list[Progress]:
         found = all_under(self.documents, CONTESTS)

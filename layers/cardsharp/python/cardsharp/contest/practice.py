@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import count
 from math import inf
 
+from cardsharp.contest.freeze import board
 from cardsharp.contest.ladder import next_pairings, ratings, round_of
 from cardsharp.contest.matches import Matches
 from cardsharp.contest.meetings import Meeting, Standing
@@ -95,6 +96,7 @@ class Practice:
         return ((int(key), view) for key, view in self._matches.known() if view.score is None)
 
     def _keep(self, number: int, ended: Tabled) -> None:
+        board(self._records, self._clock())
         account = self._tables.account(ended.id)
         if account.at is None:
             raise Garbled("The arena tells no time of a match's last move.")

@@ -13,6 +13,8 @@ those who look while it runs. A file at home keeps it, or the arena's table in t
 | contest#NAME#ruling   | PAIRING | a `Ruling`                                                    |
 | contest#NAME#act      | 00012   | an `Act` of an organiser, by its number                       |
 | contest#NAME#result   | 00012   | a `Result`, by its place                                      |
+| contest#NAME#freeze   | now     | a `Freeze`: since when spectators see no news                 |
+| contest#NAME#still    | MOMENT  | what the contest was at that freeze, see `freeze`             |
 | contest#NAME#meeting  | 0000012 | a `Meeting` of practice, by its number                        |
 | contest#NAME#standing | 0000012 | a `Standing` of practice, by how many matches made it         |
 | players               | ID      | name and ha1: what an arena in the cloud reads of its players |
@@ -22,6 +24,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Self
 
 from pydantic import TypeAdapter
@@ -56,7 +59,7 @@ class Progress:
 PROGRESS = TypeAdapter(Progress)
 _TEAM = TypeAdapter(Entrant)
 _RULING = TypeAdapter(Ruling)
-_RESULT = TypeAdapter(Result)
+RESULT = TypeAdapter(Result)
 _MEETING = TypeAdapter(Meeting)
 _STANDING = TypeAdapter(Standing)
 
@@ -74,6 +77,9 @@ class Records:
     Raises:
         ConfigError: there is none of that name.
     """
+
+    frozen: datetime | None = None
+    """Since when these do not change, whatever happens; None for those that do."""
 
     def __init__(self, keep: Keep, name: str) -> None:
         self.documents = keep
@@ -207,15 +213,16 @@ class Records:
 
     # --- what organisers say ---------------------------------------------------------------
 
-    def organise(self, changes: Callable[[int], Sequence[Change]]) -> None:
+    def organise(self, changes: Callable[[int], Sequence[Change]], *, reopens: bool) -> None:
         """Make the changes of an organiser's act, which is told its number; see `acts`.
 
-        A contest that was over goes on. Raises `Conflict` where somebody else acts.
+        Where it `reopens` a contest that was over goes on. Raises `Conflict` where somebody else
+        acts.
         """
         found = self._document()
         before = PROGRESS.validate_python(found.body)
         number = before.ruled + 1
-        stage = Stage.BEGUN if before.stage is Stage.OVER else before.stage
+        stage = Stage.BEGUN if reopens and before.stage is Stage.OVER else before.stage
         after = replace(before, stage=stage, ruled=number)
         self.documents.commit(put_of(found.key, PROGRESS, after, found.version), *changes(number))
 
@@ -255,7 +262,7 @@ class Records:
         """Keep how the contest stands, in place of how it stood; what has not changed is left."""
         before = {one.key: one for one in self.under("result")}
         after = [
-            put_of(self.key("result", f"{place:05}"), _RESULT, result)
+            put_of(self.key("result", f"{place:05}"), RESULT, result)
             for place, result in enumerate(results)
         ]
         changes: list[Change] = [
@@ -263,12 +270,11 @@ class Records:
         ]
         gone = before.keys() - {put.key for put in after}
         changes += [Delete(key, before[key].version) for key in sorted(gone)]
-        for first in range(0, len(changes), MOST_CHANGES):
-            self.documents.commit(*changes[first : first + MOST_CHANGES])
+        self.write(changes)
 
     def results(self) -> list[Result]:
         """How the contest stood last, the pairings in their order."""
-        return [_RESULT.validate_python(one.body) for one in self.under("result")]
+        return [RESULT.validate_python(one.body) for one in self.under("result")]
 
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""
@@ -299,6 +305,11 @@ class Records:
         return [_STANDING.validate_python(one.body) for one in self.under("standing")]
 
     # --- documents -------------------------------------------------------------------------
+
+    def write(self, changes: Sequence[Change]) -> None:
+        """Make changes of any number, which may be seen before all of them are made."""
+        for first in range(0, len(changes), MOST_CHANGES):
+            self.documents.commit(*changes[first : first + MOST_CHANGES])
 
     def _document(self) -> Document:
         found = self.documents.get(Key(CONTESTS, self._name))

@@ -79,6 +79,7 @@ class Status:
     def __init__(self, records: Records, running: Iterable[Playing] = ()) -> None:
         self.settings = records.settings
         self.paused = records.paused
+        self.frozen = records.frozen
         self.teams = [team.id for team in records.teams()]
         self.names = records.names()
         self._withdrawn = records.withdrawn()
@@ -131,7 +132,9 @@ class Status:
     @cached_property
     def version(self) -> str:
         """Changes whenever anything of the page does but the running matches."""
-        seen = repr((self.settings, self.paused, self.names, self.results, len(self._ratings)))
+        seen = repr(
+            (self.settings, self.paused, self.frozen, self.names, self.results, len(self._ratings))
+        )
         return hashlib.blake2b(seen.encode(), digest_size=9).hexdigest()
 
     @property

@@ -93,7 +93,7 @@ class Arena:
 
             site = self._site()
             matches = MatchPages(site, self.referee, place, config.poll_timeout)
-            return AllPages(Pages(site, self.lobby, self.book, config.clock), matches)
+            return AllPages(Pages(site, self.referee, config.clock), matches)
 
         self.app = Starlette(
             routes=[
@@ -109,6 +109,7 @@ class Arena:
     def show(self, more: MorePages) -> None:
         """Serve pages beside its own, such as those of a contest that is held there."""
         self._links.insert(0, (more.title, more.path))
+        self.referee.held_back = more.held_back
         self.app.router.routes.extend(more.routes(self._site, self.lobby, self._guard))
 
     def _site(self) -> "Site":

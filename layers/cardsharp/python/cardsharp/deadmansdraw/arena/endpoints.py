@@ -183,9 +183,8 @@ class RestApi:
 
     async def busydays(self, request: Request, user: User) -> Response:
         """GET /api/matches/busydays."""
-        seen = self._lobby.of_player(user.id) if user.plays else self._lobby.all()
         day = parse_day(request.query_params.get("at", "today"), self._referee.origin(None).at)
-        return json_answer(busy_days(seen, day))
+        return json_answer(busy_days(self._referee.listed(user), day))
 
     # --- shared ----------------------------------------------------------------------------
 
@@ -198,7 +197,9 @@ class RestApi:
 
     def _select(self, user: User, wanted: Filter) -> list[Match]:
         now = self._referee.origin(None).at
-        return select(self._lobby, user, wanted, now)
+        at_turn = wanted.active and user.plays  # the original ignores `active` for the admin
+        seen = self._lobby.at_turn(user.id) if at_turn else self._referee.listed(user)
+        return select(seen, wanted, now)
 
     async def _wait_for_turn(self, request: Request, user: User, match_id: str) -> None:
         """Sleep until it is this user's turn, the match has ended, or the time is up.

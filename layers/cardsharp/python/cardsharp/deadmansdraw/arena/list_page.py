@@ -8,9 +8,9 @@ from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
 from cardsharp.deadmansdraw.arena.listing import Filter, busy_days, flag, select
-from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import Book, User
+from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
 from cardsharp.deadmansdraw.arena.templates import rendered
 from cardsharp.viewer.base import Site
@@ -34,29 +34,30 @@ _PLAYERS = Markup("{} v {}")
 class MatchList:
     """The list of an arena's matches."""
 
-    def __init__(self, site: Site, lobby: Lobby, book: Book, clock: Callable[[], datetime]) -> None:
-        self._site, self._lobby, self._book, self._clock = site, lobby, book, clock
+    def __init__(self, site: Site, referee: Referee, clock: Callable[[], datetime]) -> None:
+        self._site, self._referee, self._clock = site, referee, clock
 
     def page(self, user: User, query: QueryParams) -> str:
         """The newest matches, of a tag, a day or one's own turn where the query says so."""
         wanted, limit = _wanted(query), query.get("limit", "")
         most = min(_MOST, int(limit)) if limit.isdecimal() else PAGE
-        found = select(self._lobby, user, wanted, self._clock())
+        lobby, listed = self._referee.lobby, self._referee.listed(user)
+        seen = lobby.at_turn(user.id) if wanted.active and user.plays else listed
+        found = select(seen, wanted, self._clock())
         more = QueryParams({**query, "limit": str(most + PAGE)})
         return list_page(
             self._site,
             _COLUMNS,
-            [_row(match, self._book) for match in found[:most]],
+            [_row(match, self._referee.book) for match in found[:most]],
             self._filters(wanted, user),
             f"?{more}" if len(found) > most else "",
         )
 
     def _filters(self, wanted: Filter, user: User) -> Markup:
-        seen = self._lobby.of_player(user.id) if user.plays else self._lobby.all()
         return rendered(
             "filters.jinja",
             wanted=wanted,
-            days=busy_days(seen, None)[::-1],
+            days=busy_days(self._referee.listed(user), None)[::-1],
             user=user,
             spectator=SPECTATOR,
         )

@@ -9,9 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from starlette.datastructures import QueryParams
 
 from cardsharp.deadmansdraw.arena.ids import parse_id
-from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.errors import Malformed
 
 _TRUE = ("1", "true")
@@ -86,9 +84,9 @@ def parse_filter(query: QueryParams) -> Filter:
     )
 
 
-def select(lobby: Lobby, user: User, wanted: Filter, now: datetime) -> list[Match]:
-    """The matches that fit, of those that this user may see, newest first."""
-    found = [match for match in _candidates(lobby, user, wanted) if _fits(match, wanted)]
+def select(matches: Iterable[Match], wanted: Filter, now: datetime) -> list[Match]:
+    """Those of the matches that fit, newest first."""
+    found = [match for match in matches if _fits(match, wanted)]
     if wanted.day is not None:
         day = parse_day(wanted.day, now)
         found = [match for match in found if local_day(match.started_at) == day]
@@ -129,14 +127,6 @@ def parse_day(text: str, now: datetime) -> date | None:
         return _parse_named_day(text)
     # A day without an hour is a day, whichever the zone; a moment is turned to the server's zone.
     return moment.date() if moment.tzinfo is None else local_day(moment)
-
-
-def _candidates(lobby: Lobby, user: User, wanted: Filter) -> Iterable[Match]:
-    if not user.plays:
-        return lobby.all()  # the original ignores `active` for the admin
-    if wanted.active:
-        return lobby.at_turn(user.id)
-    return lobby.of_player(user.id)
 
 
 def fits_tags(match: Match, tags: frozenset[str] | None) -> bool:

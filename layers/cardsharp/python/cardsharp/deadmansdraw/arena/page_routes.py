@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from cardsharp.deadmansdraw.arena.http import Guard
 from cardsharp.deadmansdraw.arena.lobby import Lobby
+from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.paths import LooseRoute
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ class MorePages(Protocol):
 
     def routes(self, site: "Callable[[], Site]", lobby: Lobby, guard: Guard) -> list[Route]:
         """Their routes, at an arena with these matches and these rules of admission."""
+
+    def held_back(self) -> Callable[[Match], bool]:
+        """What says now which matches only the organiser and those who play them may see."""
 
 
 def page_routes(load: Callable[[], AllPages], guard: Guard) -> list[Route]:

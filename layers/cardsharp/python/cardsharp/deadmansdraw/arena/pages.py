@@ -14,8 +14,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cardsharp.deadmansdraw.arena.http import not_found, tagged
 from cardsharp.deadmansdraw.arena.list_page import MatchList
-from cardsharp.deadmansdraw.arena.lobby import Lobby
-from cardsharp.deadmansdraw.arena.players import Book, User
+from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.statistics import statistics_page, tags_page
 from cardsharp.deadmansdraw.arena.templates import FOLDER, rendered
 from cardsharp.viewer import assets as viewer
@@ -28,11 +28,11 @@ ASSETS = {"statistics.css": "text/css; charset=utf-8"}
 
 
 class Pages:
-    """The pages over one lobby's matches."""
+    """The pages over one referee's matches."""
 
-    def __init__(self, site: Site, lobby: Lobby, book: Book, clock: Callable[[], datetime]) -> None:
-        self._site, self._lobby, self._book = site, lobby, book
-        self._list = MatchList(site, lobby, book, clock)
+    def __init__(self, site: Site, referee: Referee, clock: Callable[[], datetime]) -> None:
+        self._site, self._referee = site, referee
+        self._list = MatchList(site, referee, clock)
 
     async def root(self, _request: Request) -> Response:
         """GET /."""
@@ -54,12 +54,12 @@ class Pages:
         """GET /matches: those that this user may see."""
         return _page(self._list.page(user, request.query_params))
 
-    async def statistics(self, request: Request, _user: User) -> Response:
+    async def statistics(self, request: Request, user: User) -> Response:
         """GET /matches/statistics."""
-        tag = request.query_params.get("tag")
+        tag, seen = request.query_params.get("tag"), self._referee.all_shown(user)
         if tag:
-            return _page(statistics_page(self._site, tag, self._lobby.all(), self._book))
-        return _page(tags_page(self._site, self._lobby.all()))
+            return _page(statistics_page(self._site, tag, seen, self._referee.book))
+        return _page(tags_page(self._site, seen))
 
     async def docs(self, _request: Request) -> Response:
         """GET /docs."""

@@ -1,6 +1,6 @@
 """Who may do what, in the order in which the original checks it (docs/spec/arena.md section 4)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import wraps
@@ -30,6 +30,10 @@ from cardsharp.web.refusals import Refused
 NOT_VISIBLE = "Match is visible only to participating players."
 NOT_YOUR_TURN = "Authenticated user is not the current player."
 NO_SUCH_MATCH = "Match does not exist."
+HELD_BACK = "The organiser holds this match back, and shows it later."
+
+HeldBack = Callable[[], Callable[[Match], bool]]
+"""What says now which matches only the organiser and those who play them may see."""
 
 
 class Over(CardsharpError):
@@ -86,6 +90,7 @@ class Referee:
         self._clock = clock
         self._new_id = IdMaker()
         self._since = since
+        self.held_back: HeldBack = lambda: lambda _match: False
 
     def resume(self, at: datetime) -> None:
         """Give every turn all its time again from `at` on, as nobody could move until then."""
@@ -142,7 +147,30 @@ class Referee:
         match = self.find(match_id)
         if user.plays and user.id not in match.pairing.players:
             raise Refused(401, NOT_VISIBLE)
+        self._check_shown(user, match)
         return match
+
+    def shown(self, user: User, match_id: str) -> Match:
+        """The match with this id, whoever plays it, unless it is held back; or a 404."""
+        match = self.find(match_id)
+        self._check_shown(user, match)
+        return match
+
+    def _check_shown(self, user: User, match: Match) -> None:
+        knows = user.is_admin or user.id in match.pairing.players
+        if not knows and self.held_back()(match):
+            raise Refused(404, HELD_BACK)
+
+    def all_shown(self, user: User) -> Iterable[Match]:
+        """Every match, whoever plays it, but for those that are held back from this user."""
+        if user.is_admin:
+            return self.lobby.all()
+        held = self.held_back()
+        return (one for one in self.lobby.all() if user.id in one.pairing.players or not held(one))
+
+    def listed(self, user: User) -> Iterable[Match]:
+        """The matches that this user's list has: a player's own, else every one that is shown."""
+        return self.lobby.of_player(user.id) if user.plays else self.all_shown(user)
 
     def to_act(self, user: User, match_id: str) -> Match:
         """The match with this id if it runs and it is this user's turn."""

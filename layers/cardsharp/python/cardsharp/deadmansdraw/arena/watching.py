@@ -43,14 +43,14 @@ class MatchPages:
         self._audience, self._watching = place.audience, 0
         self._drawn: OrderedDict[tuple[str, int, bool], DrawnMatch] = OrderedDict()
 
-    async def page(self, request: Request, _user: User) -> Response:
+    async def page(self, request: Request, user: User) -> Response:
         """GET /matches/{id}: the match at one step, and links to all.
 
         As in the original it is for all who have logged in, whoever plays, and no such match is a
         page, too, with status 200.
         """
         try:
-            match = self._referee.find(request.path_params["id"])
+            match = self._referee.shown(user, request.path_params["id"])
         except (Malformed, Refused) as error:
             return tagged(HTMLResponse(message_page(self._site, str(error)), headers=HEADERS))
         step = request.query_params.get("step", "")
@@ -65,7 +65,7 @@ class MatchPages:
         Spectators wait only where the arena has room for an audience.
         """
         query = request.query_params
-        match = self._referee.find(request.path_params["id"])
+        match = self._referee.shown(user, request.path_params["id"])
         start = int(query["from"]) if query.get("from", "").isdecimal() else 0
 
         def is_new() -> bool:
@@ -80,7 +80,7 @@ class MatchPages:
                 await self._waiting.wait(signal, is_new, gone, left)
             finally:
                 self._watching -= user is SPECTATOR
-        found = await self._shown(self._referee.find(match.id))
+        found = await self._shown(self._referee.shown(user, match.id))
         return json_answer(steps_document(found, start), headers=HEADERS)
 
     async def _shown(self, match: Match) -> DrawnMatch:

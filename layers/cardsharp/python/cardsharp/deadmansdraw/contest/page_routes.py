@@ -1,6 +1,7 @@
 """The pages of contests at their arena: where they are, and who may see them."""
 
 from collections.abc import Callable
+from datetime import datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from cardsharp import contest
+from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.tables import Playing
 from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, not_found, tagged
 from cardsharp.deadmansdraw.arena.lobby import Lobby
@@ -28,19 +30,32 @@ ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}
 class ContestPages:
     """The pages of contests, as more pages of their arena; `?name=` says of which.
 
-    `contests` opens the contests for a page.
+    `contests` opens the contests for a page. Where one is frozen, all but the organiser see what it
+    was by `clock`.
     """
 
     title, path = "Contest", "/contest"
 
-    def __init__(self, contests: "Callable[[], ContestsKept]") -> None:
-        self._contests = contests
+    def __init__(
+        self, contests: "Callable[[], ContestsKept]", clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        self._contests, self._clock = contests, clock
+
+    def held_back(self) -> Callable[[Match], bool]:
+        """What says now which matches only the organiser and those who play them may see."""
+        # Slow to load, and needed by no player.
+        from cardsharp.contest.freeze import held_back  # noqa: PLC0415
+
+        contests = self._contests()
+        held = held_back(map(contests.named, contests.names()), self._clock())
+        # Teams may give their own practice matches any tag.
+        return lambda one: one.pairing.creator is None and held(one.params.tags or (), one.id)
 
     def routes(self, site: "Callable[[], Site]", lobby: Lobby, guard: Guard) -> list[Route]:
         """The routes of the pages and of what they load."""
 
         def shown(*, whole: bool) -> Endpoint:
-            def made(request: Request, running: list[Playing]) -> Response:
+            def made(request: Request, user: User, running: list[Playing]) -> Response:
                 contests = self._contests()
                 names = contests.names()
                 name = request.query_params.get("name", *names[:1])
@@ -48,15 +63,20 @@ class ContestPages:
                     return not_found(request)
                 others = [other for other in names if other != name]
                 # What draws is loaded for the first page: see the arena's page_routes.
+                from cardsharp.contest.freeze import board  # noqa: PLC0415
                 from cardsharp.contest.pages import page, running_part  # noqa: PLC0415
 
+                records = contests.named(name)
+                if not user.is_admin:
+                    records = board(records, self._clock())
                 draw = page if whole else running_part
-                text = draw(site(), contests.named(name), running, others)
+                text = draw(site(), records, () if records.frozen else running, others)
                 return tagged(HTMLResponse(text, headers=HEADERS))
 
-            async def endpoint(request: Request, _user: User) -> Response:
+            async def endpoint(request: Request, user: User) -> Response:
                 # Beside the loop, so that no player waits for it.
-                return await run_in_threadpool(made, request, list(map(playing, lobby.running())))
+                running = list(map(playing, lobby.running()))
+                return await run_in_threadpool(made, request, user, running)
 
             return guard.shown(endpoint)
 

@@ -1,0 +1,173 @@
+"""The scoreboard held back: from a moment on spectators see a contest as it stood then.
+
+It goes on meanwhile, and is shown round by round once its organiser says so. What it was is
+copied at that moment, by whoever comes first: the director, the organiser or a page.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from secrets import token_hex
+
+from pydantic import TypeAdapter
+
+from cardsharp.contest.entries import Entrant, Result, Stage, decided_of, result_of
+from cardsharp.contest.meetings import Meeting, Standing
+from cardsharp.contest.pairing import Pairing, Team
+from cardsharp.contest.records import RESULT, Records, put_of
+from cardsharp.errors import Conflict
+from cardsharp.keep.port import Put
+
+KIND = "freeze"
+"""Of the documents that say what spectators see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """From when on spectators see the contest as it stood, but for the rounds `revealed`.
+
+    It is no more `on` once all of it is shown.
+    """
+
+    at: datetime
+    revealed: int = 0
+    on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Still:
+    """How a contest stood, but for its results, which are the documents of the kind `results`."""
+
+    results: str
+    paused: bool
+    names: dict[Team, str]
+    withdrawn: dict[Team, str]
+    meetings: frozenset[int]
+    standings: int
+
+
+_FREEZE, _STILL = TypeAdapter(Freeze), TypeAdapter(_Still)
+
+
+def freeze_of(records: Records) -> Freeze | None:
+    """The freeze that is on or is to come; None where there is none."""
+    found = records.documents.get(records.key(KIND, "now"))
+    freeze = None if found is None else _FREEZE.validate_python(found.body)
+    return freeze if freeze is not None and freeze.on else None
+
+
+def frozen(records: Records, freeze: Freeze) -> Put:
+    """What writes that a contest is frozen so."""
+    return put_of(records.key(KIND, "now"), _FREEZE, freeze)
+
+
+class Board(Records):
+    """A contest's records as spectators may read them while it is frozen."""
+
+    def __init__(self, records: Records, freeze: Freeze, still: _Still) -> None:
+        super().__init__(records.documents, records.settings.name)
+        self._freeze, self._still = freeze, still
+        self.frozen = freeze.at
+
+    @property
+    def paused(self) -> bool:
+        """Whether it was paused."""
+        return self._still.paused
+
+    def teams(self) -> list[Entrant]:
+        """The teams as they were called, the best seed first."""
+        names = self._still.names
+        return [replace(team, name=names[team.id]) for team in super().teams()]
+
+    def names(self) -> dict[Team, str]:
+        """What the teams were called."""
+        return self._still.names
+
+    def withdrawn(self) -> dict[Team, str]:
+        """The teams that had withdrawn."""
+        return self._still.withdrawn
+
+    def meetings(self) -> list[Meeting]:
+        """The matches of practice that had ended."""
+        return [one for one in super().meetings() if one.number in self._still.meetings]
+
+    def standings(self) -> list[Standing]:
+        """The ratings of practice that there were."""
+        return super().standings()[: self._still.standings]
+
+    def results(self) -> list[Result]:
+        """The results that there were; of rounds that are revealed, those that there are."""
+        then = [RESULT.validate_python(one.body) for one in self.under(self._still.results)]
+        last = self._freeze.revealed
+        if not last:
+            return then
+        known = [one for one in super().results() if one.round <= last]
+        return self._following(known + [one for one in then if one.round > last])
+
+    def _following(self, results: list[Result]) -> list[Result]:
+        """These results as far as they follow from each other, and who meets by them."""
+        offered = {(one.pairing, one.teams): one for one in results}
+        teams, decided = [team.id for team in self.teams()], decided_of(())
+        while True:
+            shown = [
+                offered.get((pairing.key, pairing.teams)) or _bare(pairing)
+                for pairing in self.settings.form.pairings(teams, decided)
+            ]
+            before, decided = decided, decided_of(shown)
+            if decided == before:
+                return shown
+
+
+def _bare(pairing: Pairing) -> Result:
+    return result_of(pairing, None, (), (), None)
+
+
+def board(records: Records, now: datetime) -> Records:
+    """What spectators may read of a contest, copied now where it has just frozen.
+
+    A freeze that comes before the contest has begun waits for that.
+    """
+    freeze = freeze_of(records)
+    if freeze is None or freeze.at > now:
+        return records
+    key = records.key("still", freeze.at.isoformat())
+    if records.documents.get(key) is None:
+        if records.stage is Stage.OPEN:
+            return records
+        with suppress(Conflict):  # somebody else was first
+            records.documents.commit(put_of(key, _STILL, _copied(records), 0))
+    found = records.documents.get(key)
+    return records if found is None else Board(records, freeze, _STILL.validate_python(found.body))
+
+
+def _copied(records: Records) -> _Still:
+    kind = f"still-{token_hex(8)}"
+    found = records.under("result")
+    records.write([Put(records.key(kind, one.key.sort), one.body) for one in found])
+    return _Still(
+        results=kind,
+        paused=records.paused,
+        names=records.names(),
+        withdrawn=records.withdrawn(),
+        meetings=frozenset(one.number for one in records.meetings()),
+        standings=len(records.standings()),
+    )
+
+
+def next_round(records: Records, now: datetime) -> int | None:
+    """The first round of which spectators see something else than there is; None without one."""
+    live, shown = set(records.results()), set(board(records, now).results())
+    return min((one.round for one in live ^ shown), default=None)
+
+
+def held_back(contests: Iterable[Records], now: datetime) -> Callable[[Sequence[str], str], bool]:
+    """Whether a match of the organiser's, by its tags and id, is not to be shown to spectators."""
+    tags, seen = set[str](), set[str]()
+    for records in contests:
+        shown = board(records, now)
+        if shown.frozen is not None:
+            tags |= {shown.settings.name, shown.settings.practice}
+            seen |= {match for result in shown.results() for match, _ in result.ended}
+            seen |= {meeting.match for meeting in shown.meetings()}
+    return lambda of, match: match not in seen and not tags.isdisjoint(of)

@@ -1,0 +1,161 @@
+"""A frozen contest at its arena, at home and in the cloud: who sees what of it."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.arena import (
+    ADMIN,
+    ADMIN_PASSWORD,
+    ALICE,
+    BOB,
+    NAMES,
+    PASSWORDS,
+    Client,
+    HandClock,
+    running_arena,
+    write_players,
+)
+from support.arena_cloud import in_cloud
+from support.contest_stores import contests_in
+
+from cardsharp.access import Credentials, ha1
+from cardsharp.contest.acts import Desk
+from cardsharp.contest.director import Director
+from cardsharp.contest.entries import Entrant, Settings
+from cardsharp.contest.kept import ContestsKept
+from cardsharp.contest.records import Records
+from cardsharp.contest.sqlite import found_in
+from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages
+from cardsharp.deadmansdraw.contest.tables import ArenaTables
+from workbench.cloud.emulator import Emulator
+from workbench.deadmansdraw.emulated import new_table
+
+SETTINGS = Settings("cup", "round-robin", matches=1, most=3, seed="secret")
+TEAMS = [ALICE, BOB, *(team for team in NAMES if NAMES[team].startswith("Player"))][:4]
+PATHS = (
+    "/contest", "/contest/running", "/matches", "/matches?tags=cup", "/matches/statistics",
+    "/matches/statistics?tag=cup", "/api/matches?condensed=1", "/api/matches/busydays",
+    "/api/matches?condensed=1&tags=cup_Round2",
+)  # fmt: skip
+OF_A_MATCH = (
+    "/matches/{}", "/matches/{}/steps", "/api/matches/{}", "/api/matches/{}?condensed=1",
+    "/api/matches/{}?showevents=1",
+)  # fmt: skip
+
+Place = tuple[Records, str, Client]
+
+
+@dataclass
+class Cup:
+    """A contest at an arena that spectators look at."""
+
+    records: Records
+    client: Client
+    organiser: ArenaClient
+    clock: HandClock
+
+    def __post_init__(self) -> None:
+        self.desk = Desk(self.records, self.clock)
+        self.director = Director(self.records, ArenaTables(self.organiser), self.clock)
+        self.begun: list[str] = []
+
+    def goes_on(self, ended: int) -> bool:
+        """So many running matches end and others begin; whether the contest is over."""
+        running = [one for one in self.organiser.matches(tags=("cup",)) if not one.finished]
+        for match in running[:ended]:
+            self.organiser.terminate(match.id, match.player_ids[0])
+        is_over = self.director.step()
+        self.begun = [one.id for one in self.organiser.matches(tags=("cup",))]
+        self.clock.turn(timedelta(seconds=1))
+        return is_over
+
+    def seen(self, matches: list[str], user: str | None = None) -> dict[str, tuple[int, bytes]]:
+        """What somebody is answered on every path that spectators may ask."""
+        self.clock.turn(timedelta(seconds=1))
+        paths = [*PATHS, *(path.format(one) for one in matches for path in OF_A_MATCH)]
+        answers = {path: self.client.get(path, user) for path in paths}
+        return {path: (answer.status, answer.raw) for path, answer in answers.items()}
+
+
+def entered(records: Records) -> Records:
+    for team in TEAMS:
+        records.add(Entrant(team, NAMES[team], ha1(team, PASSWORDS[team])))
+    return records
+
+
+@contextmanager
+def at_home(folder: Path, clock: HandClock) -> Iterator[Place]:
+    records = entered(found_in(folder / "cup", SETTINGS))
+    pages = ContestPages(lambda: ContestsKept(records.documents), clock)
+    with running_arena(folder, more=pages, public=True, clock=clock) as (arena, client):
+        yield records, arena.url, client
+    records.close()
+
+
+@contextmanager
+def in_the_cloud(folder: Path, clock: HandClock) -> Iterator[Place]:
+    with Emulator() as emulator:
+        table = new_table(emulator, write_players(folder))
+        contests = contests_in(table, emulator.client("dynamodb"))
+        records = entered(contests.found(SETTINGS))
+        with in_cloud(emulator)(folder, table=table, public=True, clock=clock) as (arena, client):
+            arena._arena.show(ContestPages(lambda: contests, clock))
+            yield records, arena.url, client
+
+
+@pytest.mark.parametrize("home", [at_home, in_the_cloud])
+def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_it(
+    tmp_path: Path, home: Callable[[Path, HandClock], AbstractContextManager[Place]]
+) -> None:
+    """Everybody else is answered byte for byte the same, on every path, until it is revealed."""
+    clock = HandClock()
+    with (
+        home(tmp_path, clock) as (records, url, client),
+        ArenaClient(url, Credentials(ADMIN, ADMIN_PASSWORD)) as organiser,
+    ):
+        cup = Cup(records, client, organiser, clock)
+        for ended in (0, 2, 1):
+            cup.goes_on(ended)
+        shown = [one for result in records.results() if result.decided for one in result.matches]
+        running = [one for one in cup.begun if one not in shown]
+        assert shown
+        assert running
+        assert {status for status, _ in cup.seen(cup.begun).values()} == {200}
+        cup.desk.freeze(clock())
+        known = cup.begun
+        before, of_bob = cup.seen(known), cup.seen([], BOB)["/contest"]
+        while not cup.goes_on(2):
+            assert cup.seen(known) == before
+        cup.desk.rule(records.results()[0].pairing, records.results()[0].teams[1], "appeal")
+        assert cup.seen(known) == before
+        later = [one for one in cup.begun if one not in shown]
+        assert {*later} > {*running}
+        for path, (status, raw) in cup.seen(later).items():
+            # That a match ran was to be seen before, and that it did is on the page still.
+            told = known if path == "/contest" else ()
+            assert not any(one.encode() in raw for one in later if one not in told), path
+            is_page = path in PATHS or re.fullmatch("/matches/[0-9a-f]+", path)
+            assert status == (200 if is_page else 404), path
+        # A team sees what it plays, and of the others no more than spectators do.
+        own = {one.id for one in organiser.matches(ids=tuple(later)) if BOB in one.player_ids}
+        assert cup.seen([], BOB)["/contest"] == of_bob == before["/contest"]
+        for path, (_, raw) in cup.seen([], BOB).items():
+            told = {*known} if path == "/contest" else set()
+            assert {one for one in later if one.encode() in raw} <= own | told, path
+        for one in later:
+            held = "holds this match back" in client.get(f"/matches/{one}", BOB).text
+            assert held == (one not in own)
+        assert {one["_id"] for one in client.get("/api/matches", BOB).json()} >= own
+        # The organiser sees all, and in the end everybody does.
+        whole = cup.seen(later, ADMIN)
+        assert b"Won by" in whole["/contest"][1]
+        cup.desk.reveal(everything=True)
+        after = cup.seen(later)
+        assert after["/contest"] == whole["/contest"]
+        assert {status for status, _ in after.values()} == {200}
