@@ -130,12 +130,12 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
     text = (
         "from cardsharp.deadmansdraw.strategies import strategy\n"
         "from cardsharp.deadmansdraw.strategies.uniform import Uniform\n"
-        "@strategy('copied')\nclass Mine(Uniform):\n    VERSION = {}\n"
+        f"@strategy('copied-{hosted}')\nclass Mine(Uniform):\n    VERSION = "
     )
     files = [tmp_path / place for place in ("mine.py", "older.py", "x/mine.py")]
     (tmp_path / "x").mkdir()
     for number, file in enumerate(files):
-        file.write_text(text.format(number))
+        file.write_text(f"{text}{number}\n")
     names = [strategy_named(str(file)) for file in files]
     assert len(set(names)) == 3
     build = strategies_of(game(None).strategies).build
