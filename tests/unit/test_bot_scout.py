@@ -6,6 +6,7 @@ anywhere.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from support.arena import ALICE, PASSWORDS
 from support.cloud_benches import known
-from world.arena import BenchArena
+from world.arena import BenchArena, CountingArena
 from world.bench import Bench
 from world.faults import STEP, FaultPlan, Kind
 from world.network import RETRY_AFTER
@@ -31,6 +33,7 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
 from cardsharp.errors import StoreError, Unauthorized
+from workbench.cloud.http_events import Answered
 from workbench.cloud.template import all_resources
 
 MINUTE = timedelta(minutes=1)
@@ -292,6 +295,27 @@ def test_r14_a_match_in_which_it_is_not_our_turn_is_found_in_the_log(scene: List
         scene.arena.act_as_alice(body)
     assert scene.listen(TIMING.long_poll + timedelta(seconds=8)) >= 1
     assert scene.offered[0][1] == bench.match_id
+
+
+@dataclass
+class PollingArena(CountingArena):
+    """One that answers who asks for newer matches when there are any, which is never."""
+
+    def ask(self, request: requests.PreparedRequest) -> Answered:
+        self.clock.advance(timedelta(seconds=30 * ("offset=" in str(request.url))))
+        return super().ask(request)
+
+
+def test_r14_a_match_whose_worker_died_before_the_poller_came_is_found_in_time(
+    tmp_path: Path,
+) -> None:
+    """No poll for newer matches keeps it from looking at the lease."""
+    with closing(Bench(PollingArena, tmp_path)) as bench:
+        scene, lease = Listening(bench), timedelta(seconds=3)
+        began = bench.clock.now()
+        assert bench.log.take(bench.match_id, "worker", lease, {"timeoutSeconds": 5}) is not None
+        scene.listen(TIMING.long_poll + timedelta(seconds=8))
+        assert scene.offered[0][0] - began <= lease + TIMING.watch + SLACK
 
 
 def test_r24_a_match_that_was_closed_as_missing_is_offered_again_when_it_is_named(

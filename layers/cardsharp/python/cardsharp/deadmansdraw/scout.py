@@ -114,6 +114,9 @@ class Scout:
     """The newest match that we know, where all are known."""
 
     _polls: int = 0
+    _since: float = 0
+    """Since when it listens."""
+
     _turn: timedelta | None = None
     """The shortest turn of late, from one move to the next."""
 
@@ -125,7 +128,7 @@ class Scout:
             StoreError: the match log or the queue failed at the first look; later it may.
         """
         offered, clock = self.offering.offer(), self.offering.clock
-        began = clock.monotonic()
+        began = self._since = clock.monotonic()
         if self._rests() and not self._ask(wait=False)[0]:
             self._leave_to_looks(began)
             return offered
@@ -227,7 +230,8 @@ class Scout:
     def _knows_all(self) -> bool:
         """Whether the arena counts, and no match that runs is left to the poller in any way.
 
-        Not those either whose turns are long, or who rest.
+        Not those either whose turns are long, or who rest. Nor are all known until leases that
+        nobody holds any more have run out under our eyes: a worker may have died before we came.
         """
         if self.arena.contact.budget.limit is None:
             return False
@@ -235,8 +239,9 @@ class Scout:
             running = {record.match_id: record for record in self.offering.log.running()}
         except StoreError:
             return False
+        listened = timedelta(seconds=self.offering.clock.monotonic() - self._since)
         held = bool(running) and self._named <= running.keys()
-        return held and all(map(_stays, running.values()))
+        return held and all(_stays(one, listened) for one in running.values())
 
     def _find(self, *, wait: bool) -> list[str]:
         """The matches that wait for us; or else, while all are known, those that come new.
@@ -298,8 +303,9 @@ class Scout:
         return named, asked + self._until_next().total_seconds()
 
 
-def _stays(match: MatchRecord) -> bool:
-    """Whether a running match stays with its worker, whatever happens in it."""
+def _stays(match: MatchRecord, listened: timedelta) -> bool:
+    """Whether a running match stays with its worker, whatever happens in it, and has one."""
     limit = match.header.get("timeoutSeconds")
     short = isinstance(limit, int | float) and limit < NAMED_IN_TIME.total_seconds()
-    return short and not match.rests
+    attended = match.ttl is None or listened >= match.ttl
+    return short and attended and not match.rests
