@@ -24,6 +24,9 @@ from workbench import companion, last_words, strategy_file
 
 _end = os._exit
 
+LONGEST = 60
+"""Seconds after which import or a decision ends this process, should our parent be gone."""
+
 
 def main(of: Game, file: str) -> None:
     """Say what the file is, then decide until nobody asks any more."""
@@ -31,6 +34,7 @@ def main(of: Game, file: str) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # whatever native code prints is no answer
     faulthandler.enable()
+    faulthandler.dump_traceback_later(LONGEST, exit=True)  # native code that hangs stops no clock
     faulthandler.register(companion.ASK, chain=True)  # it tells the stack, and is ended by it
     os._exit = _exit
     last_words.bound_memory()
@@ -50,10 +54,12 @@ def _decide(of: Game, name: str, asked: IO[bytes], told: IO[str]) -> None:
     translation, decider = of.program.load(), of.decider.load()  # type: ignore[union-attr]
     player, strategy = 0, None
     while True:
+        faulthandler.cancel_dump_traceback_later()
         try:
             number, given, position = pickle.load(asked)  # noqa: S301 - from our parent
         except EOFError:
             return
+        faulthandler.dump_traceback_later(LONGEST, exit=True)
         if number != player or strategy is None:
             given = SystemRandom() if given is None else given
             player, strategy = number, strategies_of(of.strategies).build(name, given)

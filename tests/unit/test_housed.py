@@ -1,5 +1,7 @@
 """A strategy file in its own process: whatever it does there, the next decision is made."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -70,3 +72,22 @@ def test_what_is_printed_before_the_end_is_no_answer(ask: Callable[..., Decided[
     told = ask("import os; os.write(1, b'{}\\n'); print(input())")
     assert told.fault is not None
     assert "EOFError" in told.fault
+
+
+def test_a_process_that_hangs_and_that_nobody_asks_any_more_ends(tmp_path: Path) -> None:
+    """As when its parent was killed: even native code that keeps the interpreter's lock."""
+    file = written(tmp_path, "hangs", "pass", "import ctypes; ctypes.PyDLL(None).pause()")
+    code = (
+        "from cardsharp.games import game; from workbench import file_process; "
+        f"file_process.LONGEST = 1; file_process.main(game('deadmansdraw'), {file!r})"
+    )
+    ended = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", code],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 1
+    assert "hangs.py" in ended.stderr
