@@ -40,7 +40,7 @@ class _Hello(BaseModel):
     refused: str = ""
 
 
-class _Answer(BaseModel):
+class _HousedAnswer(BaseModel):
     """A decision, or its fault; actions are places among those that the game offers."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
@@ -147,9 +147,9 @@ class Housed(Outside):
         decision: Decision[Any] = known.decision(allowed[answer.action], answer.reason, options)
         return decision
 
-    def _read(self, line: bytes) -> _Answer:
+    def _read(self, line: bytes) -> _HousedAnswer:
         try:
-            return _Answer.model_validate_json(line)
+            return _HousedAnswer.model_validate_json(line)
         except ValidationError as error:
             raise Unfit(f"its process answered what is no decision: {error}") from None
 

@@ -20,9 +20,8 @@ from kuhn.strategies.optimum import BOLD, chances
 from pettingzoo.test import api_test
 from support.cli import Cli, clean
 from support.cloud_clock import FakeClock
-from support.games import HOSTED, SAMPLES
+from support.games import HOSTED, mount_samples
 
-import cardsharp.games
 import web.app
 from cardsharp.access import Limits
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -44,9 +43,9 @@ every_game = pytest.mark.parametrize("name", HOSTED)
 
 
 @pytest.fixture
-def mounted(monkeypatch: pytest.MonkeyPatch) -> None:
+def mounted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A line for each."""
-    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, *SAMPLES))
+    mount_samples(monkeypatch, tmp_path)
 
 
 @pytest.fixture

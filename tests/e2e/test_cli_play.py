@@ -90,7 +90,7 @@ def test_a_strategy_that_fails_is_named_and_another_log_is_written(
         ),
         (
             "__import__('os')._exit(0)",
-            "bad_opponent.py, line 13, in decide: the strategy ended the",
+            "the strategy ended the process (os._exit(0)) (bad_opponent.py, line 13, in decide: ",
         ),
     ],
 )

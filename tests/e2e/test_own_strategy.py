@@ -92,7 +92,14 @@ FULL = "return bytearray(1 << 40)"  # more than there is, in one piece
         ("ladder", "import os; os._exit(9)", "", 1, "1, in <module>: the strategy ended the proc"),
         ("play --strategy", "while True: pass", "", 2, "in <module>: not imported within 5 s"),
         ("play --strategy", "", CRASH, 0, "(Segmentation fault) (ends.py, line 13, in decide: "),
-        ("play --strategy", "", NATIVE, 1, "no decision within 2 s (ends.py, line 13, in decide: "),
+        pytest.param(
+            "play --strategy",
+            "",
+            NATIVE,
+            1,
+            "no decision within 2 s (ends.py, line 13, in decide: ",
+            marks=pytest.mark.timed,
+        ),
         (DUEL, "", FULL, 1, "MemoryError (ends.py, line 13, in decide: return bytearray(1 << 40)"),
         pytest.param(
             "play --strategy",

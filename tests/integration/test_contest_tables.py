@@ -5,9 +5,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.games import SAMPLES
+from support.games import mount_samples
 
-import cardsharp.games
 from cardsharp.cloud.clock import SystemClock, utc_now
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.contest.acts import Desk
@@ -73,19 +72,10 @@ def test_whoever_ends_the_process_loses_and_a_contest_that_is_killed_goes_on(
     assert kept(tmp_path / "whole") == {"euchre"}
 
 
-MOUNT = """
-import cardsharp.games
-cardsharp.games.MOUNTED = (*cardsharp.games.MOUNTED, *{samples})
-"""
-
-
 @pytest.fixture
 def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sample games, a line each, here and in the processes that play the matches."""
-    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, *SAMPLES))
-    (tmp_path / "sitecustomize.py").write_text(MOUNT.format(samples=SAMPLES))
-    samples = Path(__file__).parents[1] / "samples" / "games"
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{samples}")
+    """In the processes that play the matches, too."""
+    mount_samples(monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 import cardsharp.games
 from cardsharp.game import Game
 from cardsharp.simulation import Simulation
@@ -20,6 +22,19 @@ SAMPLES = tuple(f"{folder}.game:GAME" for folder in HOSTED)
 NIM = "nim.game:GAME"
 
 GAMES = (*cardsharp.games.games(), *map(cardsharp.games.mounted, SAMPLES))
+
+
+_MOUNT = """
+import cardsharp.games
+cardsharp.games.MOUNTED = (*cardsharp.games.MOUNTED, *{samples})
+"""
+
+
+def mount_samples(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Mount the sample games, a line each, here and in the processes that are started from here."""
+    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, *SAMPLES))
+    (folder / "sitecustomize.py").write_text(_MOUNT.format(samples=SAMPLES))
+    monkeypatch.setenv("PYTHONPATH", f"{folder}:{_FOLDER}")
 
 
 def id_of(game: Game) -> str:

@@ -63,7 +63,7 @@ class Guarded:
         return found.result
 
 
-class Seated:
+class SeatedFile:
     """A user's strategy at a table with people: where it fails a safe action is played, and told.
 
     `decided` is its last decision; `is_useless` says that it has failed at every one.

@@ -12,7 +12,7 @@ from cardsharp.deciding import Decided
 from cardsharp.simulation import A, P, S, Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Taken
-from workbench.lab.guard import Seated
+from workbench.lab.guard import SeatedFile
 from workbench.show.person import AtTheTable, Left
 from workbench.show.screen import ScreenMove
 
@@ -29,7 +29,7 @@ class SeatedBot(NamedTuple):
     @property
     def is_useless(self) -> bool:
         """Whether it is a user's, and has failed at every decision so far."""
-        return isinstance(self.strategy, Seated) and self.strategy.is_useless
+        return isinstance(self.strategy, SeatedFile) and self.strategy.is_useless
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Sitting(Generic[S, P, A]):
         player = self.people[seat] if seat in self.people else self.bots[seat].strategy
         began = time.perf_counter()
         decision = player.decide(position)
-        if isinstance(player, Seated) and player.decided is not None:
+        if isinstance(player, SeatedFile) and player.decided is not None:
             return player.decided
         return Decided(decision, timedelta(seconds=time.perf_counter() - began))
 

@@ -15,7 +15,7 @@ from cardsharp.game import Game
 from cardsharp.simulation import Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import LabMatch, extras_of
-from workbench.lab.guard import Seated
+from workbench.lab.guard import SeatedFile
 from workbench.lab.sitting import PERSON, SeatedBot, Sitting
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log, own_store
@@ -96,7 +96,7 @@ class Setting:
         name = strategy_named(wanted, self.game)
         strategy = self.simulation.strategy(name, self._dice(number, purpose))
         if is_own(wanted) and self.game.decider is not None:
-            strategy = Seated(called(wanted), strategy, self.game.decider.load(), print_error)
+            strategy = SeatedFile(called(wanted), strategy, self.game.decider.load(), print_error)
         return SeatedBot(called(wanted), strategy)
 
     def advisor(self) -> Advisor[Any]:

@@ -62,7 +62,7 @@ def frozen(records: Records, freeze: Freeze) -> Put:
     return put_of(records.key(KIND, "now"), _FREEZE, freeze)
 
 
-class Board(Records):
+class FrozenRecords(Records):
     """A contest's records as spectators may read them while it is frozen."""
 
     def __init__(self, records: Records, freeze: Freeze, still: _Still) -> None:
@@ -138,7 +138,11 @@ def board(records: Records, now: datetime) -> Records:
         with suppress(Conflict):  # somebody else was first
             records.documents.commit(put_of(key, _STILL, _copied(records), 0))
     found = records.documents.get(key)
-    return records if found is None else Board(records, freeze, _STILL.validate_python(found.body))
+    return (
+        records
+        if found is None
+        else FrozenRecords(records, freeze, _STILL.validate_python(found.body))
+    )
 
 
 def _copied(records: Records) -> _Still:
