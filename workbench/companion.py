@@ -45,13 +45,13 @@ def main(process: int, silence: int) -> None:
         if not heard:
             crash = CRASH.search(told)
             if crash:
-                _say(f"{_place(told)}: the strategy ended the process ({crash[1]}).")
+                say(f"{_place(told)}: the strategy ended the process ({crash[1]}).")
             return
         told += heard.replace(BEAT, b"").decode(errors="replace")
     os.kill(process, ASK)
     while select.select([0], [], [], 1)[0] and (heard := os.read(0, 1 << 16)):
         told += heard.decode(errors="replace")
-    _say(f"{_place(told)}: nothing moved for {silence} s, so the process was ended.")
+    say(f"{_place(told)}: nothing moved for {silence} s, so the process was ended.")
     os.kill(process, signal.SIGKILL)
 
 
@@ -72,7 +72,8 @@ def _is_stopped(process: int) -> bool:
         return False
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
+    """Tell it past all buffers, which nobody may empty any more."""
     os.write(2, f"cardsharp: {sentence}\n".encode())
 
 

@@ -6,10 +6,12 @@ stderr.
 """
 
 import faulthandler
+import io
 import json
 import os
 import pickle
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from random import SystemRandom
 from typing import IO, Any, NoReturn
@@ -19,7 +21,7 @@ from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision
-from cardsharp.trying import Tried, Unfit, tried
+from cardsharp.trying import MOST_PRINTED, Tried, Unfit, tried
 from workbench import companion, last_words, strategy_file
 
 _end = os._exit
@@ -33,6 +35,7 @@ def main(of: Game, file: str) -> None:
     asked, told = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # whatever native code prints is no answer
+    sys.stdout = _Passed()
     faulthandler.enable()
     faulthandler.dump_traceback_later(LONGEST, exit=True)  # native code that hangs stops no clock
     faulthandler.register(companion.ASK, chain=True)  # it tells the stack, and is ended by it
@@ -67,7 +70,8 @@ def _decide(of: Game, name: str, asked: IO[bytes], told: IO[str]) -> None:
         allowed = list(translation.actions(position))
 
         def work(now: Any = now, position: Any = position, allowed: Any = allowed) -> Any:  # noqa: ANN401 - any game's
-            return _in_words(decider.fit(position, now.decide(position)), allowed)
+            with redirect_stdout(_Passed()):
+                return _in_words(decider.fit(position, now.decide(position)), allowed)
 
         _tell(told, _answer(tried(work, now)))
 
@@ -88,13 +92,25 @@ def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:
 
 def _answer(found: Tried[dict[str, object]]) -> dict[str, object]:
     """What came of a decision, as its parent reads it."""
-    told = {"fault": found.fault, "trace": found.trace, "printed": found.printed}
-    return {**told, **(found.result or {})}
+    return {"fault": found.fault, "trace": found.trace, **(found.result or {})}
 
 
 def _tell(told: IO[str], answer: dict[str, object]) -> None:
     told.write(json.dumps(answer) + "\n")
     told.flush()
+
+
+class _Passed(io.TextIOBase):
+    """Passes on at once what is printed, up to a size: a process that dies has said it."""
+
+    def __init__(self) -> None:
+        self._room = MOST_PRINTED
+
+    def write(self, text: str) -> int:
+        """Write it to stderr as far as there is room."""
+        os.write(2, text[: self._room].encode(errors="replace"))
+        self._room = max(0, self._room - len(text))
+        return len(text)
 
 
 def _exit(status: int) -> NoReturn:

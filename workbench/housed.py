@@ -11,11 +11,13 @@ import shlex
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
-from random import SystemRandom
+from random import Random, SystemRandom
+from threading import Timer
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -27,6 +29,9 @@ from cardsharp.strategy import Decision
 from cardsharp.trying import LATE, Unfit
 from workbench import companion
 from workbench.program import Outside, Process
+
+PATIENCE = 2.0
+"""Seconds in which a file is imported without a word."""
 
 _STACK = re.compile(r"Fatal Python error|Current thread 0x|Thread 0x|Stack \(most recent")
 """Begins what the process says of its end."""
@@ -51,7 +56,6 @@ class _HousedAnswer(BaseModel):
     unit: str = ""
     fault: str | None = None
     trace: str = ""
-    printed: str = ""
 
 
 class HousedFile(NamedTuple):
@@ -95,7 +99,7 @@ class _HouseProcess(Process):
             why = f"the strategy ended the process ({self._how(told)})"
         self.place, text = _place(told, self._folder)
         where = f" ({self.place}: {text})" if self.place else ""
-        return f"{why}{where}", _STACK.split(told)[0].rstrip()
+        return f"{why}{where}", _STACK.split(told)[0]
 
     def _how(self, told: str) -> str:
         """What ended it, in a phrase."""
@@ -136,8 +140,12 @@ class Housed(Outside):
         Raises:
             Unfit: it fails, or its process has ended or was late; the text says where.
         """
-        answer = self.asked(pickle.dumps((self._number, self._given, position)), self._read)
-        print(answer.printed, end="")  # noqa: T201 - kept, as from any strategy
+        self.ready()
+        try:
+            answer = self.asked(pickle.dumps((self._number, self._given, position)), self._read)
+        except Unfit as unfit:
+            print(unfit.trace, end="")  # noqa: T201 - kept, as from any strategy
+            raise Unfit(str(unfit)) from None
         if answer.fault is not None:
             raise Unfit(answer.fault, answer.trace)
         known, allowed = self._translation, self._translation.actions(position)
@@ -153,11 +161,22 @@ class Housed(Outside):
         except ValidationError as error:
             raise Unfit(f"its process answered what is no decision: {error}") from None
 
-    def ready(self, process: Any) -> None:  # noqa: ANN401 - a `_HouseProcess`
-        """Wait until the process has imported the file."""
-        hello: _Hello = process.greet()
-        if hello.refused:
-            raise Unfit(hello.refused)
+    def ready(self) -> None:
+        """Wait until the process has imported the file, for which it has a limit of its own.
+
+        Raises:
+            Unfit: it does not.
+        """
+        with self.renewed():
+            hello = self.process.greet()
+            if hello.refused:
+                raise Unfit(hello.refused)
+
+    def renew(self) -> None:
+        """Go on with a new process, and other dice: those of the last one are thrown."""
+        super().renew()
+        if isinstance(self._given, Random):
+            self._given = Random(self._given.getrandbits(64))
 
 
 def _portable(given: object) -> object:
@@ -173,10 +192,13 @@ def housed(path: Path, of: Game) -> HousedFile:
         ConfigError: it cannot be used, or is not imported in time; says why.
         StrategyFault: it ends its process.
     """
+    if of.program is None:
+        raise ConfigError(f"No file can play {of.title} yet: the game names no `program`.")
     command = shlex.join([sys.executable, "-P", "-m", "workbench.file_process", of.name, str(path)])
     process = _HouseProcess(command)
     try:
-        hello = process.greet()
+        with _told_where_slow(path):
+            hello = process.greet()
     except Unfit as unfit:
         place, why = process.place or path.name, str(unfit).partition(f" ({process.place}")[0]
         if process.late is None:
@@ -191,6 +213,17 @@ def housed(path: Path, of: Game) -> HousedFile:
     strategies_of(of.strategies).admit(name, lambda given: Housed(command, of, given))
     Outside.leave(command, process)
     return HousedFile(name, hello.files)
+
+
+@contextmanager
+def _told_where_slow(path: Path) -> Iterator[None]:
+    """Say after a while that the file is still being imported in the block."""
+    alarm = Timer(PATIENCE, companion.say, (f"{path.name}: still being imported ...",))
+    alarm.start()
+    try:
+        yield
+    finally:
+        alarm.cancel()
 
 
 _paths: dict[tuple[str, str], Path] = {}

@@ -93,7 +93,7 @@ def _exit(status: int) -> NoReturn:
     place = _place(inspect.currentframe())
     if place is None:
         _end(status)
-    _say(f"{place}: the strategy ended the process (os._exit({status})).")
+    companion.say(f"{place}: the strategy ended the process (os._exit({status})).")
     _end(FAILED)
 
 
@@ -105,8 +105,3 @@ def _place(frame: FrameType | None) -> str | None:
             return f"{file.name}, line {frame.f_lineno}, in {frame.f_code.co_name}"
         frame = frame.f_back
     return None
-
-
-def _say(sentence: str) -> None:
-    """Tell it past all buffers, which nobody will empty any more."""
-    os.write(2, f"cardsharp: {sentence}\n".encode())

@@ -14,8 +14,8 @@ import subprocess
 import tempfile
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -42,6 +42,9 @@ START_LIMIT = timedelta(seconds=20)
 
 LONGEST = 1_000_000
 """Bytes of an answer."""
+
+_HEARD = 8 * MOST_PRINTED
+"""Bytes that are read of what a process wrote: as much as is kept, and the stack of its end."""
 
 _GRACE = 0.5
 """Seconds in which a program that has closed its output is expected to end."""
@@ -102,7 +105,7 @@ def program_named(command: str, of: Game) -> str:
         ConfigError: it cannot be started, or fails in the opening position.
     """
     if of.program is None:
-        raise ConfigError(f"No program can play {of.title} yet; write a strategy in Python.")
+        raise ConfigError(f"No program can play {of.title} yet: the game names no `program`.")
     translation: Translation = of.program.load()
 
     def made(given: object) -> Program:
@@ -159,20 +162,25 @@ class Outside:
 
     def asked(self, question: bytes, read: Callable[[bytes], T]) -> T:
         """What `read` makes of the answer; after an `Unfit` the process is a new one."""
+        with self.renewed():
+            line = self.process.ask(question)
+            print(self.process.heard(), end="")  # noqa: T201 - kept, as from a strategy in Python
+            return read(line)
+
+    @contextmanager
+    def renewed(self) -> Iterator[None]:
+        """Have the process for the block alone; after an `Unfit` there it is a new one."""
         with self._lock:  # one that is late is still asked when the next decision is due
             try:
-                self.ready(self.process)
-                line = self.process.ask(question)
-                print(self.process.heard(), end="")  # noqa: T201 - kept, as from a strategy in Python
-                return read(line)
+                yield
             except Unfit:
-                # Whatever else it may write would be taken for the next answer.
-                self.process.end()
-                self.process = self._running()
+                self.renew()
                 raise
 
-    def ready(self, process: Any) -> None:  # noqa: ANN401 - of the `kind`
-        """Have a process made ready to be asked."""
+    def renew(self) -> None:
+        """Go on with a new process: what this one may yet write would be the next answer."""
+        self.process.end()
+        self.process = self._running()
 
     def interrupt(self, limit: timedelta) -> bool:
         """End a decision that was due within `limit`; a process that only starts may go on."""
@@ -319,7 +327,7 @@ class Process:
 
     def heard(self) -> str:
         """What it has written on stderr since this was asked last."""
-        text = os.pread(self._errors.fileno(), MOST_PRINTED, 0).decode(errors="replace")
+        text = os.pread(self._errors.fileno(), _HEARD, 0).decode(errors="replace")
         os.ftruncate(self._errors.fileno(), 0)
         return text
 

@@ -86,7 +86,7 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
         return _admit_trained(name, of or game(None))
     if is_file(name):
         name = _known(Path(name_or_file).absolute(), of or game(None)).name
-        if not _here(of or game(None)):
+        if not _listeners:
             return name
     try:
         strategy = strategies_of(package).build(name, Random(0))
@@ -165,12 +165,7 @@ def _known(path: Path, of: Game) -> HousedFile:
     """The strategy that a file registers."""
     if not path.is_file():
         raise ConfigError(f"There is no strategy file {path}; check the path.")
-    return _load(path, of.strategies) if _here(of) else housed(path, of)
-
-
-def _here(of: Game) -> bool:
-    """Whether its files run in this process, as do those of a game that no program can play."""
-    return bool(_listeners) or of.program is None
+    return _load(path, of.strategies) if _listeners else housed(path, of)
 
 
 @cache

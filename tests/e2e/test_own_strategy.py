@@ -131,6 +131,7 @@ def test_a_file_that_ends_or_holds_up_or_fills_the_process_is_told(  # noqa: PLR
     )
     assert ended.returncode == code, ended.stderr
     assert f"ends.py, line {said}" in ended.stderr or said in ended.stderr
+    assert "not imported" not in said or "ends.py: still being imported ..." in ended.stderr
 
 
 def test_an_action_that_the_rules_refuse_is_told_in_a_sentence(cli: Cli, tmp_path: Path) -> None:

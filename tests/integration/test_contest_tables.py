@@ -55,7 +55,7 @@ def kept(folder: Path) -> set[object]:
 
 
 def test_whoever_ends_the_process_loses_and_a_contest_that_is_killed_goes_on(
-    tmp_path: Path,
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nothing is lost or played to another end; points are those of Euchre."""
     own = tmp_path / "dies.py"
@@ -64,6 +64,7 @@ def test_whoever_ends_the_process_loses_and_a_contest_that_is_killed_goes_on(
     settings = Settings("cup", "round-robin", matches=1, timeout=60, seed="7", game="euchre")
     results, places = held(tmp_path / "whole", teams, settings, 0)
     assert places[-1] == ["Dies"]
+    assert "the strategy ended the process (os._exit(0)) (dies.py, line 8" in caplog.text
     assert [sum(result.facts[0].late) for result in results].count(1) == 2
     assert all(max(result.points[0]) >= 10 for result in results)
     again, places_again = held(tmp_path / "killed", teams, settings, 1)

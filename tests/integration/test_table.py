@@ -4,6 +4,7 @@ import re
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from threading import Condition
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 import requests
-from support.cli import clean
+from support.cli import clean, written
 from support.games import GAMES, SAMPLES, id_of, simulated, states
 from support.size import cases
 from support.stored import HOSTILE
@@ -66,6 +67,14 @@ def test_a_whole_match_is_played_by_forms(game: Game) -> None:
                 kept = find_match(log, match)
             assert kept.status is Status.FINISHED
             assert "versus" in kept.header["tags"][0]
+
+
+def test_a_bot_that_fails_at_every_decision_of_a_match_is_named_at_the_end(tmp_path: Path) -> None:
+    bad = written(tmp_path, "bad", "return 1 / 0")
+    room = Room(replace(setting("deadmansdraw"), opponent=bad), "Ann")
+    with playing(room) as (seat,):
+        seat.match()
+    assert room.useless == {"bad.py"}
 
 
 def test_ctrl_c_leaves_no_lock_behind() -> None:

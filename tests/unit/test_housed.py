@@ -9,12 +9,17 @@ from random import Random
 from time import monotonic
 
 import pytest
+from support.bot_positions import opening
 from support.cli import written
+from support.games import mount_samples, simulated
 
 from cardsharp.deadmansdraw.fallback import DECIDER
 from cardsharp.deadmansdraw.simulation import DeadMansDraw
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.deciding import Decided
+from cardsharp.games import game
+from cardsharp.trying import Unfit
+from workbench.cli.new import new
 from workbench.strategy_file import strategy_named
 
 GOOD = "print('I see', len(position.unseen)); DO = Decision(position.legal_actions()[0], 'why')"
@@ -66,6 +71,65 @@ def test_a_fault_is_told_with_its_line_and_the_next_decision_is_made(
     good = ask(GOOD)
     assert (good.fault, good.decision.reason) == (None, "why")  # type: ignore[attr-defined]
     assert good.printed.startswith("I see ")
+
+
+def decided(strategy: object, seconds: float = 10) -> Decided[object]:
+    """What it makes of an opening position."""
+    return DECIDER.decide(strategy, opening(), timedelta(seconds=seconds), monotonic)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("end", ["os._exit(3)", "__import__('ctypes').string_at(0)"])
+def test_what_it_has_printed_before_a_hard_end_is_kept(
+    ask: Callable[..., Decided[object]], end: str
+) -> None:
+    assert ask(f"import os; print('seen', end=''); {end}").printed == "seen"
+
+
+@pytest.mark.timed
+def test_a_new_process_imports_the_file_outside_the_time_of_a_decision(tmp_path: Path) -> None:
+    """Else who crashes each time was late as well, which ends a match."""
+    slow = "import os, time; time.sleep(1.2)"
+    strategy = build(strategy_named(written(tmp_path, "slow", "os._exit(3)", slow)), Random(0))
+    for _ in range(2):
+        fault = decided(strategy, seconds=1).fault
+        assert fault is not None
+        assert "the strategy ended the process (os._exit(3)) (slow.py, line 13" in fault
+
+
+def test_dice_go_on_after_a_hard_end_as_they_would_again(tmp_path: Path) -> None:
+    body = """rolled = str(self.dice.random())
+        if __import__("os").path.exists(__file__ + ".end"): __import__("os")._exit(3)
+        return Decision(position.legal_actions()[0], rolled)"""
+    file = written(tmp_path, "rolls", body)
+    Path(file).write_text(Path(file).read_text().replace("pass", "self.dice = rng"))
+    end = Path(f"{file}.end")
+
+    def rolled() -> list[str]:
+        strategy, found = build(strategy_named(file), Random(0)), []
+        for ends in (False, True, False):
+            end.unlink(missing_ok=True)
+            if ends:
+                end.touch()
+            found.append(decided(strategy).decision.reason)  # type: ignore[attr-defined]
+        return found
+
+    first, _, second = rolled()
+    assert first != second
+    assert rolled()[::2] == [first, second]
+
+
+def test_a_file_of_a_hosted_game_has_a_process_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mount_samples(monkeypatch, tmp_path)
+    file, nim = tmp_path / "mine.py", game("nim")
+    new(file, game="nim")
+    ends = tmp_path / "ends.py"
+    ends.write_text(file.read_text().replace("return", "import os; os._exit(4)\n        return"))
+    simulation = simulated(nim)
+    strategy = simulation.strategy(strategy_named(str(ends), nim), Random(0))
+    with pytest.raises(Unfit, match=r"ended the process \(os._exit\(4\)\) \(ends.py, line 2"):
+        strategy.decide(simulation.position(simulation.deal(Random(1))))
 
 
 def test_what_is_printed_before_the_end_is_no_answer(ask: Callable[..., Decided[object]]) -> None:

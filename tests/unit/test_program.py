@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from support.bot_positions import opening
+from support.games import GAMES
 
 from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.deciding import Decided
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
-from cardsharp.games import games
 from cardsharp.registry import strategies_of
 from workbench import program
 from workbench.lab.guard import guarded
@@ -55,7 +55,7 @@ def decided(command: str) -> Decided[Any]:
     return decide(strategy, opening(), timedelta(seconds=20), lambda: 0.0)
 
 
-PLAYED = [game for game in games() if game.program is not None]
+PLAYED = [game for game in GAMES if game.program is not None]
 
 
 @pytest.mark.parametrize("game", PLAYED, ids=lambda game: str(game.name))
@@ -144,7 +144,7 @@ def test_what_is_deployed_says_that_it_starts_no_programs() -> None:
 
 def same_as_in_python(starter: str, runs: str, folder: Path) -> None:
     """Hold a starter's decisions against those of the one in Python, over some matches."""
-    game = games()[0]
+    game = GAMES[0]
     assert game.starter is not None
     assert game.simulation is not None
     simulation = game.simulation.load()()

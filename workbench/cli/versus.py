@@ -111,16 +111,12 @@ def versus(
     if options.url is None and options.game is None:
         people = 1 + page.invite
         setting = Setting(game, opponent, options.partner, options.bots, people, options.seed)
-        if page.browser:
-            serve(setting, options, page)
-        else:
-            return play(setting, options)
-    elif page.browser:
+        return serve(setting, options, page) if page.browser else play(setting, options)
+    if page.browser:
         raise ConfigError("A game at a service is played in the terminal; leave --browser out.")
-    elif opponent or options.decides:
+    if opponent or options.decides:
         raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
-    else:
-        join(game, options)
+    join(game, options)
     return Exit.OK
 
 
@@ -181,14 +177,21 @@ def play(setting: Setting, options: TableOptions) -> int:
         )
     elif kept is not None:
         _print_next_steps(console, kept)
-    useless = [bot.name for bot in lineup.bots.values() if bot.is_useless]
-    for name in useless:
+    return _exit({bot.name for bot in lineup.bots.values() if bot.is_useless})
+
+
+def _exit(useless: set[str]) -> Exit:
+    """The exit code; who has failed at every decision is told."""
+    for name in sorted(useless):
         print_error(f"Every decision of {name} failed.")
     return Exit.FAILED if useless else Exit.OK
 
 
-def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> None:
-    """Let people play in browsers, match after match, until Ctrl-C."""
+def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
+    """Let people play in browsers, match after match, until Ctrl-C.
+
+    It is 1 where every decision of a bot failed in a match.
+    """
     console = messages() if options.as_json else results()
 
     def ended(match: EndedMatch, names: list[str]) -> None:
@@ -208,6 +211,7 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> None
         if sys.stdout.isatty() if page.open is None else page.open:
             webbrowser.open(links[0])
         until_stopped(room)
+    return _exit(room.useless)
 
 
 def _announced(links: list[str], *, local: bool) -> Iterator[str]:

@@ -18,7 +18,6 @@ from pydantic import TypeAdapter
 from cardsharp.errors import CardsharpError, ConfigError, StrategyFault
 from cardsharp.games import game
 from cardsharp.simulation import Simulation
-from workbench import last_words
 from workbench.child import read_orders, say_ready
 from workbench.lab.extras import LabMatch, LabPlayer, Taken, extras_of
 from workbench.lab.keeping import Noting
@@ -28,7 +27,7 @@ from workbench.lab.players import strategy_of
 from workbench.lab.tempered import play
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
-from workbench.strategy_file import host, is_own, version_of
+from workbench.strategy_file import is_own, version_of
 
 TURN = "turn"
 
@@ -178,7 +177,6 @@ def _keep(task: TableTask, sides: Any, notes: list[Taken], end: object) -> None:
 def main() -> None:
     """Play the match that was ordered."""
     logging.disable()
-    host(last_words.listen)
     task = TASK.validate_json(read_orders())
     say_ready()
     print(END.dump_json(played(task, _say)).decode(), flush=True)  # noqa: T201 - to the parent

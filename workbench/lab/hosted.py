@@ -3,17 +3,34 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from pydantic import RootModel
+
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.host.bot import outcome_of
 from cardsharp.host.house import House, house
 from cardsharp.host.wire import GameBody, MoveBody
 from cardsharp.logbook import intent_body
+from cardsharp.strategy import Decision, Option
 from workbench.lab.extras import Extras, LabMatch, Taken
+from workbench.program import Translation
 
 
 def extras_for(folder: str) -> Callable[[], Extras]:
     """What the lab does for the game in a folder."""
     return partial(Hosted, house(folder))
+
+
+def translation_of(folder: str) -> Translation:
+    """How programs are told the game in a folder: as its JSON tells positions and actions."""
+    codec, rules = house(folder).codec, house(folder).rules()
+    dump = partial(codec.positions.dump_python, mode="json")
+    return Translation(
+        position=lambda position: RootModel[object](dump(position)),
+        actions=rules.options,
+        action=partial(codec.actions.dump_python, mode="json"),
+        decision=Decision,
+        option=Option,
+    )
 
 
 class Hosted(Extras):

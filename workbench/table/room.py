@@ -79,6 +79,8 @@ class Room:
     """The parts of all matches that are over, by their ids."""
     fault: CardsharpError | None = None
     stopped: Event = field(default_factory=Event)
+    useless: set[str] = field(default_factory=set)
+    """Bots of which every decision of a match has failed."""
     number: int = 0
     """Of the match that is played, or was last."""
     _wanted: int = 1
@@ -180,6 +182,7 @@ class Room:
         sitting: Sitting[Any, Any, Any] = Sitting(lineup.simulation, seated, lineup.bots, self.whys)
         began = datetime.now(UTC)
         state = sitting.play(lineup.dice)
+        self.useless |= {bot.name for bot in lineup.bots.values() if bot.is_useless}
         if self.stopped.is_set():
             return
         parts = lineup.told(sitting, state, began, names)

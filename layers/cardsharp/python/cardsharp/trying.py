@@ -60,10 +60,14 @@ def tried(work: Callable[[], T], owner: object, limit: timedelta | None = None) 
 
     With a limit it runs in a thread of its own. One that is late is told to end where it is now;
     code that is no Python hears of it when it returns, and a daemon keeps no process from ending.
+    Code in another process gets `ready` first, which has a limit of its own.
     """
     page = _Page()
     if limit is None:
         return _tried(work, owner, page)
+    ready: Callable[[], Any] | None = getattr(owner, "ready", None)
+    if ready is not None and (unready := _tried(ready, owner, page)).fault is not None:
+        return unready
     answers: SimpleQueue[Tried[T]] = SimpleQueue()
     thread = threading.Thread(
         target=lambda: answers.put(_tried(work, owner, page)), name="decision", daemon=True

@@ -15,6 +15,7 @@ _MADE = {
     "board": "cardsharp.host.board:board_of",
     "encoding": "workbench.env.hosted:encoding_of",
     "lab": "workbench.lab.hosted:extras_for",
+    "program": "workbench.lab.hosted:translation_of",
     "terminal": "workbench.show.hosted:screen_of",
 }
 """What the house makes of the rules."""
