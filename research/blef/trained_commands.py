@@ -36,7 +36,9 @@ Examples:
   cardsharp research blef large --workers 2
       learn the rounds of eight to eighteen cards
   cardsharp research blef check --setups 3v3
-      what a table lacks at least"""
+      what a table lacks at least
+  cardsharp research blef gate --out FOLDER
+      the default against players that it does not know"""
 
 app = cyclopts.App(
     name="blef",
@@ -44,6 +46,8 @@ app = cyclopts.App(
     help_format="plaintext",
     help_epilogue=_EXAMPLES,
 )
+
+app.command("research.blef.gate:gate", name="gate")
 
 _HOUR = 3600.0
 _LESSONS = Lessons()

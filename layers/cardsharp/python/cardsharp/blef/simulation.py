@@ -1,5 +1,7 @@
 """Blef in one process, for two to eight players."""
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -21,6 +23,12 @@ class Match:
 
     live: Round
     closed: tuple[Round, ...] = ()
+
+
+SETUPS = ("2 to 3", "4 to 7", "8 to 18", "19 and more")
+"""The rounds that are counted apart, by how many cards are in play."""
+
+_BEGIN = (2, 4, 8, 19)
 
 
 def dealing(dice: Random) -> Deal:
@@ -74,10 +82,18 @@ class Blef(Simulation[Match, Position, int]):
         return tuple(float(seat == state.live.winner) for seat in range(self.seats))
 
     def counts(self, state: Match) -> Mapping[str, tuple[float, ...]]:
-        """Rounds and moves, of the whole match."""
+        """Rounds and moves, of the whole match, and the rounds that each lost, by cards in play."""
         said = chain.from_iterable(played.history for played in state.closed)
         moves = sum(move.action != LOST for move in said)
-        return {"rounds": (len(state.closed),), "moves": (moves,)}
+        lost = Counter(
+            (bisect_right(_BEGIN, sum(played.n_cards)) - 1, played.history[-1].seat)
+            for played in state.closed
+        )
+        by_cards = {
+            f"lost with {cards}": tuple(float(lost[at, seat]) for seat in range(self.seats))
+            for at, cards in enumerate(SETUPS)
+        }
+        return {"rounds": (len(state.closed),), "moves": (moves,), **by_cards}
 
     def strategy(self, name: str, dice: Random, past: Sequence[tuple[int, Match]] = ()) -> Strategy:
         """The strategy of that name; none of Blef's learns."""

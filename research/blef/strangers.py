@@ -1,0 +1,201 @@
+# ruff: noqa: PLR2004 - a rule is its numbers
+"""Players that the default does not know, against which it is measured: each is one rule in words.
+
+None is a habit of `minds.py`, none is asked by our players, and all but the last know the rules and
+the chances of their own cards alone. `readers.py` has the one that knows our tables.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import exp
+from random import Random
+
+from cardsharp.blef.actions import BETS, CHECK, LOST
+from cardsharp.blef.cards import DECK
+from cardsharp.blef.position import Position
+from cardsharp.blef.strategies import Decision
+from cardsharp.blef.strategies.base import choices
+from cardsharp.blef.strategies.odds import Odds, bit_of, bits_of, odds
+from cardsharp.blef.strategies.registry import STRATEGIES
+
+_TOP = len(BETS) - 1
+
+
+@dataclass(frozen=True)
+class Table:
+    """What somebody who is to act sees, with dice."""
+
+    position: Position
+    dice: Random
+
+    @cached_property
+    def last(self) -> int:
+        """The bet to beat, -1 where there is none."""
+        found = self.position.last_bet
+        return -1 if found is None else found
+
+    @cached_property
+    def chances(self) -> Odds:
+        """How likely each bet is by one's own cards."""
+        return odds(bits_of(self.position.hand), self.position.hidden)
+
+    @cached_property
+    def higher(self) -> Sequence[int]:
+        """The bets that may be made, ascending; none after the highest."""
+        return range(self.last + 1, len(BETS))
+
+    @cached_property
+    def believed(self) -> float:
+        """How likely the bet to beat is by one's own cards, 1 where there is none."""
+        return self.chances[self.last] if self.last >= 0 else 1.0
+
+    def likeliest(self, of: Sequence[int] = ()) -> int:
+        """The likeliest of these bets, else of all higher ones; of equals the lowest."""
+        return max(of or self.higher, key=lambda bet: self.chances[bet], default=CHECK)
+
+
+Rule = Callable[[Table], int]
+"""What somebody does; the check where nothing is to be checked stands for the likeliest bet."""
+
+
+def honest(table: Table, doubt: float, least: float) -> int:
+    """Checks what is less likely than `doubt`; bets the lowest that is as likely as `least`."""
+    if table.believed < doubt:
+        return CHECK
+    safe = (bet for bet in table.higher if table.chances[bet] >= least)
+    return next(safe, CHECK if table.believed < least else table.likeliest())
+
+
+def crawler(table: Table) -> int:
+    """Bets one more than the last one for as long as that may well be."""
+    return next((bet for bet in table.higher[:1] if table.chances[bet] >= 0.1), CHECK)
+
+
+def believer(table: Table) -> int:
+    """Takes the last bet for true, and bets the likeliest with the cards that it claims."""
+    if table.last < 0:
+        return table.likeliest()
+    seen = bits_of(table.position.hand)
+    claimed = _claimed(table.last, seen)
+    hidden = table.position.hidden - claimed.bit_count()
+    if hidden < 0:
+        return CHECK
+    chances = odds(seen | claimed, hidden)
+    best = max(table.higher, key=lambda bet: (chances[bet], -bet), default=CHECK)
+    return best if best != CHECK and chances[best] >= 0.5 else CHECK
+
+
+def _claimed(bet: int, seen: int) -> int:
+    """Some cards with which the bet holds, beside those that are seen."""
+    said, left = BETS[bet], [card for card in DECK if not seen >> bit_of(card) & 1]
+    found = [card for card in left if card in said.cards]
+    for value, number in said.values:
+        held = sum(seen >> bit_of(card) & 1 for card in DECK if card.value == value)
+        found += [card for card in left if card.value == value][: max(0, number - held)]
+    for colour, number in said.colours:
+        held = sum(seen >> bit_of(card) & 1 for card in DECK if card.colour == colour)
+        found += [card for card in left if card.colour == colour][: max(0, number - held)]
+    return bits_of(found)
+
+
+def liar(table: Table) -> int:
+    """Of the next six bets always makes the least likely; checks what is less likely than .3."""
+    if table.believed < 0.3:
+        return CHECK
+    return min(table.higher[:6], key=lambda bet: table.chances[bet], default=CHECK)
+
+
+def bluffer(table: Table) -> int:
+    """Begins each round with a lie, as high as is likely at all, and is honest after that."""
+    said = any(move.seat == table.position.me for move in table.position.history)
+    lies = [bet for bet in table.higher if 0.1 <= table.chances[bet] <= 0.35]
+    return honest(table, 0.15, 0.5) if said or not lies else table.dice.choice(lies)
+
+
+def unbending(table: Table) -> int:
+    """Never checks what can hold; bets the likeliest."""
+    return table.likeliest() if table.believed > 0 else CHECK
+
+
+def mixer(table: Table) -> int:
+    """Checks or bets one of the next ten, by a coin."""
+    bets = table.higher[:10]
+    return CHECK if table.dice.random() < 0.5 or not bets else table.dice.choice(bets)
+
+
+def careless(table: Table) -> int:
+    """Any legal action."""
+    return table.dice.choice(choices(table.position))
+
+
+def tempted(table: Table) -> int:
+    """Does anything, the likelier it is to be right, the more often."""
+    worth = {bet: table.chances[bet] for bet in table.higher}
+    worth[CHECK] = 1 - table.believed
+    (action,) = table.dice.choices([*worth], [exp(value / 0.08) for value in worth.values()])
+    return action
+
+
+def mimic(table: Table) -> int:
+    """Goes on with what the other claims: the next bet that has all of the last one's values."""
+    if table.believed < 0.15:
+        return CHECK
+    values = {value for value, _ in BETS[table.last].values} if table.last >= 0 else set()
+    alike = (bet for bet in table.higher if values <= {value for value, _ in BETS[bet].values})
+    return next(alike, CHECK) if values else table.likeliest()
+
+
+def turncoat(table: Table) -> int:
+    """Honest for eight rounds, then one who bluffs in each."""
+    return honest(table, 0.2, 0.6) if table.position.number <= 8 else bluffer(table)
+
+
+def moody(table: Table) -> int:
+    """Honest and doubtful after a round that it won, wild after one that it lost."""
+    earlier = table.position.earlier
+    if not earlier or earlier[-1].history[-1] != (table.position.me, LOST):
+        return honest(table, 0.35, 0.7)
+    wild = [bet for bet in table.higher if table.chances[bet] >= 0.2]
+    return CHECK if table.believed < 0.1 or not wild else table.dice.choice(wild)
+
+
+def leaper(table: Table) -> int:
+    """Goes at once as high as it may with .3; checks what is less likely than that."""
+    bets = [bet for bet in table.higher if table.chances[bet] >= 0.3]
+    return bets[-1] if bets and table.believed >= 0.3 else CHECK
+
+
+RULES: Mapping[str, Rule] = {
+    "honest-6": partial(honest, doubt=0.2, least=0.6),
+    "honest-4": partial(honest, doubt=0.2, least=0.4),
+    "crawler": crawler,
+    "believer": believer,
+    "liar": liar,
+    "bluffer": bluffer,
+    "unbending": unbending,
+    "mixer": mixer,
+    "careless": careless,
+    "tempted": tempted,
+    "mimic": mimic,
+    "turncoat": turncoat,
+    "moody": moody,
+    "leaper": leaper,
+}
+
+
+class Stranger:
+    """Somebody who plays by one rule."""
+
+    def __init__(self, rule: Rule, dice: Random) -> None:
+        self._rule, self._dice = rule, dice
+
+    def decide(self, position: Position) -> Decision:
+        """What the rule says; the likeliest bet where that cannot be."""
+        table, legal = Table(position, self._dice), choices(position)
+        action = self._rule(table)
+        return Decision(action if action in legal else table.likeliest(), "By its rule.")
+
+
+for _name, _rule in RULES.items():
+    STRATEGIES.admit(_name, partial(Stranger, _rule))

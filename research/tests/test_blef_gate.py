@@ -1,0 +1,124 @@
+"""The default is measured against players that it does not know, and they are what they say."""
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cardsharp.blef.actions import BETS, CHECK
+from cardsharp.blef.cards import DECK, VALUES
+from cardsharp.blef.position import Position
+from cardsharp.blef.simulation import SETUPS, Blef, Match
+from cardsharp.blef.state import Move
+from cardsharp.blef.strategies import build
+from cardsharp.blef.strategies.greedy import own_odds
+from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
+from cardsharp.blef.strategies.odds import bits_of
+from research.blef import readers, strangers
+from research.blef.gate import GateOptions, gate, short
+from workbench.lab.duel import Duel
+from workbench.lab.plan import Plan
+from workbench.lab.runs import run
+
+WITH_CHANCE = {"bluffer", "mixer", "careless", "tempted", "turncoat", "moody"}
+
+
+def positions(name: str, seed: int, seats: int = 2) -> Iterator[Position]:
+    """What a stranger sees where it is to act, in a game with `threshold` and others like it."""
+    simulation, dice = Blef(seats), Random(seed)
+    players = [build(name if seat == 0 else "threshold", Random(seat)) for seat in range(seats)]
+    state: Match = simulation.deal(dice)
+    while (seat := simulation.to_act(state)) is not None:
+        seen = simulation.position(state)
+        if seat == 0:
+            yield seen
+        state = simulation.act(state, players[seat].decide(seen).action, dice)
+
+
+@pytest.mark.parametrize("name", strangers.RULES)
+@pytest.mark.parametrize("habit", range(len(HABITS)))
+def test_no_stranger_has_a_habit_that_the_player_knows(name: str, habit: int) -> None:
+    stranger, other, seen = build(name, Random(1)), 0, 0
+    for position in (one for seed in range(4) for one in positions(name, seed)):
+        mind = mind_of(bits_of(position.hand), position.hidden)
+        last = OPENING if position.last_bet is None else position.last_bet
+        if last < len(BETS) - 1:
+            seen += 1
+            other += stranger.decide(position).action != mind.replies[habit][last]
+    assert seen > 40
+    assert other > 0.15 * seen
+
+
+def test_no_player_of_ours_is_made_with_a_stranger_nor_a_stranger_with_what_it_models() -> None:
+    modelled = {"minds", "taste", "reading", "worlds", "bayes", "reader"}
+    tree = ast.parse(Path(strangers.__file__).read_text())
+    asked = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert not {module.rpartition(".")[2] for module in asked} & modelled
+    shipped = Path(strangers.__file__).parents[2] / "layers/cardsharp/python/cardsharp"
+    assert not [file for file in shipped.rglob("*.py") if "research" in _imported(file)]
+
+
+def _imported(file: Path) -> set[str]:
+    tree = ast.walk(ast.parse(file.read_text()))
+    modules = (node.module or "" for node in tree if isinstance(node, ast.ImportFrom))
+    return {module.partition(".")[0] for module in modules}
+
+
+def test_the_rules_are_those_that_they_say() -> None:
+    position = next(one for one in positions("honest-6", 3) if one.last_bet is not None)
+    table = strangers.Table(position, Random(1))
+    last = table.last
+    said = strangers.honest(table, doubt=0.0, least=0.0)
+    assert said == last + 1
+    assert strangers.honest(table, doubt=1.1, least=0.0) == CHECK
+    assert strangers.crawler(table) in {last + 1, CHECK}
+    assert strangers.liar(table) in {CHECK, *range(last + 1, last + 7)}
+
+
+@pytest.mark.parametrize("name", strangers.RULES)
+def test_a_stranger_plays_whole_games_alike_with_the_same_dice(name: str) -> None:
+    plan = Plan(game="blef", first=name, second="threshold", pairs=2, series=1)
+    assert run(plan).pairs == run(plan).pairs
+    three = run(Plan(game="blef", first="greedy", second=name, pairs=1, copies=2))
+    assert len(three.matches) == 3
+
+
+@pytest.mark.parametrize("name", readers.STEPS)
+def test_a_reader_believes_what_the_table_says_only_with_such_cards(name: str) -> None:
+    """Against four kings, of a bet on aces that its cards alone make unlikely."""
+    kings = tuple(card for card in DECK if VALUES[card.value] == "K")
+    bet = next(number for number, bet in enumerate(BETS) if bet.name == "Pair of aces")
+    position = Position(0, 9, 11, (4, 4), (kings, ()), 0, (Move(1, bet),))
+    assert own_odds(position)[bet] < 0.2
+    assert build(name, Random(1)).decide(position).action != CHECK
+
+
+def test_a_duel_falls_short_by_its_points_or_by_its_lower_end() -> None:
+    played = run(Plan(game="blef", first="threshold", second="careless", pairs=60))
+    assert played.points > 95
+    assert short(played) == 0
+    worse = run(Plan(game="blef", first="careless", second="threshold", pairs=3))
+    assert short(worse) == 90 - worse.points
+    few = Duel(Plan(game="blef", first="threshold", second="careless", pairs=2), played.pairs[:2])
+    assert short(few) == round(86 - few.interval.low, 1) > 0
+
+
+def test_the_gate_says_what_was_won_and_where_rounds_were_lost_and_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = GateOptions(player="greedy", only=("careless", "liar"), pairs=2, out=tmp_path)
+    assert gate(options=options) == 1
+    told = capsys.readouterr().out
+    assert "greedy v careless: 100.0 (" in told
+    assert ") of 4 games, falls short by" in told
+    kept = {file: file.read_text() for file in tmp_path.iterdir()}
+    assert {file.name for file in kept} == {"greedy-1xcareless.jsonl", "greedy-1xliar.jsonl"}
+    assert gate(options=options) == 1
+    assert capsys.readouterr().out == told
+    assert kept == {file: file.read_text() for file in tmp_path.iterdir()}
+    match = json.loads(next(iter(kept.values())).splitlines()[1])["matches"][0]["counts"]
+    lost = [match[f"lost with {cards}"] for cards in SETUPS]
+    assert sum(map(sum, lost)) == match["rounds"][0]
