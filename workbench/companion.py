@@ -30,7 +30,7 @@ FRAME = re.compile(r'File "(.*)", line (\d+) in (.*)')
 FATAL = "Fatal Python error: "
 """Begins the line that says what ended a process."""
 
-CRASH = re.compile(f"{FATAL}(.*)")
+CRASH = re.compile(f"(?:{FATAL}|Fatal sandbox error: )(.*)")
 
 
 def main(process: int, silence: int) -> None:

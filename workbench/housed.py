@@ -28,12 +28,14 @@ from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision
 from cardsharp.trying import LATE, Unfit
 from workbench import companion
-from workbench.program import Outside, Process
+from workbench.program import Outside, Plain, Process
 
 PATIENCE = 2.0
 """Seconds in which a file is imported without a word."""
 
-_STACK = re.compile(r"Fatal Python error|Current thread 0x|Thread 0x|Stack \(most recent")
+_STACK = re.compile(
+    r"Fatal (?:Python|sandbox) error|Current thread 0x|Thread 0x|Stack \(most recent"
+)
 """Begins what the process says of its end."""
 
 
@@ -42,7 +44,7 @@ class _Hello(BaseModel):
 
     name: str = ""
     files: tuple[Path, ...] = ()
-    refused: str = ""
+    refused: Plain = ""
 
 
 class _HousedAnswer(BaseModel):
@@ -51,11 +53,11 @@ class _HousedAnswer(BaseModel):
     model_config = ConfigDict(hide_input_in_errors=True)
 
     action: int = 0
-    reason: str = ""
-    options: tuple[tuple[int, float | None, str], ...] = ()
+    reason: Plain = ""
+    options: tuple[tuple[int, float | None, Plain], ...] = ()
     unit: str = ""
-    fault: str | None = None
-    trace: str = ""
+    fault: Plain | None = None
+    trace: Plain = ""
 
 
 class HousedFile(NamedTuple):
@@ -184,9 +186,16 @@ def _portable(given: object) -> object:
     return None if isinstance(given, SystemRandom) else given
 
 
+def house_of(path: Path, of: Game) -> list[str]:
+    """The words of the command that is a file's process."""
+    return [sys.executable, "-P", "-m", "workbench.file_process", of.name, str(path)]
+
+
 @cache
-def housed(path: Path, of: Game) -> HousedFile:
+def housed(path: Path, of: Game, boxed: str = "") -> HousedFile:
     """The file, imported in a process of its own, as a strategy that can be built now.
+
+    A command that is `boxed` is that process in a sandbox; its strategy has the file's whole path.
 
     Raises:
         ConfigError: it cannot be used, or is not imported in time; says why.
@@ -194,7 +203,7 @@ def housed(path: Path, of: Game) -> HousedFile:
     """
     if of.program is None:
         raise ConfigError(f"No file can play {of.title} yet: the game names no `program`.")
-    command = shlex.join([sys.executable, "-P", "-m", "workbench.file_process", of.name, str(path)])
+    command = boxed or shlex.join(house_of(path, of))
     process = _HouseProcess(command)
     try:
         with _told_where_slow(path):
@@ -209,7 +218,7 @@ def housed(path: Path, of: Game) -> HousedFile:
         ) from None
     if hello.refused:
         raise ConfigError(hello.refused)
-    name = _free_name(hello.name, path, of)
+    name = str(path) if boxed else _free_name(hello.name, path, of)
     strategies_of(of.strategies).admit(name, lambda given: Housed(command, of, given))
     Outside.leave(command, process)
     return HousedFile(name, hello.files)

@@ -21,16 +21,17 @@ from functools import cache
 from pathlib import Path
 from random import Random
 from threading import Lock, Timer
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Annotated, Any, NamedTuple, TypeVar
 from zlib import crc32
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, ValidationError
 
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision, Option
 from cardsharp.trying import LATE, MOST_PRINTED, Unfit, ends, tried
+from workbench import companion
 
 T = TypeVar("T")
 
@@ -98,8 +99,10 @@ def _words(command: str) -> list[str]:
 
 
 @cache
-def program_named(command: str, of: Game) -> str:
-    """The command as the name of a strategy that can be built now; it has answered once.
+def program_named(command: str, of: Game, name: str = "") -> str:
+    """The name, or the command in its place, of a strategy that can be built now.
+
+    It has answered once.
 
     Raises:
         ConfigError: it cannot be started, or fails in the opening position.
@@ -111,12 +114,13 @@ def program_named(command: str, of: Game) -> str:
     def made(given: object) -> Program:
         return Program(command, of.name, translation, given)
 
-    strategies_of(of.strategies).admit(command, made)
+    strategies_of(of.strategies).admit(name or command, made)
     player, opening = made(Random(0)), _opening(of)
     found = tried(lambda: player.decide(opening), player)
     if found.fault is not None:
-        raise ConfigError(f"'{command}' cannot play: {found.fault}.\n{found.trace}".rstrip())
-    return command
+        who = "It" if name else f"'{command}'"
+        raise ConfigError(f"{who} cannot play: {found.fault}.\n{found.trace}".rstrip())
+    return name or command
 
 
 def _opening(of: Game) -> object:
@@ -130,12 +134,24 @@ def _opening(of: Game) -> object:
 # --- the strategy --------------------------------------------------------------------------------
 
 
+def plain(text: str) -> str:
+    """The text with control characters as codes, which do nothing to a terminal."""
+    return "".join(
+        one if one.isprintable() or one in "\n\t" else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
+Plain = Annotated[str, AfterValidator(plain)]
+"""A text of a program's that may be shown on a terminal."""
+
+
 class _RatedOption(BaseModel):
     """An option of an answer."""
 
     action: JsonValue
     value: float | None = None
-    note: str = ""
+    note: Plain = ""
 
 
 class _Answer(BaseModel):
@@ -144,7 +160,7 @@ class _Answer(BaseModel):
     model_config = ConfigDict(hide_input_in_errors=True)
 
     action: JsonValue
-    reason: str = ""
+    reason: Plain = ""
     options: tuple[_RatedOption, ...] = ()
 
 
@@ -243,6 +259,12 @@ class Program(Outside):
 
 _left: defaultdict[tuple[int, str], list["Process"]] = defaultdict(list)
 """Processes that nobody asks now, by who started them (a fork must not ask them) and command."""
+
+
+def dismiss(command: str) -> None:
+    """End the processes of a command that nobody asks now."""
+    for process in _left.pop((os.getpid(), command), []):
+        process.end()
 
 
 def _read(line: bytes) -> _Answer:
@@ -348,7 +370,12 @@ class Process:
 
     def fault(self, line: bytes) -> tuple[str, str]:
         """Why there is no answer, in a phrase; and what it wrote on stderr last."""
-        return self._why(line), self._last_words()
+        why = self._why(line)
+        told = self.heard()
+        crash = companion.CRASH.search(told)
+        lines = ends(told.strip().splitlines())
+        text = "\n".join(line.replace("\t", "    ") for line in lines)
+        return f"the program ended ({crash[1]})" if crash else why, text
 
     def _why(self, line: bytes) -> str:
         if self.late is not None:
@@ -358,11 +385,6 @@ class Process:
         with suppress(subprocess.TimeoutExpired):
             return f"the program ended with exit code {self.popen.wait(_GRACE)}"
         return "the program closed its output"
-
-    def _last_words(self) -> str:
-        """The first and the last lines of its stderr."""
-        lines = ends(self.heard().strip().splitlines())
-        return "\n".join(line.replace("\t", "    ") for line in lines)
 
 
 def _unstartable(command: str, error: OSError) -> str:

@@ -20,8 +20,9 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.registry import Registry, strategies_of
-from workbench import program
+from workbench import program, submission
 from workbench.housed import HousedFile, housed
+from workbench.submission import is_submission
 
 SUFFIX = ".py"
 
@@ -45,6 +46,8 @@ def is_trained(name: str) -> bool:
 
 def called(name: str) -> str:
     """What a player is called: a file without its folders."""
+    if is_submission(name):
+        return "its submission"
     return Path(name).name if is_file(name) else name
 
 
@@ -57,7 +60,7 @@ def lasting(name: str) -> str:
 
 def is_own(name: str) -> bool:
     """Whether a player is named by a file or a program of the user's, not by a strategy's name."""
-    return is_file(name) or program.is_program(name)
+    return is_file(name) or program.is_program(name) or is_submission(name)
 
 
 def unknown(error: ConfigError, name: str, there: Sequence[str]) -> ConfigError:
@@ -78,12 +81,15 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
     Raises:
         ConfigError: there is no such strategy, or the file cannot be used; it says what to do.
     """
-    if program.is_program(name_or_file):
-        return program.program_named(name_or_file, of or game(None))
+    for is_such, named in (
+        (is_submission, submission.submission_named),
+        (program.is_program, program.program_named),
+        (is_trained, _admit_trained),
+    ):
+        if is_such(name_or_file):
+            return named(name_or_file, of or game(None))
     package = (of or game(None)).strategies
     name = name_or_file
-    if is_trained(name):
-        return _admit_trained(name, of or game(None))
     if is_file(name):
         name = _known(Path(name_or_file).absolute(), of or game(None)).name
         if not _listeners:
@@ -110,6 +116,8 @@ def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
     Raises:
         ConfigError: the file cannot be used.
     """
+    if is_submission(name_or_file):
+        return submission.files_of(name_or_file)
     if program.is_program(name_or_file):
         return program.files_of(name_or_file)
     if is_trained(name_or_file):

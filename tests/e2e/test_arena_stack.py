@@ -122,7 +122,7 @@ def at_play(emulator: Emulator, made: Stack, words: dict[str, Credentials]) -> I
     url = f"{emulator.endpoint}/_aws/execute-api/{api}/$default"
     over = threading.Event()
     for name, who in words.items():
-        play_on(Order(url, who.user, who.password, name, name), name, emulator.folder, over)
+        play_on(Order(url, who.user, who.password, name, name), print, emulator.folder, over)
     yield
     over.set()
 

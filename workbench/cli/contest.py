@@ -11,6 +11,7 @@ from cyclopts import Parameter, validators
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import DEFAULT_FORMAT, Settings, Stage
+from cardsharp.contest.faults import faults
 from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.freeze import freeze_of
 from cardsharp.contest.pages import file_page
@@ -28,6 +29,7 @@ from workbench.contest.showing import (
     MEETING_COLUMNS,
     RESULT_COLUMNS,
     Cells,
+    fault_row,
     ladder_rows,
     match_rows,
     meeting_row,
@@ -168,32 +170,31 @@ _STATES = {Stage.OPEN: "has not begun", Stage.BEGUN: "goes on", Stage.OVER: "ove
 
 @contest.command
 def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> None:
-    """Say how the contest stands: what runs, the places so far, and the ladder of practice."""
+    """Say how the contest stands: what runs, the places, the ladder of practice, and faults."""
     with where.records(folder) as records:
         found, table = records.results(), records.table()
         paused, settings, stage = records.paused, records.settings, records.stage
-        held = freeze_of(records)
-        names = records.names()
+        held, names = freeze_of(records), records.names()
         rows = ladder_rows(records, names) if records.meetings() else []
         standings = [standing_row(line, names) for line in Status(records).standings()]
+        failed = [fault_row(names[team], one) for team, one in faults(records).items()]
     decided = sum(result.decided for result in found)
+    document: Cells = {"contest": settings.name, "stage": stage, "paused": paused}
     if as_json:
-        document = {"contest": settings.name, "stage": stage, "paused": paused}
-        counts = {"pairings": len(found), "decided": decided}
-        told = {"places": table, "standings": standings, "practice": rows}
-        print_json({**document, **counts, **told})
+        document |= {"pairings": len(found), "decided": decided, "places": table}
+        print_json({**document, "standings": standings, "practice": rows, "faults": failed})
         return
     state = "paused" if paused and stage is not Stage.OVER else _STATES[stage]
     results().print(f"contest {settings.name}, {settings.format}: {state}, {decided} decided")
     if held is not None:
         results().print(f"frozen for spectators from {held.at:%H:%M:%S} UTC on; you see all")
-    for result in found:
-        if not result.decided:
-            results().print(pairing_line(result, names, settings.form), markup=False)
+    for result in (one for one in found if not one.decided):
+        results().print(pairing_line(result, names, settings.form), markup=False)
     print_table(standings)
-    if rows:
-        results().print("ladder of practice")
-        print_table(rows)
+    for title, more in (("ladder of practice", rows), ("teams that failed here", failed)):
+        if more:
+            results().print(title)
+            print_table(more)
 
 
 @contest.command(name="results")

@@ -1,7 +1,10 @@
 """`cardsharp contest teams`: enter teams, list and remove them, give new passwords."""
 
 import csv
+import secrets
+import shutil
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -10,18 +13,22 @@ from cyclopts import Parameter
 
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
+from cardsharp.contest.sqlite import kept_in
 from cardsharp.errors import ConfigError
+from cardsharp.game import Game
 from cardsharp.games import game
 from workbench.cli.contest_where import HERE, Folder, Where
+from workbench.sandbox import check_sandbox
 from workbench.show.options import Json
-from workbench.show.output import print_json, results
+from workbench.show.output import messages, print_json, results
 from workbench.strategy_file import called, lasting, strategy_named
+from workbench.submission import SANDBOXED, TRUSTED, Submitted, contents_of, submitted
 
 teams = cyclopts.App(name="teams", help="Enter teams, list and remove them, give new passwords.")
 
 
 @teams.command
-def add(
+def add(  # noqa: PLR0913 - each is a flag of its own
     folder: Folder,
     name: str,
     /,
@@ -30,6 +37,13 @@ def add(
         str | None,
         Parameter(help="Played here: a strategy's name, a FILE.py or a 'command'."),
     ] = None,
+    submission: Annotated[
+        Path | None,
+        Parameter(help="Played here in a sandbox: bot.py, bot.js, a folder or a .zip."),
+    ] = None,
+    trust: Annotated[
+        bool, Parameter(help="Play the submission without a sandbox: it may do what you may.")
+    ] = False,
     as_json: Json = False,
     where: Where = HERE,
 ) -> None:
@@ -37,9 +51,37 @@ def add(
 
     Teams are seeded in the order of their entries. With --strategy its matches are
     played here; in a stack every team has a program of its own, such as `cardsharp
-    bot` on any machine.
+    bot` on any machine. A team with `--strategy submission` submits at the page
+    `/submit` of the contest's arena, and so may one with --submission again.
     """
-    _enter(folder, [(name, strategy)], where, as_json=as_json)
+    if strategy is not None and submission is not None:
+        raise ConfigError("A team has a strategy or a submission; leave one of them out.")
+    if trust and submission is None:
+        raise ConfigError("--trust is for a --submission; leave it out, or give one.")
+    kind = strategy if submission is None else TRUSTED if trust else SANDBOXED
+    _enter(folder, [(name, kind)], where, as_json=as_json, submission=submission)
+
+
+@teams.command
+def submit(folder: Folder, name: str, file: Path, /) -> None:
+    """Give a team's submission another version, which plays from its next match on."""
+    with kept_in(folder) as records:
+        team = records.team(name)
+        if team.strategy not in {SANDBOXED, TRUSTED}:
+            raise ConfigError(f"{team.name} has no submission; enter it with --submission.")
+        of = game(records.settings.game)
+    _submit(submitted(folder, team.id, team.strategy), file, of)
+
+
+def _submit(versions: Submitted, file: Path, of: Game) -> None:
+    """Keep a version of a team's, and say how it is played."""
+    if versions.sandboxed:
+        check_sandbox()
+        how = "in a sandbox"
+    else:
+        how = "WITHOUT a sandbox, as you trust it: its code may do whatever you may"
+    number = versions.submit(contents_of(file), of)
+    messages().print(f"Version {number} has answered once; it is played {how}.", markup=False)
 
 
 @teams.command(name="import")
@@ -60,19 +102,30 @@ def import_(folder: Folder, file: Path, /, *, as_json: Json = False, where: Wher
 
 
 def _enter(
-    folder: Path, wanted: list[tuple[str, str | None]], where: Where, *, as_json: bool
+    folder: Path,
+    wanted: list[tuple[str, str | None]],
+    where: Where,
+    *,
+    as_json: bool,
+    submission: Path | None = None,
 ) -> None:
     """Enter teams, each with its strategy where it is played here; all of them or none."""
-    _check_strategies(folder, wanted, where)
-    with where.records(folder) as records:
+    of = _check_strategies(folder, wanted, where)
+    first = submitted(folder, f"new-{secrets.token_hex(8)}", wanted[0][1])
+    with where.records(folder) as records, ExitStack() as stack:
         taken = Counter([team.name for team in records.teams()] + [name for name, _ in wanted])
         twice = next((name for name, times in taken.items() if times > 1), None)
         if twice is not None:
             raise ConfigError(f"There is a team called {twice} already.")
+        if submission is not None:
+            stack.callback(shutil.rmtree, first.folder, ignore_errors=True)
+            _submit(first, submission, of)
         entered = []
         for name, strategy in wanted:
             team, password = records.enter(name, None if strategy is None else lasting(strategy))
-            shown = None if strategy else password
+            if submission is not None:
+                first.folder.rename(first.folder.with_name(team.id))
+            shown = None if strategy not in {None, SANDBOXED, TRUSTED} else password
             entered.append({"id": team.id, "name": name, "password": shown})
             if not as_json:
                 _print_entered(team.id, name, shown)
@@ -80,8 +133,8 @@ def _enter(
         print_json(entered)
 
 
-def _check_strategies(folder: Path, wanted: list[tuple[str, str | None]], where: Where) -> None:
-    """Raise `ConfigError` where a team cannot be played here, or must be and is not."""
+def _check_strategies(folder: Path, wanted: list[tuple[str, str | None]], where: Where) -> Game:
+    """The game, of which all can be played here that must be; raises `ConfigError`."""
     with where.records(folder) as records:
         of = game(records.settings.game)
         has_arena = records.settings.has_arena
@@ -97,7 +150,11 @@ def _check_strategies(folder: Path, wanted: list[tuple[str, str | None]], where:
                     f"A stack plays no team itself. Enter {name} without a strategy, and play it "
                     f"on any machine: cardsharp bot --url URL --user ID --strategy {strategy}"
                 )
-            strategy_named(strategy, of)
+            if strategy == SANDBOXED:
+                check_sandbox()
+            elif strategy != TRUSTED:
+                strategy_named(strategy, of)
+    return of
 
 
 @teams.command(name="list")

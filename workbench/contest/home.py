@@ -6,15 +6,19 @@ All of it is one process. Whatever kills it, the next start goes on from the are
 import logging
 import secrets
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 
+from pydantic import SecretStr
+
 from cardsharp.access import Address, Credentials, ha1
+from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.entries import Entrant
+from cardsharp.contest.faults import note_fault
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import Records
@@ -29,15 +33,20 @@ from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import CardsharpError, ConfigError, Malformed, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.contest.tables import LOG
+from workbench.program import plain
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
 from workbench.show.options import ArenaPlace
 from workbench.stage.opponent import Opponent, Order
 from workbench.stage.opponent_process import opponent_at_play
 from workbench.strategy_file import is_own, strategy_named
+from workbench.submission import is_awaited, played_as
 
 FRESH = 2.0
 """Seconds until a new password counts."""
+
+HERE = "-here"
+"""Ends the user name of who plays for a team here; the team's own name is still its own."""
 
 AGAIN = timedelta(seconds=1)
 """Until a team that fell over plays on."""
@@ -72,14 +81,20 @@ class KeptTables(AttendedTables):
 
 
 class _Entered(Mapping[str, Player]):
-    """The teams as the arena's players, read again after `FRESH`; ours have words of this start."""
+    """The teams as the arena's players, read again after `FRESH`.
+
+    Where we play for one we are `ID-here`, with a word of this start.
+    """
 
     def __init__(self, records: Records, words: Mapping[Team, str]) -> None:
         self._records, self._words = records, words
         self._until, self._players = 0.0, dict[str, Player]()
 
     def __getitem__(self, team: str) -> Player:
-        return self._now()[team]
+        known = self._now()[team.removesuffix(HERE)]
+        if not team.endswith(HERE):
+            return known
+        return known.model_copy(update={"ha1": SecretStr(ha1(team, self._words[known.id]))})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._now())
@@ -91,12 +106,26 @@ class _Entered(Mapping[str, Player]):
         if monotonic() > self._until:
             self._until = monotonic() + FRESH
             with suppress(StoreError):  # a busy store: it is tried again
-                self._players = {team.id: self._player(team) for team in self._records.teams()}
+                self._players = {team.id: _player(team) for team in self._records.teams()}
         return self._players
 
-    def _player(self, team: Entrant) -> Player:
-        proof = ha1(team.id, self._words[team.id]) if team.id in self._words else team.ha1
-        return Player.model_validate({"_id": team.id, "name": team.name, "ha1": proof})
+
+def _player(team: Entrant) -> Player:
+    return Player.model_validate({"_id": team.id, "name": team.name, "ha1": team.ha1})
+
+
+class _Reporter:
+    """Tells the organiser of a team's faults, and keeps them."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    def __call__(self, team: Team, fault: object) -> None:
+        what = plain(str(fault).splitlines()[0])
+        with suppress(StoreError):  # the warning says it in any case
+            note_fault(self._records, team, what, utc_now())
+        name = self._records.names().get(team, team)
+        _log.warning("%s fell over: %s", name, what)
 
 
 @contextmanager
@@ -116,6 +145,7 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
         if not is_own(strategy):
             strategy_named(strategy)  # what is wrong with one is said before anything begins
     words = {team.id: secrets.token_urlsafe(18) for team, _ in ours}
+    tell = _Reporter(records)
     config = replace(
         _config(folder, place, len(teams)),
         teams=_Entered(records, words),
@@ -131,8 +161,9 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
         certificate = None if place.tls is None else place.tls[0]
         for team, strategy in ours:
             ca = None if certificate is None else str(certificate)
-            order = Order(url, team.id, words[team.id], strategy, team.name, ca)
-            play_on(order, team.name, folder, over)
+            user, played = f"{team.id}{HERE}", played_as(strategy, folder, team.id)
+            order = Order(url, user, words[team.id], played, team.name, ca)
+            play_on(order, tell, folder, over)
         here = Address(url, certificate)
         client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
         yield arena.url, client
@@ -158,18 +189,22 @@ def _config(folder: Path, place: ArenaPlace, teams: int) -> ArenaConfig:
     )
 
 
-def play_on(order: Order, name: str, folder: Path, over: threading.Event) -> None:
+Tell = Callable[[Team, object], None]
+"""Is told of a team's fault."""
+
+
+def play_on(order: Order, tell: Tell, folder: Path, over: threading.Event) -> None:
     """Play a team's matches, whatever happens, until the contest is over.
 
     A team's own code plays in a process of its own: it can neither end ours nor look into it.
     """
     play = _apart if is_own(order.strategy) else _here
     threading.Thread(
-        target=play, args=(order, name, folder, over), name=f"team {order.user}", daemon=True
+        target=play, args=(order, tell, folder, over), name=f"team {order.user}", daemon=True
     ).start()
 
 
-def _here(order: Order, name: str, _folder: Path, over: threading.Event) -> None:
+def _here(order: Order, tell: Tell, _folder: Path, over: threading.Event) -> None:
     while not over.is_set():
         try:
             credentials = Credentials(order.user, order.password)
@@ -177,16 +212,19 @@ def _here(order: Order, name: str, _folder: Path, over: threading.Event) -> None
                 Opponent(client, order).play_on()
         except CardsharpError as error:
             if not over.wait(AGAIN.total_seconds()):
-                _log.warning("%s fell over: %s", name, error)
+                tell(order.player, error)
 
 
-def _apart(order: Order, name: str, folder: Path, over: threading.Event) -> None:
+def _apart(order: Order, tell: Tell, folder: Path, over: threading.Event) -> None:
     while not over.is_set():
-        with opponent_at_play(order, folder / f"{order.user}.log") as process:
+        if is_awaited(order.strategy):
+            over.wait(AGAIN.total_seconds())
+            continue
+        with opponent_at_play(order, folder / f"{order.player}.log") as process:
             try:
                 process.await_ready()
                 while not over.wait(AGAIN.total_seconds()):
                     process.check()
             except CardsharpError as error:
-                _log.warning("%s fell over: %s", name, error)
+                tell(order.player, error)
                 over.wait(AGAIN.total_seconds())

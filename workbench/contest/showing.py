@@ -9,6 +9,7 @@ from rich.table import Table
 
 from cardsharp.contest.entries import Result
 from cardsharp.contest.facts import Facts, shown
+from cardsharp.contest.faults import Faults
 from cardsharp.contest.formats import Format
 from cardsharp.contest.meetings import Meeting
 from cardsharp.contest.practice import LadderRow, ladder
@@ -146,6 +147,17 @@ def standing_row(line: TeamLine, names: Names) -> Cells:
     row = {"place": line.places, "team": names[line.team], "won": won, "lost": lost}
     score = {} if line.score is None else {"points": shown(round(line.score, 2))}
     return {**row, **score, "state": line.fate}
+
+
+def fault_row(name: str, failed: Faults) -> Cells:
+    """How often a team that is played here has failed, and how the last time."""
+    last = failed.last[0]
+    return {
+        "team": name,
+        "faults": failed.count,
+        "at (UTC)": f"{last.at:%H:%M:%S}",
+        "last": last.what,
+    }
 
 
 def joined(ids: Sequence[str], names: Names) -> str:

@@ -21,13 +21,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.contest.entries import Entrant
 from cardsharp.contest.facts import Facts
+from cardsharp.contest.faults import note_fault
 from cardsharp.contest.pairing import Score, Team
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import Account, Tabled, TableOrder
-from cardsharp.errors import ConfigError, Conflict
+from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.keep.port import Document, Key, Put
 from workbench.child import Child
 from workbench.contest.table import END, TASK, TURN, TableEnd, TableTask, forfeited
+from workbench.program import plain
+from workbench.submission import played_as
 
 LOG = "matches.db"
 """The match log in the contest's folder."""
@@ -144,7 +147,9 @@ class HomeTables:
             game=self._settings.game,
             seed=kept.seed,
             names=tuple(teams[team].name for team in there),
-            strategies=tuple(_strategy(teams[team]) for team in there),
+            strategies=tuple(
+                played_as(_strategy(teams[team]), self._folder, team) for team in there
+            ),
             at=kept.began,
             tag=kept.tags[-1],
             log=self._folder.absolute() / LOG,
@@ -203,7 +208,11 @@ class HomeTables:
         if end.fault:
             names = [self._teams()[team].name for team in kept.teams]
             who = "Nobody" if end.failed is None else names[end.failed]
-            _log.warning("%s failed in match %s: %s", who, match, end.fault.splitlines()[0])
+            fault = plain(end.fault.splitlines()[0])
+            if end.failed is not None:
+                with suppress(StoreError):  # the warning says it in any case
+                    note_fault(self._records, kept.teams[end.failed], fault, self._clock())
+            _log.warning("%s failed in match %s: %s", who, match, fault)
         alone = end.points.count(max(end.points)) == 1
         winner = end.points.index(max(end.points)) if alone else None
         ended = replace(kept, ended=self._clock(), end=end, winner=winner)

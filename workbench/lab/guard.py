@@ -17,7 +17,8 @@ from cardsharp.errors import StrategyFault
 from cardsharp.strategy import Decision, Strategy
 from cardsharp.trying import LATE, own_lines, tried
 from workbench.program import Outside
-from workbench.strategy_file import is_own
+from workbench.strategy_file import called, is_own
+from workbench.submission import is_submission
 
 LIMIT = timedelta(seconds=2)
 """What a decision may take of the processor; at a table it is the same on the clock.
@@ -95,7 +96,8 @@ class SeatedFile:
 
 def guarded(name_or_file: str, strategy: Any) -> Any:  # noqa: ANN401 - any game's
     """The strategy; guarded where it comes from a user's file or program."""
-    return Guarded(name_or_file, strategy) if is_own(name_or_file) else strategy
+    name = called(name_or_file) if is_submission(name_or_file) else name_or_file
+    return Guarded(name, strategy) if is_own(name_or_file) else strategy
 
 
 def decided_again(

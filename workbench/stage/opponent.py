@@ -45,6 +45,11 @@ class Order:
     ca: str | None = None
 
     @property
+    def player(self) -> str:
+        """The player's id; who plays for a team has a name of its own, `ID-here`."""
+        return self.user.partition("-")[0]
+
+    @property
     def address(self) -> Address:
         """Where the arena is, and whom to believe there."""
         return Address(self.url, None if self.ca is None else Path(self.ca))
@@ -60,7 +65,7 @@ class Opponent:
     def __init__(self, client: ArenaClient, order: Order) -> None:
         self._client = client
         self._order = order
-        self._name = strategy_named(order.strategy)
+        self._name, self._match = strategy_named(order.strategy), ""
 
     def play_on(self) -> None:
         """Play every turn that the arena names, without end.
@@ -75,6 +80,8 @@ class Opponent:
     def play_turn(self, match_id: str) -> None:
         """Play until the turn has passed on."""
         view = self._client.view(match_id)
+        if match_id != self._match:  # a team may have submitted another version since the last
+            self._name, self._match = strategy_named(self._order.strategy), match_id
         strategy = build(self._name, self._chance(view))
         try:
             while self._is_our_turn(view) and not self._act_until_unclear(view, strategy):
@@ -104,7 +111,7 @@ class Opponent:
 
     def _is_our_turn(self, view: MatchView) -> bool:
         index = view.active_player_index
-        return index is not None and view.player_ids[index] == self._order.user
+        return index is not None and view.player_ids[index] == self._order.player
 
     def _chance(self, view: MatchView) -> Random:
         """A seed makes every turn repeatable, whichever matches are played at the same time."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.child import Child
 from workbench.stage.opponent import Order
+from workbench.strategy_file import called
 
 US = ("111111111111111111111111", "teamonepass")
 OPPONENT = ("222222222222222222222222", "teamtwopass")
@@ -17,7 +18,7 @@ class OpponentProcess:
     """An opponent at play; `check` tells if it has ended although nobody asked it to."""
 
     def __init__(self, order: Order, log: Path) -> None:
-        self._name = order.strategy
+        self._name = called(order.strategy)
         self._log = log
         with log.open("wb") as errors:
             self._child = Child("workbench.stage.opponent", order.line(), errors)

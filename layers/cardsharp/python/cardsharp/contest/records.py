@@ -12,6 +12,7 @@ those who look while it runs. A file at home keeps it, or the arena's table in t
 | contest#NAME#withdrawn| ID      | the reason why a team has withdrawn                           |
 | contest#NAME#ruling   | PAIRING | a `Ruling`                                                    |
 | contest#NAME#act      | 00012   | an `Act` of an organiser, by its number                       |
+| contest#NAME#fault    | ID      | a team's `Faults`, where it is played for                     |
 | contest#NAME#result   | 00012   | a `Result`, by its place                                      |
 | contest#NAME#freeze   | now     | a `Freeze`: since when spectators see no news                 |
 | contest#NAME#still    | MOMENT  | what the contest was at that freeze, see `freeze`             |
