@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import gc
+import signal
 from collections.abc import Iterator
 from functools import cache
 
@@ -15,6 +16,9 @@ from workbench.cloud.emulator import Emulator
 # Speed is measured by benchmarks; a busy machine must not fail a property.
 settings.register_profile("cardsharp", settings(), deadline=None)
 settings.load_profile("cardsharp")
+
+# A job in the background ignores Ctrl-C, and so would every process that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Many tests begin a session of AWS: what it is told of the services is read once, not by each.
 botocore.session.create_loader = cache(botocore.session.create_loader)
