@@ -11,14 +11,19 @@ from ctypes import CDLL
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from threading import Timer
 
 from cardsharp.errors import ConfigError
+from workbench import companion
 
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
 """No contraction of floating-point operations: they must round as Python's do."""
 
 _SHARED = Path(__file__).parent / "native"
 """What games share: headers alone."""
+
+PATIENCE = 1.0
+"""Seconds in which it compiles without a word."""
 
 OFF = "CARDSHARP_NATIVE"
 """The variable that is 0 where Python is to play, compiler or not."""
@@ -60,13 +65,25 @@ def compile_library(sources: Path, env: Mapping[str, str] = os.environ) -> Path 
 
 
 def _compile(compiler: str, folder: Path, library: Path) -> None:
-    library.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        library.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"{library.parent} cannot be made: {error.strerror}; set XDG_CACHE_HOME to a folder "
+            f"where you may write, or {OFF}=0 for plain Python."
+        ) from None
     # Into a file of its own and moved, so that nobody loads half a library.
     unfinished = library.with_suffix(f".{os.getpid()}.tmp")
     sources = [str(source) for source in sorted(folder.glob("*.c"))]
     flags = (*FLAGS, f"-I{_SHARED}")
     command = [compiler, *flags, *sources, "-o", str(unfinished), "-lm", "-lpthread"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (own files)
+    words = f"compiling {folder.parent.name} once, some 10 s ..."
+    slow = Timer(PATIENCE, companion.say, (words,))
+    slow.start()
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (own files)
+    finally:
+        slow.cancel()
     if ran.returncode != 0:
         raise ConfigError(
             f"{compiler} cannot compile {folder}; {OFF}=0 plays in plain Python.\n{ran.stderr}"

@@ -4,6 +4,7 @@
 """
 
 from ctypes import CDLL
+from functools import cache
 
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort
@@ -13,6 +14,7 @@ from research.deadmansdraw.engine import load, twin
 from research.deadmansdraw.series import play_compiled
 from research.euchre import compiled as euchre
 from research.lanes import CompiledLanes
+from workbench import companion
 from workbench.lab.extras import PlaySeries
 
 
@@ -30,11 +32,16 @@ def euchre_player(effort: Effort) -> Strategy | None:
 
 def lanes(game: str, number: int, seats: int) -> CompiledLanes | None:
     """What steps so many matches of the game side by side, as `Lanes` does in plain Python."""
-    library = None if why_not() else _library(game)
+    library = _library(game)
     return None if library is None else CompiledLanes(library, number, seats)
 
 
+@cache
 def _library(game: str) -> CDLL | None:
+    why = why_not()
+    if why is not None:
+        companion.say(why)
+        return None
     match game:
         case "deadmansdraw":
             engine = load()

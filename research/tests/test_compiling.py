@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cardsharp.errors import ConfigError
+from research import compiling
 from research.compiling import compile_library, why_not
 
 needs_compiler = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
@@ -31,6 +32,25 @@ def test_sources_are_compiled_once_and_anew_when_they_change(sources: Path, tmp_
     assert first.stat().st_mtime_ns == made
     (sources / "seven.c").write_text("int seven(void) { return 8; }\n")
     assert compile_library(sources, env) not in {first, None}
+
+
+@needs_compiler
+def test_who_waits_for_the_compiler_is_told(
+    sources: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(compiling, "PATIENCE", 0)
+    compile_library(sources, {**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
+    assert capfd.readouterr().err == "cardsharp: compiling game once, some 10 s ...\n"
+
+
+@needs_compiler
+def test_a_folder_where_nothing_can_be_kept_is_told(sources: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="set XDG_CACHE_HOME"):
+        compile_library(sources, {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "file")})
 
 
 @needs_compiler

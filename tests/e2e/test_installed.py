@@ -1,9 +1,11 @@
 """The command installed from its wheel, in an environment and a folder where nothing else is."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -31,6 +33,7 @@ completion bash
 cost
 blef duel solved bayes --games 1
 euchre duel rules random --games 2
+research blef check --setups 2v2 -n 10
 contest new cup
 contest teams add cup One --strategy draw-3
 contest teams add cup Two --strategy champion
@@ -52,7 +55,6 @@ DEPLOYING = (
 )
 
 ELSEWHERE = {
-    "research train": "in a clone of the project",
     "play --cloud emulator": "pip install 'cardsharp[emulator]'",
     "cloud deploy": "uv tool install aws-sam-cli",
     "export rows.jsonl draw-3": "pip install 'cardsharp[env]'",
@@ -94,6 +96,18 @@ def test_what_a_stranger_types_works_from_the_wheel_alone(cardsharp: Path, tmp_p
     for line in WALK.split("\n")[1:-1]:
         done = run(cardsharp, line.split(), tmp_path)
         assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_lanes_of_the_wheel_are_compiled_when_they_are_first_used(
+    cardsharp: Path, tmp_path: Path
+) -> None:
+    code = "from workbench.env.batch import Lanes; print(type(Lanes(2)._stepper), end='')"
+    around = {"PYTHONPATH": sysconfig.get_path("purelib")}  # numpy, but nothing of ours
+    done = run(cardsharp.with_name("python"), ["-c", code], tmp_path, around)
+    assert done.stdout == "<class 'research.lanes.CompiledLanes'>", done.stderr
+    assert list((tmp_path / ".cache" / "cardsharp").glob("deadmansdraw-*.so"))
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -87,6 +88,17 @@ def test_lanes_are_a_vector_environment_that_the_seed_repeats(game: str, seats: 
         assert rewarded == pytest.approx(0)
     assert told[0] == told[1]
     assert told[0][0] > 0
+
+
+def test_without_a_compiler_lanes_say_so_once(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    twins = pytest.importorskip("research.twins")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(twins, "_library", cache(twins._library.__wrapped__))
+    for _ in range(2):
+        Lanes(2).reset(seed=1)
+    assert capfd.readouterr().err.count("There is no C compiler (cc); plain Python") == 1
 
 
 @pytest.mark.parametrize("plain", [True, False])

@@ -6,12 +6,11 @@ The texts stand here rather than in the modules so that `cardsharp --help` impor
 import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from typing import Annotated, Literal
+from typing import Literal
 
 import cyclopts
 from cyclopts import Parameter
 
-from cardsharp.errors import ConfigError
 from cardsharp.games import games
 from workbench.cli.usage import SETTINGS
 from workbench.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
@@ -238,7 +237,7 @@ RESEARCH = (
     "research.commands:app",
     "Train strategies, solve what can be solved, study players.",
 )
-"""The same for the folder `research/`, which a clone has and an installed command has not."""
+"""The same for the folder `research/`, without which everything else works."""
 
 
 def all_commands() -> tuple[Command, ...]:
@@ -270,8 +269,6 @@ def build_app() -> cyclopts.App:
     for place, (name, target, summary) in enumerate(rooms(), len(all_commands())):
         app.command(target, name=name, help=summary, sort_key=place)
     app.command(_completion(app), name="completion", sort_key=place + 1)
-    if not find_spec(RESEARCH[0]):
-        app.command(_elsewhere, name=RESEARCH[0], show=False)
     return app
 
 
@@ -286,13 +283,6 @@ def _completion(app: cyclopts.App) -> Callable[[Literal["bash", "zsh", "fish"]],
         sys.stdout.write(app.generate_completion(prog_name="cardsharp", shell=shell))
 
     return completion
-
-
-def _elsewhere(*_asked: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> None:
-    raise ConfigError(
-        "The studies are no part of the installed command; they run in a clone of the project, "
-        "which has the folder research/."
-    )
 
 
 def _version() -> str:
