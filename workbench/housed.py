@@ -209,7 +209,7 @@ def housed(path: Path, of: Game, boxed: str = "") -> HousedFile:
         with _told_where_slow(path):
             hello = process.greet()
     except Unfit as unfit:
-        place, why = process.place or path.name, str(unfit).partition(f" ({process.place}")[0]
+        place, why = process.place or path.name, str(unfit).partition(f" ({process.place}:")[0]
         if process.late is None:
             raise StrategyFault(f"{place}: {why}.") from None
         seconds = f"{process.late.total_seconds():g}"

@@ -7,7 +7,6 @@ files and those of the languages to read, and a little scratch in memory to writ
 
 import os
 import shutil
-import site
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -120,6 +119,6 @@ def _bwrap(folder: Path, shown: Sequence[str]) -> Iterator[str]:
 
 def _python() -> Iterator[str]:
     """Yield where Python and our packages are, without what lies beside them."""
-    yield from {sys.prefix, sys.base_prefix, site.getusersitepackages()}
+    yield from {sys.prefix, sys.base_prefix, str(Path(pydantic.__file__).parents[1])}
     for package in (cardsharp, workbench):
         yield str(Path(str(package.__file__)).parent)

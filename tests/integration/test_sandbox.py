@@ -1,0 +1,295 @@
+"""What submissions try to break out of their sandbox, and what the organiser reads of each."""
+
+import io
+import os
+import re
+import socket
+import stat
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from time import monotonic
+
+import pytest
+from support.arena import until
+from support.cli import written
+
+from cardsharp.deadmansdraw.fallback import DECIDER
+from cardsharp.deadmansdraw.simulation import DeadMansDraw
+from cardsharp.deadmansdraw.strategies import build
+from cardsharp.errors import ConfigError
+from cardsharp.games import game
+from workbench import program
+from workbench.sandbox import check_sandbox
+from workbench.strategy_file import strategy_named
+from workbench.submission import LARGEST, SANDBOXED, Submitted, contents_of, submitted
+
+OBEYS = (
+    "here = {**globals(), 'position': position}; "
+    "exec(open(__file__ + '.txt').read(), here); return here['DO']"
+)
+"""Decides by the code that a test leaves beside it, which the sandbox can only read."""
+
+GOOD = "DO = Decision(position.legal_actions()[0], 'why')"
+
+CALL = "import ctypes; call = ctypes.CDLL(None, use_errno=True).syscall; "
+FORBIDDEN = "it made a system call that the sandbox forbids"
+FORKS = """
+import os, time
+for _ in range(9):
+    if os.fork() == 0:
+        taken = b"x" * (200 << 20)
+        time.sleep(9)
+        os._exit(0)
+time.sleep(9)
+"""
+MANY = """
+import subprocess
+made = []
+try:
+    while True: made.append(subprocess.Popen(['sleep', '9']))
+finally:
+    for one in made: one.kill(), one.wait()
+"""
+KEEPER = """
+import contextlib, os, time
+with contextlib.suppress(PermissionError): os.kill(1, 9)
+time.sleep(0.2)
+raise OSError(os.getppid())
+"""
+FILL = "file = open('{}/big', 'wb')\nfor _ in range(80): file.write(bytes(1 << 20))"
+
+ESCAPES = {
+    "another team's file": ("open({other!r})", "FileNotFoundError"),
+    "the contest's records": ("open({cup!r} + '/contest.db')", "FileNotFoundError"),
+    "a list of the contest's folder": (
+        "import os; os.listdir({cup!r} + '/submissions')[1]",
+        "IndexError",
+    ),
+    "the organiser's home": ("import pathlib; open({home!r} + '/.profile')", "FileNotFoundError"),
+    "the organiser's environment": (
+        "import os; raise LookupError(sum('AWS' in k or 'CARDS' in k for k in os.environ))",
+        "LookupError: 0",
+    ),
+    "the arena's environment": ("open('/proc/{pid}/environ')", "FileNotFoundError"),
+    "the arena's port": (
+        "import socket; socket.create_connection(('127.0.0.1', {port}))",
+        "Connection refused",
+    ),
+    "a name's address": ("import socket; socket.getaddrinfo('example.org', 80)", "gaierror"),
+    "an abstract socket": (
+        "import socket; socket.socket(socket.AF_UNIX).connect('\\x00{pid}-cardsharp')",
+        "Connection refused",
+    ),
+    "a socket to the host": ("import socket; socket.socket(40, 1)", "Operation not permitted"),
+    "a signal to the arena": ("import os; os.kill({pid}, 9)", "No such process"),
+    "a signal to its own keeper": (KEEPER, "OSError: 1"),
+    "ptrace": (f"{CALL}call(101, 16, 1, 0, 0)", FORBIDDEN),
+    "a mount": (f"{CALL}call(165, b'x', b'/tmp', b'tmpfs', 0, 0)", FORBIDDEN),
+    "namespaces of its own": (f"{CALL}call(272, 0x10000000)", FORBIDDEN),
+    "the kernel's keys": (f"{CALL}call(250, 0, 0)", FORBIDDEN),
+    "userfaultfd": (f"{CALL}call(323, 0)", FORBIDDEN),
+    "io_uring": (
+        f"{CALL}raise OSError(call(425, 1, 0), ctypes.get_errno())",
+        "OSError: .Errno -1. 1",
+    ),
+    "typing on the terminal": ("import fcntl; fcntl.ioctl(0, 0x5412, b'x')", FORBIDDEN),
+    "root's rights": ("import os; os.setuid(0)", "not permitted|Invalid argument"),
+    "a program with root's rights": (
+        "import subprocess as s; raise OSError(s.run(['su', '-c', 'id'], capture_output=True))",
+        "returncode=1",
+    ),
+    "higher limits": (
+        "import resource; resource.setrlimit(resource.RLIMIT_NPROC, (999, 999))",
+        "not allowed to raise maximum limit",
+    ),
+    "many processes": (MANY, "Resource temporarily unavailable"),
+    "much memory": ("bytearray(600 << 20)", "MemoryError"),
+    "much memory in many processes": (
+        FORKS,
+        "it took more than 512 MB of memory",
+    ),
+    "memory of no process": ("import os; os.memfd_create('x')", "Operation not permitted"),
+    "much in its home": (FILL.format("/tmp"), "No space left|too large"),  # noqa: S108 - there
+    "much in shared memory": (FILL.format("/dev/shm"), "No space left on device"),  # noqa: S108
+    "long output": (
+        "import os\nwhile True: os.write(2, bytes(1 << 16))",
+        "it wrote more than 1 MB on stderr",
+    ),
+    "codes for the terminal": (
+        r"raise OSError('\x1b]0;evil\x07\u202e')",
+        r"\\x1b]0;evil\\x07\\u202e",
+    ),
+    "other code of its own": ("open(__file__, 'a')", "Read-only|denied"),
+    "another system's files": ("open('/usr/bin/evil', 'w')", "Read-only file system"),
+    "the kernel's settings": ("open('/proc/sys/kernel/core_pattern', 'w')", "Errno 13"),
+    "the end of its process": ("import os; os._exit(0)", "ended the process .os._exit.0"),
+    "a decision without an end": ("while True: pass", "no decision within 2 s"),
+}
+"""What is tried, by which code, and what is said of it, as a pattern."""
+
+
+@pytest.fixture(scope="module")
+def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A contest's folder where another team has submitted, too."""
+    try:
+        check_sandbox()
+    except ConfigError as none:
+        pytest.skip(str(none))
+    folder = tmp_path_factory.mktemp("cup")
+    (folder / "contest.db").write_text("passwords")
+    other = written(tmp_path_factory.mktemp("other"), "other", GOOD + "; return DO")
+    submitted(folder, "other", SANDBOXED).submit(contents_of(Path(other)), game(None))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def team(cup: Path, tmp_path_factory: pytest.TempPathFactory) -> Submitted:
+    """A team whose submission obeys."""
+    file = written(tmp_path_factory.mktemp("own"), "obeys", OBEYS)
+    (Path(file).parent / "obeys.py.txt").write_text(GOOD)
+    Path(file).rename(Path(file).with_name("bot.py"))
+    (Path(file).parent / "obeys.py.txt").rename(Path(file).with_name("bot.py.txt"))
+    own = submitted(cup, "own", SANDBOXED)
+    assert own.submit(contents_of(Path(file).parent), game(None)) == 1
+    return own
+
+
+@pytest.fixture
+def ask(team: Submitted) -> Callable[[str], tuple[str | None, str]]:
+    """Has the submission do something: its fault, and the reason that it gives."""
+    simulation = DeadMansDraw()
+    position = simulation.position(simulation.deal(Random(1)))
+    strategy = build(strategy_named(team.name), Random(0))
+
+    def asked(code: str) -> tuple[str | None, str]:
+        (team.newest / "bot.py.txt").write_text(code)
+        made = DECIDER.decide(strategy, position, timedelta(seconds=2), monotonic)
+        return made.fault, made.decision.reason
+
+    return asked
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """An open port on this machine, and an abstract socket with a known name."""
+    with socket.create_server(("127.0.0.1", 0)) as open_, socket.socket(socket.AF_UNIX) as abstract:
+        abstract.bind(f"\0{os.getpid()}-cardsharp")
+        abstract.listen()
+        yield open_.getsockname()[1]
+
+
+@pytest.mark.parametrize("attempt", ESCAPES)
+def test_no_submission_gets_out_of_its_sandbox(
+    attempt: str,
+    ask: Callable[[str], tuple[str | None, str]],
+    cup: Path,
+    port: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The organiser is told in a sentence, and the next decision is made."""
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    code, said = ESCAPES[attempt]
+    known = {
+        "other": str(cup / "submissions/other/1/other.py"),
+        "cup": str(cup),
+        "home": str(Path.home()),
+        "pid": os.getpid(),
+        "port": port,
+    }
+    for name, value in known.items():
+        code = code.replace(f"{{{name}!r}}", repr(value)).replace(f"{{{name}}}", str(value))
+    fault, _ = ask(f"{code}\n{GOOD.replace('why', 'escaped')}")
+    assert fault is not None
+    assert re.search(said, fault), fault
+    assert fault.isprintable()
+    assert ask(GOOD) == (None, "why")
+
+
+def test_what_it_has_started_ends_with_it(ask: Callable[[str], tuple[str | None, str]]) -> None:
+    """However it has left it behind."""
+    mark = "31337.25"
+    ask(f"import os, subprocess as s; s.Popen(['setsid', 'sleep', '{mark}']); os._exit(0)")
+
+    def runs() -> bool:
+        return any(mark.encode() in line for line in map(_command, Path("/proc").glob("[0-9]*")))
+
+    until(lambda: not runs())
+
+
+def _command(process: Path) -> bytes:
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+PROGRAMS = {
+    "while True: pass": "no decision within 1 s",
+    "import sys; sys.exit(7)": "the program ended with exit code 7",
+    "import os\nwhile True: os.write(1, bytes(1 << 16))": "the program wrote a line without an end",
+    "import os\nif os.fork(): os._exit(0)\nwhile True: pass": "the program ended with exit code 0",
+    'print(\'{"action": "\\\\u001b[2J"}\', flush=True); input()': "which is none of the actions",
+}
+"""Programs that never answer, and what is said of each."""
+
+
+@pytest.mark.parametrize("code", PROGRAMS)
+def test_a_program_that_cannot_play_is_not_kept(
+    code: str, cup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its version is refused in a sentence, and the one before plays on."""
+    monkeypatch.setattr(program, "START_LIMIT", timedelta(seconds=1))
+    own = submitted(cup, "programs", SANDBOXED)
+    (tmp_path / "main.py").write_text(code)
+    (tmp_path / "run").write_text("python3 main.py\n")
+    with pytest.raises(ConfigError) as refused:
+        own.submit(contents_of(tmp_path), game(None))
+    assert PROGRAMS[code] in str(refused.value)
+    assert "\x1b" not in str(refused.value)
+    assert own.versions == []
+    assert not list(own.folder.iterdir())
+
+
+def packed(names: dict[str, bytes], mode: int = stat.S_IFREG | 0o644) -> bytes:
+    """A zip archive."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, raw in names.items():
+            info = zipfile.ZipInfo(name)
+            info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED
+            archive.writestr(info, raw)
+    return made.getvalue()
+
+
+ARCHIVES = {
+    "climbs": (packed({"../bot.py": b""}), "leads out of the archive"),
+    "absolute": (packed({"/etc/bot.py": b""}), "leads out of the archive"),
+    "of Windows": (packed({"..\\bot.py": b""}), "leads out of the archive"),
+    "links": (packed({"bot.py": b"/etc/passwd"}, stat.S_IFLNK | 0o777), "no plain file"),
+    "bomb": (packed({"bot.py": bytes(LARGEST + 1)}), "may have 2 MB, unpacked"),
+    "crowd": (packed({f"{number}.py": b"" for number in range(201)}), "and 200 files"),
+    "large": (bytes(LARGEST + 1), "may have 2 MB"),
+    "no archive": (b"PK", "no zip archive"),
+    "no entry": (packed({"README": b""}), "Nothing says how it is started"),
+    "needs more": (packed({"bot.py": b"", "requirements.txt": b""}), "not installed here"),
+}
+
+
+@pytest.mark.parametrize("kind", ARCHIVES)
+def test_an_archive_stays_in_its_folder(kind: str, cup: Path, tmp_path: Path) -> None:
+    """What would lead out of it, or is too much, is refused before anything is written or run."""
+    raw, said = ARCHIVES[kind]
+    (tmp_path / "bot.zip").write_bytes(raw)
+    own = submitted(cup, "archives", SANDBOXED)
+    with pytest.raises(ConfigError, match=said):
+        own.submit(contents_of(tmp_path / "bot.zip"), game(None))
+    assert own.versions == []
+
+
+def test_a_folder_with_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").symlink_to("/etc/passwd")
+    with pytest.raises(ConfigError, match="link"):
+        contents_of(tmp_path)
