@@ -22,6 +22,7 @@ from world.contest_judge import faults_of, files_of
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.meetings import Meeting
 from cardsharp.contest.sqlite import kept_in
+from cardsharp.deadmansdraw.client import DUMMY_ID
 
 STEADY = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""
@@ -116,6 +117,35 @@ def test_a_new_password_counts_at_once_and_the_old_one_no_more(cli: Cli, tmp_pat
 
 
 @pytest.mark.slow
+def test_who_comes_late_is_played_and_the_house_plays_whoever_tries_something(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """In a contest that runs; what is tried counts for nothing."""
+    folder = str(tmp_path / "cup")
+    cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--timeout", "1")
+    told = cli("contest", "teams", "add", folder, "Outside").out
+    auth = re.findall(r"id (\w+), password (\S+)", told)[0]
+    cli("contest", "teams", "add", folder, "Gone")
+    with program("contest", "run", folder, "--port", "0") as contest:
+        url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
+        late = cli("contest", "teams", "add", folder, "Late", "--strategy", "draw-2")
+        assert late.out.endswith("played here, from round 2 on\n")
+        for players in ([auth[0], DUMMY_ID], [DUMMY_ID, auth[0]]):  # in one of them it begins
+            order = {"playerids": players, "tags": ["cup"], "randomSeed": "1"}
+            requests.post(f"{url}/api/matches", json=order, auth=auth, timeout=5)
+
+        def tried() -> list[int]:
+            found = requests.get(f"{url}/api/matches", auth=auth, timeout=5).json()
+            return [one["moveCount"] for one in found if DUMMY_ID in one["playerids"]]
+
+        until(lambda: len(tried()) == 2 and max(tried()) > 1, 20)
+        assert line_with(contest.stdout, "won by") == "won by Late\n"
+        assert contest.wait(30) == 0
+    rows = cli("contest", "results", folder, "--json").json()
+    assert [row["winner"] for row in rows] == [None, "Late", "Late"]
+
+
+@pytest.mark.slow
 def test_a_team_whose_code_ends_its_process_ends_no_contest(cli: Cli, tmp_path: Path) -> None:
     """It is told by file and line, loses, and was never in the process of arena and director."""
     folder, own = str(tmp_path / "cup"), tmp_path / "ends.py"
@@ -158,7 +188,7 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     assert "cannot be written" in cli("contest", "results", folder, "--html", str(tmp_path)).err
     again = cli("contest", "run", folder, "--port", "0").out
     assert again.splitlines()[-1] == f"won by {champion}"
-    assert "has begun" in cli("contest", "teams", "add", folder, "Late").err
+    assert "is over" in cli("contest", "teams", "add", folder, "Late").err
 
 
 def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:

@@ -30,10 +30,11 @@ from cardsharp.contest.entries import Entrant, Settings
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
-from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from workbench.cloud.emulator import Emulator
+from workbench.contest.home import EnteredTeams
 from workbench.deadmansdraw.emulated import new_table
 
 SETTINGS = Settings("cup", "round-robin", matches=1, most=3, seed="secret")
@@ -75,6 +76,11 @@ class Cup:
         self.clock.turn(timedelta(seconds=1))
         return is_over
 
+    def tries(self) -> str:
+        """Bob begins a match with the house, to try something."""
+        body = {"playerids": [BOB, DUMMY_ID], "tags": ["cup"]}
+        return str(self.client.post("/api/matches", BOB, body).json()["id"])
+
     def seen(self, matches: list[str], user: str | None = None) -> dict[str, tuple[int, bytes]]:
         """What somebody is answered on every path that spectators may ask."""
         self.clock.turn(timedelta(seconds=1))
@@ -93,7 +99,9 @@ def entered(records: Records) -> Records:
 def at_home(folder: Path, clock: HandClock) -> Iterator[Place]:
     records = entered(found_in(folder / "cup", SETTINGS))
     pages = ContestPages(lambda: ContestsKept(records.documents), clock)
-    with running_arena(folder, more=pages, public=True, clock=clock) as (arena, client):
+    teams = EnteredTeams(records, {}, lambda: clock().timestamp())
+    told = {"more": pages, "public": True, "clock": clock, "teams": teams}
+    with running_arena(folder, **told) as (arena, client):
         yield records, arena.url, client
     records.close()
 
@@ -127,13 +135,23 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
         assert shown
         assert running
         assert {status for status, _ in cup.seen(cup.begun).values()} == {200}
+        tried = cup.tries()
+        assert "Bob" in client.get(f"/matches/{tried}", None).text
         cup.desk.freeze(clock())
         known = cup.begun
-        before, of_bob = cup.seen(known), cup.seen([], BOB)["/contest"]
+        before, of_bob = cup.seen([*known, tried]), cup.seen([], BOB)["/contest"]
+        cup.desk.rename(NAMES[ALICE], "Renamed")
+        records.new_password("Renamed")
+        organiser.terminate(tried, BOB)
+        again = cup.tries()
+        clock.turn(timedelta(seconds=20))
         while not cup.goes_on(2):
-            assert cup.seen(known) == before
+            assert cup.seen([*known, tried]) == before
+        for one in (tried, again):
+            assert "holds this match back" in client.get(f"/matches/{one}", None).text
+            assert "holds this match back" not in client.get(f"/matches/{one}", BOB).text
         cup.desk.rule(records.results()[0].pairing, records.results()[0].teams[1], "appeal")
-        assert cup.seen(known) == before
+        assert cup.seen([*known, tried]) == before
         later = [one for one in cup.begun if one not in shown]
         assert {*later} > {*running}
         for path, (status, raw) in cup.seen(later).items():
@@ -155,7 +173,10 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
         # The organiser sees all, and in the end everybody does.
         whole = cup.seen(later, ADMIN)
         assert b"Won by" in whole["/contest"][1]
+        assert not {tried, again} & {one for result in records.results() for one in result.matches}
         cup.desk.reveal(everything=True)
+        clock.turn(timedelta(seconds=20))
         after = cup.seen(later)
         assert after["/contest"] == whole["/contest"]
         assert {status for status, _ in after.values()} == {200}
+        assert b"Renamed" in after["/matches"][1]

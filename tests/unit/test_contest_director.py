@@ -24,7 +24,7 @@ from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Entrant, Result, Settings, Stage
 from cardsharp.contest.formats import FORMATS
-from cardsharp.contest.freeze import board, freeze_of, held_back
+from cardsharp.contest.freeze import board, curtain, freeze_of
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.pages import page, running_part
 from cardsharp.contest.records import Records
@@ -34,7 +34,7 @@ from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.viewer.base import Site
 
-DEEDS = ("step", "step", "crash", "rule", "withdraw", "rename", "undo")
+DEEDS = ("step", "step", "crash", "rule", "withdraw", "rename", "enter", "undo")
 """What may happen in a contest, most often that it goes on."""
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
@@ -137,16 +137,41 @@ def test_no_two_teams_look_alike_and_the_arena_takes_each_name(records: Records,
     records.enter("x" * 100)
 
 
-def test_once_begun_the_teams_stay_as_they_are(records: Records) -> None:
-    """Another team would change every pairing."""
+def test_once_begun_no_team_is_removed_and_its_bracket_takes_none(records: Records) -> None:
+    """Another team would change every pairing; what to do instead is said."""
     for name, told in (("One", "already"), ("Nobody", "entered are One, Two")):
         with pytest.raises(ConfigError, match=told):
             records.enter(name) if name == "One" else records.remove(name)
     records.remove("Five")
     Director(records, FakeTables()).step()
-    for change in (lambda: records.enter("Six"), lambda: records.remove("Four")):
-        with pytest.raises(ConfigError, match="has begun"):
-            change()
+    with pytest.raises(ConfigError, match="has begun"):
+        records.remove("Four")
+    with pytest.raises(ConfigError, match=r"bracket is drawn\. Six can take the place of"):
+        records.enter("Six")
+
+
+@pytest.mark.parametrize("form", ["swiss", "ladder", "round-robin", "tables"])
+def test_who_comes_late_plays_from_the_next_round_on_and_has_nothing_for_those_before(
+    form: str,
+) -> None:
+    """A match under way stays what it is; in a round robin all are met whoever comes when."""
+    records, tables = founded(6, format=form, matches=1, most=3, seats=2), FakeTables()
+    director = Director(records, tables)
+    while len(records.results()) < 4 or not all(one.decided for one in records.results()[:3]):
+        director.step()
+    begun = [one.id for one in tables.made]
+    late, password = records.enter("Late")
+    assert (late.since, len(password)) == (3, 32)
+    assert any(director.step() for _ in range(400))
+    results = records.results()
+    assert {*begun} <= {match for result in results for match in result.matches}
+    assert {one.round for one in results if late.id in one.teams} >= {3}
+    assert not [one for one in results if late.id in one.teams and one.round < 3]
+    assert late.id in {team for level in records.table() for team in level}
+    if form == "round-robin":
+        assert len({frozenset(one.teams) for one in results}) == len(results) == 21
+    with pytest.raises(ConfigError, match="over; Later can enter the next"):
+        records.enter("Later")
 
 
 def organised(deed: str, organiser: Desk, records: Records, data: st.DataObject) -> None:
@@ -159,6 +184,8 @@ def organised(deed: str, organiser: Desk, records: Records, data: st.DataObject)
             organiser.withdraw(team.name, "ill")
         case "rename":
             organiser.rename(team.name, f"{team.name}*")
+        case "enter":
+            records.enter(f"Late {len(records.teams())}")
         case _ if known := records.results():
             one = data.draw(st.sampled_from(known))
             organiser.rule(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
@@ -182,7 +209,7 @@ def founded(teams: int, **settings: Any) -> Records:  # noqa: ANN401 - of `Setti
 def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
     data: st.DataObject, form: str, teams: int, seats: int
 ) -> None:
-    """Rulings, withdrawals, renamings, undoing and crashes in any order, also after its end.
+    """Rulings, withdrawals, late entries, undoing and crashes in any order, also after its end.
 
     Its places follow from what is on record: a director that knows nothing finds the same.
     """
@@ -195,7 +222,7 @@ def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
         elif deed == "crash":
             director = Director(records, tables)
         else:
-            with suppress(ConfigError):  # there is nothing to undo, or nobody to withdraw
+            with suppress(ConfigError):  # there is nothing to undo, or nobody can come any more
                 organised(deed, organiser, records, data)
     assert any(director.step() for _ in range(400)), "the contest does not end"
     assert any(Director(records, tables).step() for _ in range(2))
@@ -269,7 +296,7 @@ def test_whatever_happens_after_a_freeze_changes_no_byte_until_it_is_revealed(
     director.step()
 
     def happens() -> Iterator[None]:
-        for deed in data.draw(st.lists(st.sampled_from((*DEEDS[:2], *DEEDS[3:6])), max_size=6)):
+        for deed in data.draw(st.lists(st.sampled_from((*DEEDS[:2], *DEEDS[3:7])), max_size=6)):
             clock.turn(timedelta(seconds=1))
             if deed == "step":
                 any(director.step() for _ in range(data.draw(st.integers(1, 30))))
@@ -279,8 +306,8 @@ def test_whatever_happens_after_a_freeze_changes_no_byte_until_it_is_revealed(
             yield
 
     def hidden() -> set[str]:
-        held = held_back([records], clock())
-        return {one.id for one in tables.made if held(one.order.tags, one.id)}
+        before = curtain([records], clock())
+        return {one.id for one in tables.made if before.holds(one.order.tags, one.id)}
 
     for _ in happens():
         pass
@@ -337,3 +364,25 @@ def test_a_freeze_to_come_comes_by_itself_and_is_taken_back_as_every_act_is() ->
     organiser.undo()
     assert board(records, clock()) is records
     assert records.stage is Stage.OVER
+
+
+def test_a_name_that_changes_during_a_freeze_is_told_to_the_arena_at_its_end() -> None:
+    """Also one whose change is taken back then; and a password is new without it."""
+    records, clock = founded(4), HandClock()
+    organiser, ids = Desk(records, clock), [team.id for team in records.teams()]
+    Director(records, FakeTables(), clock).step()
+    organiser.freeze(clock() + timedelta(minutes=1))
+    organiser.rename("Team 0", "Zero")
+    assert records.players()[ids[0]] == "Zero"
+    clock.turn(timedelta(minutes=2))
+    organiser.undo()
+    organiser.rename("Team 1", "One")
+    records.new_password("One")
+    assert [records.players()[one] for one in ids[:2]] == ["Zero", "Team 1"]
+    organiser.reveal(everything=True)
+    assert [records.players()[one] for one in ids[:2]] == ["Team 0", "One"]
+    organiser.undo()
+    assert [records.players()[one] for one in ids[:2]] == ["Zero", "Team 1"]
+    organiser.undo()
+    organiser.undo()
+    assert [records.players()[one] for one in ids[:2]] == ["Team 0", "Team 1"]

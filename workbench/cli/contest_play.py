@@ -83,18 +83,18 @@ def _show(there: "Contests", name: str) -> None:
 
 def _tell(records: Records, looks: Iterable[None]) -> None:
     """Tell of each pairing when it is decided, and in the end who has won, and how sure that is."""
-    names, told = records.names(), set[str]()
+    told = set[str]()
     for _ in looks:
         for result in records.results():
             if result.decided and result.pairing not in told:
                 told.add(result.pairing)
-                line = pairing_line(result, names, records.settings.form)
+                line = pairing_line(result, records.names(), records.settings.form)
                 results().print(line, markup=False)
     status = Status(records)
     if status.sure is not None:
         chance = f"{100 * status.sure:.0f} %"
         results().print(f"By all matches the winner is the strongest with a chance of {chance}.")
-    results().print(f"won by {joined(status.champions, names)}", markup=False)
+    results().print(f"won by {joined(status.champions, status.names)}", markup=False)
 
 
 def _seed_by_practice(records: Records) -> None:

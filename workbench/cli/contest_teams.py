@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
+from cardsharp.contest.entries import Entrant
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
@@ -49,10 +50,12 @@ def add(  # noqa: PLR0913 - each is a flag of its own
 ) -> None:
     """Enter a team and print its id and password, which nobody can read again.
 
-    Teams are seeded in the order of their entries. With --strategy its matches are
-    played here; in a stack every team has a program of its own, such as `cardsharp
-    bot` on any machine. A team with `--strategy submission` submits at the page
-    `/submit` of the contest's arena, and so may one with --submission again.
+    Teams are seeded in the order of their entries. In a contest that has begun it
+    plays from the next round on, but for double elimination. With --strategy its
+    matches are played here; in a stack every team has a program of its own, such
+    as `cardsharp bot` on any machine. A team with `--strategy submission` submits
+    at the page `/submit` of the contest's arena, and so may one with --submission
+    again.
     """
     if strategy is not None and submission is not None:
         raise ConfigError("A team has a strategy or a submission; leave one of them out.")
@@ -126,9 +129,13 @@ def _enter(
             if submission is not None:
                 first.folder.rename(first.folder.with_name(team.id))
             shown = None if strategy not in {None, SANDBOXED, TRUSTED} else password
-            entered.append({"id": team.id, "name": name, "password": shown})
+            told = {"id": team.id, "name": name, "password": shown, "since": team.since}
+            entered.append(told)
             if not as_json:
-                _print_entered(team.id, name, shown)
+                _print_entered(team, shown)
+        is_late = any(one["since"] != 1 for one in entered)
+    if is_late:
+        where.go_on()
     if as_json:
         print_json(entered)
 
@@ -215,9 +222,10 @@ def credentials(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
     """
     with where.records(folder) as records:
         team, password = records.new_password(name)
-    _print_entered(team.id, team.name, password)
+    _print_entered(team, password)
 
 
-def _print_entered(team_id: str, name: str, password: str | None) -> None:
+def _print_entered(team: Entrant, password: str | None) -> None:
     told = "played here" if password is None else f"password {password}"
-    results().print(f"team {name}: id {team_id}, {told}", markup=False, soft_wrap=True)
+    late = f", from round {team.since} on" if team.since > 1 else ""
+    results().print(f"team {team.name}: id {team.id}, {told}{late}", markup=False, soft_wrap=True)

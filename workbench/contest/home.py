@@ -23,6 +23,7 @@ from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
 from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM, PER_ADDRESS
 from cardsharp.deadmansdraw.arena.players import ADMIN, Player
 from cardsharp.deadmansdraw.client import ArenaClient
@@ -50,6 +51,9 @@ HERE = "-here"
 
 AGAIN = timedelta(seconds=1)
 """Until a team that fell over plays on."""
+
+HOUSE = Entrant(DUMMY_ID, "House", secrets.token_hex(16), "captain")
+"""Plays whoever begins a match with the dummy player, as every arena has it; it enters nothing."""
 
 _log = logging.getLogger(__name__)
 
@@ -80,14 +84,21 @@ class KeptTables(AttendedTables):
         return view
 
 
-class _Entered(Mapping[str, Player]):
+class EnteredTeams(Mapping[str, Player]):
     """The teams as the arena's players, read again after `FRESH`.
 
     Where we play for one we are `ID-here`, with a word of this start.
+
+    One more is the house, for whoever wants to try something.
     """
 
-    def __init__(self, records: Records, words: Mapping[Team, str]) -> None:
-        self._records, self._words = records, words
+    def __init__(
+        self,
+        records: Records,
+        words: Mapping[Team, str],
+        seconds: Callable[[], float] = monotonic,
+    ) -> None:
+        self._records, self._words, self._seconds = records, words, seconds
         self._until, self._players = 0.0, dict[str, Player]()
 
     def __getitem__(self, team: str) -> Player:
@@ -102,11 +113,17 @@ class _Entered(Mapping[str, Player]):
     def __len__(self) -> int:
         return len(self._now())
 
+    def renew(self) -> None:
+        """Read them again at once."""
+        self._until = 0.0
+
     def _now(self) -> dict[str, Player]:
-        if monotonic() > self._until:
-            self._until = monotonic() + FRESH
+        if self._seconds() > self._until:
+            self._until = self._seconds() + FRESH
             with suppress(StoreError):  # a busy store: it is tried again
-                self._players = {team.id: _player(team) for team in self._records.teams()}
+                found, names = self._records.teams(), self._records.players()
+                known = [replace(team, name=names.get(team.id, team.name)) for team in found]
+                self._players = {team.id: _player(team) for team in (*known, HOUSE)}
         return self._players
 
 
@@ -140,16 +157,15 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
     teams, organiser = records.teams(), secrets.token_urlsafe(18)
     if len(teams) < 2:  # noqa: PLR2004 - nobody meets anybody
         raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
-    ours = [(team, team.strategy) for team in teams if team.strategy is not None]
-    for _, strategy in ours:
-        if not is_own(strategy):
+    for strategy in (team.strategy for team in teams):
+        if strategy is not None and not is_own(strategy):
             strategy_named(strategy)  # what is wrong with one is said before anything begins
-    words = {team.id: secrets.token_urlsafe(18) for team, _ in ours}
-    tell = _Reporter(records)
+    words = dict[Team, str]()
+    entered, tell = EnteredTeams(records, words), _Reporter(records)
     config = replace(
         _config(folder, place, len(teams)),
-        teams=_Entered(records, words),
-        free=frozenset(words),
+        teams=entered,
+        free=words.keys(),
         admin_password=organiser,
     )
     pages = ContestPages(lambda: ContestsKept(records.documents))
@@ -159,14 +175,29 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
         over = threading.Event()
         stack.callback(over.set)
         certificate = None if place.tls is None else place.tls[0]
-        for team, strategy in ours:
-            ca = None if certificate is None else str(certificate)
-            user, played = f"{team.id}{HERE}", played_as(strategy, folder, team.id)
-            order = Order(url, user, words[team.id], played, team.name, ca)
-            play_on(order, tell, folder, over)
+        ca = None if certificate is None else str(certificate)
+
+        def enlist() -> None:
+            """Play the teams that are to be played here, those that have come since as well."""
+            for team in (*records.teams(), HOUSE):
+                if team.strategy is not None and team.id not in words:
+                    words[team.id] = secrets.token_urlsafe(18)
+                    entered.renew()
+                    played = played_as(team.strategy, folder, team.id)
+                    order = Order(url, f"{team.id}{HERE}", words[team.id], played, team.name, ca)
+                    play_on(order, tell, folder, over)
+
+        enlist()
+        threading.Thread(target=_look_out, args=(enlist, over), daemon=True).start()
         here = Address(url, certificate)
         client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
         yield arena.url, client
+
+
+def _look_out(enlist: Callable[[], None], over: threading.Event) -> None:
+    while not over.wait(FRESH):
+        with suppress(StoreError):  # a busy store: it is tried again
+            enlist()
 
 
 def _config(folder: Path, place: ArenaPlace, teams: int) -> ArenaConfig:

@@ -1,6 +1,6 @@
 """What an organiser does in a contest: each act is on record, the last can be taken back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from cardsharp.contest.entries import Ruling, Stage
 from cardsharp.contest.freeze import KIND, Freeze, board, freeze_of, frozen, next_round
-from cardsharp.contest.records import Records
+from cardsharp.contest.records import PLAYERS, Records
 from cardsharp.errors import ConfigError, Conflict
 from cardsharp.keep.port import Change, Delete, Key, Put
 
@@ -23,6 +23,21 @@ class Altered:
     sort: str
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+
+    def stands(self, body: Mapping[str, Any]) -> bool:
+        """Whether a document's body still has all that the act changed of it."""
+        return all(body.get(name) == value for name, value in self._changed.items())
+
+    def without(self, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The body without the change, with what else has come since; None where none was."""
+        if self.before is None:
+            return None
+        return {**body, **{name: self.before[name] for name in self._changed}}
+
+    @property
+    def _changed(self) -> dict[str, Any]:
+        before, after = self.before or {}, self.after or {}
+        return {name: value for name, value in after.items() if before.get(name) != value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +83,8 @@ class Desk:
 
     def rename(self, name: str, new: str) -> Act:
         """Give a team another name; its id, password and matches stay."""
-        team, puts = self._records.renamed(name, new)
+        is_frozen = board(self._records, self._clock()).frozen is not None
+        team, puts = self._records.renamed(name, new, told=not is_frozen)
         return self._act(f"{team.name} is called {new}", *puts)
 
     def freeze(self, at: datetime) -> Act:
@@ -105,7 +121,9 @@ class Desk:
         last = max((one.round for one in self._records.results()), default=0)
         if everything or (is_over and (number is None or number == last)):
             put = frozen(self._records, replace(freeze, on=False))
-            return self._act("revealed to the end, and the freeze is over", put)
+            return self._act(
+                "revealed to the end, and the freeze is over", put, *self._records.told()
+            )
         if number is None:
             raise ConfigError(
                 "Spectators see all that was played so far, and no more from here on; --all ends "
@@ -128,13 +146,18 @@ class Desk:
         if last is None:
             raise ConfigError("There is nothing to undo; `cardsharp contest history` lists it all.")
         changes: list[Change] = []
+        is_frozen = board(self._records, self._clock()).frozen is not None
         for one in last.changes:
             key = Key(one.partition, one.sort)
+            if is_frozen and one.partition == PLAYERS:
+                continue  # nobody is to see a name's change on a match's page
             now = self._records.documents.get(key)
-            if now is None or now.body != one.after:
+            if now is None or not one.stands(now.body):
                 raise ConfigError(f"What it did has been changed since: {last.what}.")
-            gone = Delete(key, now.version)
-            changes.append(gone if one.before is None else Put(key, one.before, now.version))
+            before, gone = one.without(now.body), Delete(key, now.version)
+            changes.append(gone if before is None else Put(key, before, now.version))
+            if one.before is None and one.partition.endswith(f"#{KIND}"):
+                changes += self._records.told()
         undone = replace(last, undone=True)
         self._records.organise(
             lambda _number: (self._put(undone, None), *changes), reopens=_is_played(last.changes)
@@ -168,4 +191,4 @@ class Desk:
 
 def _is_played(changes: tuple[Altered, ...]) -> bool:
     """Whether matches may follow from these changes, and not only what spectators see."""
-    return any(not one.partition.endswith(f"#{KIND}") for one in changes)
+    return any(one.partition.endswith(("#ruling", "#withdrawn")) for one in changes)

@@ -28,6 +28,7 @@ class Director:
         self._tables = tables
         self._settings = records.settings
         self._teams: list[Team] = []
+        self._form = self._settings.form
         limit = timedelta(seconds=self._settings.timeout)
         self._matches = Matches(tables, self._settings.name, self._settings.seed, limit)
         self._rulings: dict[str, Ruling] = {}
@@ -40,16 +41,14 @@ class Director:
     def step(self) -> bool:
         """Look, begin what can begin, and keep the results; whether the contest is over.
 
-        From the first step on the teams stay as they are.
-
         Raises:
             ArenaError: the host failed. Whether a match has begun is looked up in the next step.
         """
         if not self._teams:
             self._records.begin()
-            self._teams = [team.id for team in self._records.teams()]
         board(self._records, self._clock())
-        ruled = self._records.ruled
+        ruled, teams = self._records.ruled, self._records.teams()
+        self._form, self._teams = self._settings.form_of(teams), [team.id for team in teams]
         self._rulings, self._withdrawn = self._records.rulings(), self._records.withdrawn()
         try:
             self._matches.follow()
@@ -69,10 +68,9 @@ class Director:
 
     def _known(self) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
         """All pairings that are known, and how those ended that have."""
-        form = self._settings.form
         decided: dict[str, Decision] = {}
         while True:
-            pairings = form.pairings(self._teams, decided)
+            pairings = self._form.pairings(self._teams, decided)
             self._matches.read({pairing.round for pairing in pairings})
             news = {
                 pairing.key: decision

@@ -50,6 +50,11 @@ class Settings:
         """Who meets whom."""
         return FORMATS[self.format].seating(self.seats)
 
+    def form_of(self, teams: "Iterable[Entrant]") -> Format:
+        """Who meets whom, also of those teams that came late."""
+        late = ((team.id, team.since) for team in teams if team.since > 1)
+        return self.form.joined(tuple(late))
+
     @property
     def rules(self) -> Rules:
         """How many matches decide a pairing."""
@@ -58,12 +63,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A team of the contest; one with a strategy is played by the director."""
+    """A team of the contest, from the round `since` on; one with a strategy is played here."""
 
     id: Team
     name: str
     ha1: str = field(repr=False)
     strategy: str | None = None
+    since: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self, TypeVar
 
 from cardsharp.contest.bracket import Game
-from cardsharp.contest.pairing import Decision, Pairing, Rules, Team
+from cardsharp.contest.pairing import Decision, Late, Pairing, Rules, Team
 
 
 class Format(ABC):
@@ -35,6 +36,16 @@ class Format(ABC):
         del seats
         return self
 
+    def joined(self, late: Late) -> Self:
+        """The same where those teams came late, in a format that can be joined."""
+        del late
+        return self
+
+    def open_until(self, teams: Sequence[Team]) -> int | None:
+        """The last round from which on a team may take part; 0 without one, None without a last."""
+        del teams
+        return 0
+
     def rules(self, matches: int, most: int) -> Rules:
         """How so many matches decide a pairing."""
         return Rules(matches, most, level=self.level, by_points=self.by_points)
@@ -62,6 +73,33 @@ class Format(ABC):
     @abstractmethod
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
         """The places so far, the best first; teams that share a place stand together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenFormat(Format):
+    """A format that teams may join while it goes on; they have nothing for what was played before.
+
+    It is as long as for those who were there at the start.
+    """
+
+    late: Late = ()
+
+    def joined(self, late: Late) -> Self:
+        """The same where those teams came late."""
+        return replace(self, late=late)
+
+    def open_until(self, teams: Sequence[Team]) -> int | None:
+        """The last round from which on a team may take part; None without a last."""
+        return self.number_of_rounds(len(self.there(teams, 1)))
+
+    def there(self, teams: Sequence[Team], number: int) -> list[Team]:
+        """The teams that take part in the round of that number."""
+        since = dict(self.late)
+        return [team for team in teams if since.get(team, 1) <= number]
+
+    @abstractmethod
+    def number_of_rounds(self, teams: int) -> int | None:
+        """How many rounds there are for so many teams; None where late ones bring further ones."""
 
 
 F = TypeVar("F", bound=Format)

@@ -4,7 +4,7 @@ It goes on meanwhile, and is shown round by round once its organiser says so. Wh
 copied at that moment, by whoever comes first: the director, the organiser or a page.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -76,13 +76,17 @@ class FrozenRecords(Records):
         return self._still.paused
 
     def teams(self) -> list[Entrant]:
-        """The teams as they were called, the best seed first."""
-        names = self._still.names
-        return [replace(team, name=names[team.id]) for team in super().teams()]
+        """The teams as they were called, the best seed first; who came later once that is shown."""
+        names, last = self._still.names, self._freeze.revealed
+        return [
+            replace(team, name=names.get(team.id, team.name))
+            for team in super().teams()
+            if team.id in names or team.since <= last
+        ]
 
     def names(self) -> dict[Team, str]:
         """What the teams were called."""
-        return self._still.names
+        return {team.id: team.name for team in self.teams()} | self._still.names
 
     def withdrawn(self) -> dict[Team, str]:
         """The teams that had withdrawn."""
@@ -108,11 +112,11 @@ class FrozenRecords(Records):
     def _following(self, results: list[Result]) -> list[Result]:
         """These results as far as they follow from each other, and who meets by them."""
         offered = {(one.pairing, one.teams): one for one in results}
-        teams, decided = [team.id for team in self.teams()], decided_of(())
+        teams, decided, form = [team.id for team in self.teams()], decided_of(()), self.form
         while True:
             shown = [
                 offered.get((pairing.key, pairing.teams)) or _bare(pairing)
-                for pairing in self.settings.form.pairings(teams, decided)
+                for pairing in form.pairings(teams, decided)
             ]
             before, decided = decided, decided_of(shown)
             if decided == before:
@@ -165,13 +169,38 @@ def next_round(records: Records, now: datetime) -> int | None:
     return min((one.round for one in live ^ shown), default=None)
 
 
-def held_back(contests: Iterable[Records], now: datetime) -> Callable[[Sequence[str], str], bool]:
-    """Whether a match of the organiser's, by its tags and id, is not to be shown to spectators."""
-    tags, seen = set[str](), set[str]()
+@dataclass(frozen=True, slots=True)
+class Curtain:
+    """What spectators are not to see of matches while contests are frozen.
+
+    Of the organiser's matches with these `tags` only those `seen`, and of those that a team began
+    itself, as to try something, none that had not ended at the moment `since`.
+    """
+
+    tags: frozenset[str]
+    seen: frozenset[str]
+    since: Mapping[Team, datetime]
+
+    def holds(self, tags: Iterable[str], match: str) -> bool:
+        """Whether it hides a match of the organiser's."""
+        return match not in self.seen and not self.tags.isdisjoint(tags)
+
+    def holds_own(self, team: Team, ended: datetime | None) -> bool:
+        """Whether it hides a match that a team began, and that ended then, to the millisecond."""
+        since = self.since.get(team)
+        if since is None:
+            return False
+        return ended is None or ended >= since.replace(microsecond=since.microsecond // 1000 * 1000)
+
+
+def curtain(contests: Iterable[Records], now: datetime) -> Curtain:
+    """What hides now the matches of those of the contests that are frozen."""
+    tags, seen, since = set[str](), set[str](), dict[Team, datetime]()
     for records in contests:
         shown = board(records, now)
         if shown.frozen is not None:
             tags |= {shown.settings.name, shown.settings.practice}
             seen |= {match for result in shown.results() for match, _ in result.ended}
             seen |= {meeting.match for meeting in shown.meetings()}
-    return lambda of, match: match not in seen and not tags.isdisjoint(of)
+            since |= dict.fromkeys((team.id for team in records.teams()), shown.frozen)
+    return Curtain(frozenset(tags), frozenset(seen), since)

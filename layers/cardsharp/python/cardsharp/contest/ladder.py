@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from cardsharp.contest.formats import Format, contest_format
+from cardsharp.contest.formats import OpenFormat, contest_format
 from cardsharp.contest.matching import pairs
 from cardsharp.contest.pairing import Decision, Pairing, Team
 from cardsharp.contest.scoring import ranked
@@ -117,7 +117,7 @@ def ratings(
 
 @contest_format("ladder")
 @dataclass(frozen=True, slots=True)
-class Ladder(Format):
+class Ladder(OpenFormat):
     """The ladder as a format of a contest, of as many rounds as a round robin has.
 
     The next round is known when the one before has ended; with an odd number of teams one sits out.
@@ -126,18 +126,16 @@ class Ladder(Format):
     deployed: ClassVar[bool] = False
     planned: ClassVar[bool] = False
 
-    rounds: int | None = None
-
     def pairings(
         self, teams: Sequence[Team], decided: Mapping[str, Decision]
     ) -> tuple[Pairing, ...]:
         """Every pairing that is known by now."""
         known: tuple[Pairing, ...] = ()
-        for number in range(1, (self.rounds or len(teams) - 1 + len(teams) % 2) + 1):
+        for number in range(1, self.number_of_rounds(len(self.there(teams, 1))) + 1):
             if any(pairing.key not in decided for pairing in known):
                 break
             wins = tuple(decided[pairing.key].wins for pairing in known)
-            known += _round(number, tuple(teams), known, wins)
+            known += _round(number, tuple(self.there(teams, number)), known, wins)
         return known
 
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
@@ -146,6 +144,10 @@ class Ladder(Format):
         wins = tuple(decided[pairing.key].wins for pairing in known)
         rated = _rated(tuple(teams), tuple(known), wins)
         return ranked(teams, {team: (round(rated[team].value),) for team in teams})
+
+    def number_of_rounds(self, teams: int) -> int:
+        """How many rounds there are."""
+        return teams - 1 + teams % 2
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, replace
 Team = str
 """A team's id."""
 
+Late = tuple[tuple[Team, int], ...]
+"""Teams that came late, each with the round from which it takes part."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pairing:

@@ -39,6 +39,7 @@ from cardsharp.contest.entries import (
     Stage,
     decided_of,
 )
+from cardsharp.contest.formats import Format
 from cardsharp.contest.meetings import Meeting, Standing
 from cardsharp.contest.naming import check_name, new_password
 from cardsharp.contest.pairing import Team
@@ -103,7 +104,7 @@ class Records:
         return self._progress().stage
 
     def begin(self) -> None:
-        """Let the contest begin, if it has not; from now on its teams stay as they are."""
+        """Let the contest begin, if it has not; from now on no team is removed."""
         self._change(
             lambda one: replace(one, stage=Stage.BEGUN) if one.stage is Stage.OPEN else one
         )
@@ -119,12 +120,20 @@ class Records:
         found = sorted(self.under("team"), key=lambda one: int(str(one.body["seed"])))
         return [_TEAM.validate_python(one.body) for one in found]
 
+    @property
+    def form(self) -> Format:
+        """Who meets whom, also of the teams that came late."""
+        return self.settings.form_of(self.teams())
+
     def enter(self, name: str, strategy: str | None = None) -> tuple[Entrant, str]:
-        """A new team and its password, which nobody can read again."""
-        self._refuse_once_begun()
+        """A new team and its password, which nobody can read again.
+
+        It takes part at once or, in a contest that has begun, from the next round on.
+        """
+        since = self._next_round(name)
         check_name(name, self.teams())
         team_id, password = secrets.token_hex(12), new_password()
-        team = Entrant(team_id, name, ha1(team_id, password), strategy)
+        team = Entrant(team_id, name, ha1(team_id, password), strategy, since)
         try:
             self.add(team)
         except Conflict:
@@ -135,13 +144,14 @@ class Records:
         """Enter a team as the last seed.
 
         Raises:
-            Conflict: the name is taken, or the contest has begun.
+            Conflict: the name is taken, or the contest has begun or ended meanwhile.
         """
         found = self._document()
         if team.name in {one.name for one in self.teams()}:
             raise Conflict("The name is taken.")
         seed = PROGRESS.validate_python(found.body).entered + 1
-        self._change_teams(found, seed, self._put_team(team, seed, 0), _player(team))
+        stage = Stage.OPEN if team.since == 1 else Stage.BEGUN
+        self._change_teams(found, seed, self._put_team(team, seed, 0), _player(team), stage=stage)
 
     def new_password(self, name: str) -> tuple[Entrant, str]:
         """A team and its new password, which counts within seconds in place of the old one."""
@@ -149,7 +159,8 @@ class Records:
         team, document = self._team(name)
         team = replace(team, ha1=ha1(team.id, password))
         seed = int(str(document.body["seed"]))
-        self.documents.commit(self._put_team(team, seed, document.version), _player(team))
+        player = replace(team, name=self.players().get(team.id, team.name))
+        self.documents.commit(self._put_team(team, seed, document.version), _player(player))
         return team, password
 
     def remove(self, name: str) -> None:
@@ -197,20 +208,43 @@ class Records:
         put = put_of(self.key("team", team.id), _TEAM, team, expected)
         return put._replace(body={**put.body, "seed": seed})
 
-    def _change_teams(self, found: Document, entered: int, *changes: Change) -> None:
-        """Change teams of a contest that is open, and still as it was found; raises `Conflict`."""
+    def _change_teams(
+        self, found: Document, entered: int, *changes: Change, stage: Stage = Stage.OPEN
+    ) -> None:
+        """Change teams of a contest at that stage, still as it was found; raises `Conflict`."""
         progress = PROGRESS.validate_python(found.body)
-        if progress.stage is not Stage.OPEN:
-            raise Conflict("The contest has begun.")
-        counted = replace(progress, entered=entered)
+        if progress.stage is not stage:
+            raise Conflict("The contest has gone on.")
+        # It is counted as ruled, so that no contest ends that has not seen who came late.
+        counted = replace(progress, entered=entered, ruled=progress.ruled + (stage is Stage.BEGUN))
         self.documents.commit(put_of(found.key, PROGRESS, counted, found.version), *changes)
 
     def _refuse_once_begun(self) -> None:
         if self.stage is not Stage.OPEN:
             raise ConfigError(
-                "The contest has begun: its teams can be renamed and withdraw, but none is added "
-                "or removed. Whoever comes late can enter the next contest."
+                "The contest has begun: its teams can withdraw, but none is removed, and none is "
+                "seeded anew."
             )
+
+    def _next_round(self, name: str) -> int:
+        """The first round that a team can still play; raises `ConfigError` where none is left."""
+        stage, results = self.stage, self.results()
+        if stage is Stage.OPEN:
+            return 1
+        if stage is Stage.OVER:
+            raise ConfigError(f"The contest is over; {name} can enter the next one.")
+        teams, last = self.teams(), max((one.round for one in results), default=1)
+        number = 1 + min((one.round for one in results if not one.decided), default=last)
+        number = max(number, *(team.since for team in teams))
+        until = self.form.open_until([team.id for team in teams])
+        if until is not None and number > until:
+            why = "its last round is under way" if until else "its bracket is drawn"
+            raise ConfigError(
+                f"The contest has begun, and {why}. {name} can take the place of a team that has "
+                "not come: give that one's entry the name by `cardsharp contest teams rename`, and "
+                "a new password by `cardsharp contest teams credentials`."
+            )
+        return number
 
     # --- what organisers say ---------------------------------------------------------------
 
@@ -231,12 +265,22 @@ class Records:
         """The teams that have withdrawn, each with its reason."""
         return {one.key.sort: str(one.body["reason"]) for one in self.under("withdrawn")}
 
-    def renamed(self, name: str, new: str) -> tuple[Entrant, list[Put]]:
-        """The team, and what a new name of it writes."""
+    def renamed(self, name: str, new: str, *, told: bool) -> tuple[Entrant, list[Put]]:
+        """The team, and what a new name of it writes; also where the arena is `told` of it."""
         team, document = self._team(name)
         check_name(new, [other for other in self.teams() if other != team])
         puts = [Put(document.key, {**document.body, "name": new}, None)]
-        return team, [*puts, _player(replace(team, name=new))]
+        return team, [*puts, *([_player(replace(team, name=new))] if told else [])]
+
+    def players(self) -> dict[Team, str]:
+        """The names of the teams as the arena has been told them."""
+        found = (self.documents.get(Key(PLAYERS, team.id)) for team in self.teams())
+        return {one.key.sort: str(one.body["name"]) for one in found if one is not None}
+
+    def told(self) -> list[Put]:
+        """What tells the arena of the names that it has not been told yet."""
+        known = self.players()
+        return [_player(team) for team in self.teams() if known.get(team.id, "") != team.name]
 
     def rulings(self) -> dict[str, Ruling]:
         """The rulings by pairing."""
@@ -280,7 +324,7 @@ class Records:
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""
         teams = [team.id for team in self.teams()]
-        return self.settings.form.table(teams, decided_of(self.results()))
+        return self.form.table(teams, decided_of(self.results()))
 
     # --- practice --------------------------------------------------------------------------
 

@@ -3,22 +3,26 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cardsharp.contest.formats import Format, contest_format
+from cardsharp.contest.formats import OpenFormat, contest_format
 from cardsharp.contest.pairing import Decision, Pairing, Team
 from cardsharp.contest.scoring import decided_of, places, points
 
 
 @contest_format("round-robin")
 @dataclass(frozen=True, slots=True)
-class RoundRobin(Format):
-    """The format; with an odd number of teams each sits out one round."""
+class RoundRobin(OpenFormat):
+    """The format; with an odd number of teams each sits out one round.
+
+    Who comes late meets one of the others each round, whatever that one has to play beside.
+    """
 
     def pairings(
         self, teams: Sequence[Team], decided: Mapping[str, Decision]
     ) -> tuple[Pairing, ...]:
         """All pairings, known from the start: one team stays, the others turn about it."""
         del decided
-        circle: list[Team | None] = [*teams, *([None] if len(teams) % 2 else [])]
+        first = self.there(teams, 1)
+        circle: list[Team | None] = [*first, *([None] if len(first) % 2 else [])]
         seeds = {team: place for place, team in enumerate(teams)}
         found: list[Pairing] = []
         for number in range(1, len(circle)):
@@ -29,7 +33,16 @@ class RoundRobin(Format):
                     key = f"{number}-{len(found) + 1}"
                     found.append(Pairing(key, number, "round", pair))
             circle = [circle[0], circle[-1], *circle[1:-1]]
-        return tuple(found)
+        for place, (team, since) in enumerate(self.late):
+            others = [*first, *(other for other, _ in self.late[:place])]
+            for number, other in enumerate(others[place:] + others[:place], since):
+                key = f"{number}-{len(found) + 1}"
+                found.append(Pairing(key, number, "round", (other, team)))
+        return tuple(sorted(found, key=lambda pairing: pairing.round))
+
+    def number_of_rounds(self, teams: int) -> None:
+        """Nobody comes too late."""
+        del teams
 
     def scores(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> dict[Team, float]:
         """A point for a pairing won, a half for a level one."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.pairing import Decision, Late, Pairing, Team
 
 
 def points(teams: Sequence[Team], played: Iterable[tuple[Pairing, Decision]]) -> dict[Team, float]:
@@ -23,11 +23,12 @@ def decided_of(
     return [(pairing, decided[pairing.key]) for pairing in pairings if pairing.key in decided]
 
 
-def sat_out(teams: Sequence[Team], known: Sequence[Pairing]) -> Counter[Team]:
-    """How often each team had no opponent."""
-    rounds = len({pairing.round for pairing in known})
+def sat_out(teams: Sequence[Team], known: Sequence[Pairing], late: Late = ()) -> Counter[Team]:
+    """How often each team had no opponent since it was there."""
+    rounds, since = {pairing.round for pairing in known}, dict(late)
     played = Counter(team for pairing in known for team in pairing.teams)
-    return Counter({team: rounds - played[team] for team in teams})
+    there = {team: sum(number >= since.get(team, 1) for number in rounds) for team in teams}
+    return Counter({team: there[team] - played[team] for team in teams})
 
 
 def places(

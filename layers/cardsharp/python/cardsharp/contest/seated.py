@@ -9,7 +9,7 @@ from math import ceil
 from typing import ClassVar
 
 from cardsharp.contest.facts import share_of
-from cardsharp.contest.formats import Format, contest_format
+from cardsharp.contest.formats import OpenFormat, contest_format
 from cardsharp.contest.pairing import Decision, Pairing, Team
 from cardsharp.contest.scoring import decided_of, ranked, sat_out
 
@@ -19,7 +19,7 @@ SAT_OUT = 0.5
 
 @contest_format("tables")
 @dataclass(frozen=True, slots=True)
-class SeatedTables(Format):
+class SeatedTables(OpenFormat):
     """The format; the next round is drawn when the one before has ended.
 
     In the first round the best seeds sit apart. After that the best so far is joined by those whom
@@ -32,7 +32,6 @@ class SeatedTables(Format):
     planned: ClassVar[bool] = False
 
     seats: int = 4
-    rounds: int | None = None
 
     def seating(self, seats: int) -> "SeatedTables":
         """The same for tables of so many."""
@@ -43,36 +42,41 @@ class SeatedTables(Format):
     ) -> tuple[Pairing, ...]:
         """Every table that is known by now."""
         known: tuple[Pairing, ...] = ()
-        for number in range(1, (self.rounds or ceil((len(teams) - 1) / (self.seats - 1))) + 1):
+        for number in range(1, self.number_of_rounds(len(self.there(teams, 1))) + 1):
             if any(pairing.key not in decided for pairing in known):
                 break
-            by = _made(teams, known, decided)
-            order = [team for level in ranked(teams, by) for team in level]
-            known += _drawn(number, self.seats, tuple(teams), tuple(order), known)
+            there = self.there(teams, number)
+            by = self._made(there, known, decided)
+            order = [team for level in ranked(there, by) for team in level]
+            known += _drawn(number, self.seats, tuple(there), tuple(order), known)
         return known
+
+    def number_of_rounds(self, teams: int) -> int:
+        """How many rounds there are."""
+        return ceil((teams - 1) / (self.seats - 1))
 
     def scores(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> dict[Team, float]:
         """A point for a table of which somebody is the first, less for other places."""
-        made = _made(teams, self.pairings(teams, decided), decided)
+        made = self._made(teams, self.pairings(teams, decided), decided)
         return {team: score for team, (score, _) in made.items()}
 
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
         """The places so far."""
-        return ranked(teams, _made(teams, self.pairings(teams, decided), decided))
+        return ranked(teams, self._made(teams, self.pairings(teams, decided), decided))
 
-
-def _made(
-    teams: Sequence[Team], known: Sequence[Pairing], decided: Mapping[str, Decision]
-) -> dict[Team, tuple[float, float]]:
-    """The points of each team for its places, and those that it made in the game."""
-    score = {team: SAT_OUT * times for team, times in sat_out(teams, known).items()}
-    made = dict.fromkeys(teams, 0.0)
-    for pairing, decision in decided_of(known, decided):
-        shares = _shares(pairing, decision)
-        for team, share, points in zip(pairing.teams, shares, decision.points, strict=True):
-            score[team] += share
-            made[team] += points
-    return {team: (round(score[team], 9), made[team]) for team in teams}
+    def _made(
+        self, teams: Sequence[Team], known: Sequence[Pairing], decided: Mapping[str, Decision]
+    ) -> dict[Team, tuple[float, float]]:
+        """The points of each team for its places, and those that it made in the game."""
+        idle = sat_out(teams, known, self.late)
+        score = {team: SAT_OUT * times for team, times in idle.items()}
+        made = dict.fromkeys(teams, 0.0)
+        for pairing, decision in decided_of(known, decided):
+            shares = _shares(pairing, decision)
+            for team, share, points in zip(pairing.teams, shares, decision.points, strict=True):
+                score[team] += share
+                made[team] += points
+        return {team: (round(score[team], 9), made[team]) for team in teams}
 
 
 def _shares(pairing: Pairing, decision: Decision) -> list[float]:

@@ -77,7 +77,7 @@ class Status:
     """How a contest stands at one moment, while its arena has these matches `running`."""
 
     def __init__(self, records: Records, running: Iterable[Playing] = ()) -> None:
-        self.settings = records.settings
+        self.settings, self.form = records.settings, records.form
         self.paused = records.paused
         self.frozen = records.frozen
         self.teams = [team.id for team in records.teams()]
@@ -123,7 +123,7 @@ class Status:
     def _table(self) -> list[list[Team]]:
         if len(self.teams) < LEAST:
             return [self.teams] if self.teams else []
-        return self.settings.form.table(self.teams, self._decided)
+        return self.form.table(self.teams, self._decided)
 
     @property
     def _decided(self) -> dict[str, Decision]:
@@ -140,18 +140,18 @@ class Status:
     @property
     def is_knockout(self) -> bool:
         """Whether there is a bracket."""
-        return self.settings.form.lives is not None
+        return self.form.lives is not None
 
     def drawing(self) -> Drawing:
         """The bracket, or the rounds side by side."""
-        games = self.settings.form.games(len(self.teams))
+        games = self.form.games(len(self.teams))
         if games:
             return bracket(games, self.teams, self.results)
-        return rounds(self.results, self.settings.form)
+        return rounds(self.results, self.form)
 
     def standings(self) -> Iterator[TeamLine]:
         """The teams by their places, those who share one by pairings lost and won."""
-        place, scores = 1, self.settings.form.scores(self.teams, self._decided)
+        place, scores = 1, self.form.scores(self.teams, self._decided)
         for level in self._table:
             last = place + len(level) - 1
             shared = str(place) if place == last else f"{place} to {last}"
@@ -167,7 +167,7 @@ class Status:
             return "champion" if len(self.champions) == 1 else "first"
         if team in self._withdrawn:
             return "withdrawn"
-        lives = self.settings.form.lives
+        lives = self.form.lives
         if lives is None or self.over:
             return ""
         return "out" if lost >= lives else "one loss" if lost else "no loss"

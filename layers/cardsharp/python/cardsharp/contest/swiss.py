@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from cardsharp.contest.formats import Format, contest_format
+from cardsharp.contest.formats import OpenFormat, contest_format
 from cardsharp.contest.matching import pairs
 from cardsharp.contest.pairing import Decision, Pairing, Team
 from cardsharp.contest.scoring import decided_of, places, points, sat_out
@@ -20,30 +20,28 @@ _AGAIN, _APART = 10**8, 10**4
 
 @contest_format("swiss")
 @dataclass(frozen=True, slots=True)
-class Swiss(Format):
+class Swiss(OpenFormat):
     """The format; the next round is known when the one before has ended.
 
-    Without `rounds` there are as many as single elimination would need and one more, but not more
-    than half as many as teams: so many always work out with nobody met twice (Dirac's theorem).
+    There are as many rounds as single elimination would need and one more, but not more than half
+    as many as teams: so many always work out with nobody met twice (Dirac's theorem).
     With an odd number of teams one sits out a round, for a point: the last of those who have done
     so least.
     """
 
     deployed: ClassVar[bool] = False
 
-    rounds: int | None = None
-
     def pairings(
         self, teams: Sequence[Team], decided: Mapping[str, Decision]
     ) -> tuple[Pairing, ...]:
         """Every pairing that is known by now."""
         known: list[Pairing] = []
-        for number in range(1, self.number_of_rounds(len(teams)) + 1):
-            score = self._points(teams, known, decided)
-            order = tuple(score[team] for team in teams)
+        for number in range(1, self.number_of_rounds(len(self.there(teams, 1))) + 1):
+            score, there = self._points(teams, known, decided), self.there(teams, number)
+            order = tuple(score[team] for team in there)
             known += [
                 Pairing(f"{number}-{place}", number, "round", pair)
-                for place, pair in enumerate(_paired(tuple(teams), tuple(known), order), 1)
+                for place, pair in enumerate(_paired(tuple(there), tuple(known), order), 1)
             ]
             if any(pairing.key not in decided for pairing in known):
                 break
@@ -60,13 +58,13 @@ class Swiss(Format):
 
     def number_of_rounds(self, teams: int) -> int:
         """How many rounds there are."""
-        return self.rounds or min((teams - 1).bit_length() + 1, (teams + 1) // 2)
+        return min((teams - 1).bit_length() + 1, (teams + 1) // 2)
 
     def _points(
         self, teams: Sequence[Team], known: Sequence[Pairing], decided: Mapping[str, Decision]
     ) -> dict[Team, float]:
         score = points(teams, decided_of(known, decided))
-        for team, times in sat_out(teams, known).items():
+        for team, times in sat_out(teams, known, self.late).items():
             score[team] += times
         return score
 

@@ -1,6 +1,7 @@
 """What an arena can be told when it is started."""
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -42,7 +43,7 @@ class ArenaConfig:
     slow_down: bool = False
     per_address: int = PER_ADDRESS
     per_user: int = PER_USER
-    free: frozenset[str] = frozenset()
+    free: AbstractSet[str] = frozenset()
     crowded: bool = False
     tls: tuple[Path, Path] | None = None
     insecure: bool = False

@@ -7,6 +7,7 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
@@ -103,7 +104,7 @@ class GuardLimits:
     guesses: Guesses
     shares: Shares
     slow: tuple[SlowDown, SlowDown] | None = None
-    free: frozenset[str] = frozenset()
+    free: AbstractSet[str] = frozenset()
     crowded: bool = False
 
 

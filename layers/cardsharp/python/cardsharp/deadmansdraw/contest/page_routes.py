@@ -44,12 +44,19 @@ class ContestPages:
     def held_back(self) -> Callable[[Match], bool]:
         """What says now which matches only the organiser and those who play them may see."""
         # Slow to load, and needed by no player.
-        from cardsharp.contest.freeze import held_back  # noqa: PLC0415
+        from cardsharp.contest.freeze import curtain  # noqa: PLC0415
 
         contests = self._contests()
-        held = held_back(map(contests.named, contests.names()), self._clock())
-        # Teams may give their own practice matches any tag.
-        return lambda one: one.pairing.creator is None and held(one.params.tags or (), one.id)
+        before = curtain(map(contests.named, contests.names()), self._clock())
+
+        def hidden(one: Match) -> bool:
+            team = one.pairing.creator
+            if team is None:
+                return before.holds(one.params.tags or (), one.id)
+            # Which tags a team gives to its own matches is up to it.
+            return before.holds_own(team, one.last_move_at if one.finished else None)
+
+        return hidden
 
     def routes(self, site: "Callable[[], Site]", lobby: Lobby, guard: Guard) -> list[Route]:
         """The routes of the pages and of what they load."""
