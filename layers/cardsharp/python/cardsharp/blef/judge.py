@@ -89,7 +89,7 @@ def _chance(position: Position, seen: Foresight, action: int) -> float:
     last = position.last_bet
     if action == CHECK and last is not None:
         return 1 - seen.chances[last]
-    return seen.bet(action, deep=True)
+    return seen.bet(action)
 
 
 def _in_match(position: Position, kept: float) -> float:

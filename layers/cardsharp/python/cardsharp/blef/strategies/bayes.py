@@ -22,7 +22,10 @@ from cardsharp.strategy import percent
 _SURPRISE = 0.1
 """How often the others check where we expect no such thing: then only the truth counts."""
 
-_DEEP = 8
+_GLANCED = 3
+"""Every third world is enough to see which bets are worth a look."""
+
+_DEEP = 10
 """How many of the best bets are looked into a second time, with our answers to a raise."""
 
 _ANSWERS = 6
@@ -39,9 +42,16 @@ class Foresight:
     worlds: Sequence[World]
     chances: Sequence[float]
 
-    def bet(self, bet: int, *, deep: bool) -> float:
+    def bet(self, bet: int) -> float:
         """The chance not to lose the round with a bet."""
-        modelled = self._within(bet, self.worlds, deep=deep) / len(self.worlds)
+        return self._mixed(bet, self._within(bet, self.worlds, deep=True) / len(self.worlds))
+
+    def glance(self, bet: int) -> float:
+        """The same in some of the worlds, without our answers to a raise."""
+        some = self.worlds[::_GLANCED]
+        return self._mixed(bet, self._within(bet, some, deep=False) / len(some))
+
+    def _mixed(self, bet: int, modelled: float) -> float:
         return (1 - _SURPRISE) * modelled + _SURPRISE * self.chances[bet]
 
     def _within(self, bet: int, worlds: Iterable[World], *, deep: bool) -> float:
@@ -128,9 +138,9 @@ def weighed(position: Position, seen: Foresight) -> Decision:
 def _bets(seen: Foresight, bets: list[int]) -> list[Option]:
     """The bets worth a look, the best of them looked into deeper."""
     likely = [bet for bet in bets if seen.chances[bet] > 0] or bets[:1]
-    likely.sort(key=lambda bet: -seen.bet(bet, deep=False))
+    likely.sort(key=lambda bet: -seen.glance(bet))
     return [
-        Option(bet, seen.bet(bet, deep=True), f"holds with {percent(seen.chances[bet])}")
+        Option(bet, seen.bet(bet), f"holds with {percent(seen.chances[bet])}")
         for bet in likely[:_DEEP]
     ]
 

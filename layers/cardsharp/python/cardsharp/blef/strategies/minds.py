@@ -4,19 +4,21 @@ The habits are the generic ones of players who look at their own cards. Nobody i
 one of them, so each only has a weight before the first bet, and none excludes a bet for good.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import exp
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.strategies.odds import Odds, odds
 
 OPENING = -1
-"""The last bet where there is none: as an index it is the end of `Mind.replies`."""
+"""The last bet where there is none."""
 
-Replies = Sequence[int] | dict[int, int]
-"""What is said to each last bet; of a habit at the end what opens a round."""
+_FROM_THE_TOP = range(len(BETS) - 1, OPENING, -1)
+
+Replies = Mapping[int, int]
+"""What is said to each last bet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +50,17 @@ _TEMPERATURE = 0.12
 """Of the softmax over the chances by which a bet against the habit is picked."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mind:
-    """Certain cards as a player: what each habit would say, and how plausible each bet looks."""
+    """Certain cards as a player: how likely each bet looks, and what each habit would say."""
 
-    replies: tuple[Replies, ...]
-    plausible: Odds
     chances: Odds
+    replies: tuple[Replies, ...]
+
+    @cached_property
+    def plausible(self) -> Odds:
+        """How often each bet is made against the habits, up to a factor."""
+        return [exp((chance - 1) / _TEMPERATURE) for chance in self.chances]
 
     def foretells(self, last: int, action: int) -> list[float]:
         """By habit, how likely it makes this decision after `last`."""
@@ -73,33 +79,35 @@ class Mind:
 def mind_of(pool: int, hidden: int) -> Mind:
     """The mind of somebody with these cards who does not see `hidden` others."""
     chances = odds(pool, hidden)
-    careful = _careful(chances)
-    return Mind(
-        tuple(_replies(habit, chances, careful) for habit in HABITS),
-        [exp((chance - 1) / _TEMPERATURE) for chance in chances],
-        chances,
-    )
+    return Mind(chances, tuple(_Replies(habit, chances) for habit in HABITS))
 
 
-def _careful(chances: Odds) -> list[int]:
-    """To each last bet: check if it fails as likely as the best bet above holds, else bet that."""
-    replies = [CHECK] * len(BETS)
-    best, top = CHECK, -1.0
-    for last in range(len(BETS) - 1, -1, -1):
-        if 1 - chances[last] < top:
-            replies[last] = best
-        if chances[last] > top:
-            best, top = last, chances[last]
-    return [*replies, best]
+class _Replies(dict[int, int]):
+    """What a habit says to each last bet, found when it is first asked."""
 
+    def __init__(self, habit: Habit, chances: Odds) -> None:
+        super().__init__()
+        self._habit, self._chances = habit, chances
 
-def _replies(habit: Habit, chances: Odds, careful: list[int]) -> Replies:
-    if habit.check is None or habit.bet is None:
-        return careful
-    dares = [bet for bet, chance in enumerate(chances) if chance >= habit.bet]
-    highest = dares[-1] if dares else OPENING
-    replies = [
-        CHECK if chance < habit.check else highest if last < highest else careful[last]
-        for last, chance in enumerate(chances)
-    ]
-    return [*replies, highest if dares else careful[OPENING]]
+    @cached_property
+    def _dared(self) -> int:
+        """The highest bet that the habit dares, `OPENING` where there is none."""
+        bold, chances = self._habit.bet, self._chances
+        if bold is None:
+            return OPENING
+        return next((bet for bet in _FROM_THE_TOP if chances[bet] >= bold), OPENING)
+
+    def __missing__(self, last: int) -> int:
+        self[last] = said = self._said(last)
+        return said
+
+    def _said(self, last: int) -> int:
+        chances, doubt = self._chances, self._habit.check
+        if doubt is not None and last != OPENING and chances[last] < doubt:
+            return CHECK
+        if last < self._dared:
+            return self._dared
+        top = max(chances[last + 1 :], default=0.0)
+        if last != OPENING and 1 - chances[last] >= top:
+            return CHECK
+        return len(BETS) - 1 - chances[::-1].index(top)  # of equals the highest

@@ -107,9 +107,9 @@ def _odds_of_values(counts: int, unseen: int, hidden: int) -> tuple[float, ...]:
     """The chances of the bets on values alone; `counts` are of the seen cards by value."""
     have = _unpacked(counts)
     found = []
-    for number in _VALUE_BETS:
-        needs = sorted(_need(n, have[value], len(COLOURS)) for value, n in BETS[number].values)
-        found.append(_chance(tuple(need for need in needs if need[0]), unseen, hidden))
+    for claimed in _CLAIMS:
+        needs = [_NEEDS[n][have[value]] for value, n in claimed if n > have[value]]
+        found.append(_chance(tuple(sorted(needs)), unseen, hidden))
     return tuple(found)
 
 
@@ -146,6 +146,8 @@ def _suit_truths(colour: int) -> tuple[int, ...]:
     )
 
 
+_CLAIMS = tuple(BETS[number].values for number in _VALUE_BETS)
+_NEEDS = [[_need(n, have, len(COLOURS)) for have in range(n)] for n in range(len(COLOURS) + 1)]
 _FLUSH_SIZE = BETS[_FIRST_FLUSH].colours[0][1]
 _COUNTS = tuple(_packed(suit) for suit in range(_ONE_COLOUR + 1))
 _EXACT_BITS = tuple(bits_of(BETS[number].cards) for number in _EXACT)

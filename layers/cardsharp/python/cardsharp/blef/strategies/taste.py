@@ -7,16 +7,18 @@ how many of its cards that claims too.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import accumulate
 from math import exp
+from operator import mul
 from random import Random
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.strategies.large import BONDS, bond
 from cardsharp.blef.strategies.minds import OPENING, mind_of
+from cardsharp.blef.strategies.odds import Odds
 
 _MARKS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)
 """Where a level of chances ends and the next one begins."""
@@ -42,12 +44,20 @@ _FAR = 0.1
 class Traits:
     """What certain cards make of each bet.
 
-    Its level; 1 where no higher bet is as likely; and the last lower bet that is, or -1.
+    Its level; twice that, and 1 more where no higher bet is as likely; and the next higher bet that
+    is likelier, or one above all.
     """
 
     levels: Sequence[int]
-    high: Sequence[int]
-    before: Sequence[int]
+    looks: Sequence[int]
+    likelier: Sequence[int]
+
+    def firsts(self, last: int) -> Iterator[int]:
+        """The bets above `last` that are likelier than all bets between."""
+        bet = last + 1
+        while bet < len(self.likelier):
+            yield bet
+            bet = self.likelier[bet]
 
 
 @lru_cache(maxsize=8192)
@@ -55,17 +65,21 @@ def traits_of(pool: int, hidden: int) -> Traits:
     """The traits for somebody with these cards who does not see `hidden` others."""
     chances = mind_of(pool, hidden).chances
     tops = list(accumulate(reversed(chances), max, initial=-1.0))[-2::-1]
-    before: list[int] = []
-    for bet, chance in enumerate(chances):
-        lower = bet - 1
-        while lower >= 0 and chances[lower] < chance:
-            lower = before[lower]
-        before.append(lower)
-    return Traits(
-        [bisect_right(_MARKS, chance) for chance in chances],
-        [int(chance > top) for chance, top in zip(chances, tops, strict=True)],
-        before,
-    )
+    levels = [bisect_right(_MARKS, chance) for chance in chances]
+    looks = [
+        2 * level + (chance > top) for level, chance, top in zip(levels, chances, tops, strict=True)
+    ]
+    return Traits(levels, looks, _likelier(chances))
+
+
+def _likelier(chances: Odds) -> list[int]:
+    found, above = [len(chances)] * len(chances), [len(chances)]
+    for bet in range(len(chances) - 1, -1, -1):
+        while len(above) > 1 and chances[above[-1]] <= chances[bet]:
+            above.pop()
+        found[bet] = above[-1]
+        above.append(bet)
+    return found
 
 
 @cache
@@ -107,12 +121,12 @@ class Taste:
         total = sum(weights)
         levels, edges = [0.0] * len(self.levels), [0.0] * _EDGES
         steps, bonds = [0.0] * len(self.steps), [0.0] * BONDS
-        shared = _bonds(last)
+        shared, firsts = _bonds(last), {*traits.firsts(last)}
         for place, weight in enumerate(weights):
             bet = last + 1 + place
             off = (bet == action) - weight / total
             levels[traits.levels[bet]] += off
-            edges[2 * (traits.before[bet] <= last) + traits.high[bet]] += off
+            edges[2 * (bet in firsts) + (traits.looks[bet] & 1)] += off
             steps[_STEP_OF[place]] += off
             bonds[shared[place]] += off
         beside = zip((0.0, *levels), levels, (*levels[1:], 0.0), strict=False)
@@ -137,7 +151,10 @@ class Tasting:
         self._taste = taste
         self._checks = [1 / (1 + exp(-odds)) for odds in taste.checks]
         edges = [exp(edge) for edge in taste.edges]
-        self._looks = [[exp(level) * edge for level in taste.levels] for edge in edges]
+        levels = [exp(level) for level in taste.levels]
+        self._looks, self._firsts = (
+            [level * edge for level in levels for edge in two] for two in (edges[:2], edges[2:])
+        )
         self._steps = [exp(step) for step in taste.steps]
         self._bonds = [exp(bond_) for bond_ in taste.bonds]
         self._near: dict[int, list[float]] = {}
@@ -156,13 +173,11 @@ class Tasting:
                 self._steps[step] * self._bonds[shared]
                 for step, shared in zip(_STEP_OF, _bonds(last), strict=False)
             ]
-        begin, looks = last + 1, self._looks
-        return [
-            looks[2 * (lower <= last) + high][level] * by
-            for level, high, lower, by in zip(
-                traits.levels[begin:], traits.high[begin:], traits.before[begin:], near, strict=True
-            )
-        ]
+        begin, looks = last + 1, traits.looks
+        found = [*map(mul, map(self._looks.__getitem__, looks[begin:]), near)]
+        for bet in traits.firsts(last):
+            found[bet - begin] = self._firsts[looks[bet]] * near[bet - begin]
+        return found
 
     def chance(self, traits: Traits, last: int, action: int) -> float:
         """How often the action is taken."""

@@ -12,13 +12,13 @@ from cardsharp.blef.strategies.odds import bit_of, bits_of, truths
 from cardsharp.blef.strategies.reading import Insight
 from cardsharp.blef.strategies.taste import TastedReplies, traits_of
 
-_DRAWS = 240
+_DRAWS = 120
 """Hands that are drawn for one player who has bet."""
 
 _TRIES = 3
 """Hands among which each of several players who have bet gets one."""
 
-_KEPT = 90
+_KEPT = 60
 """Worlds that are looked ahead in."""
 
 NOBODY: Mapping[int, Insight] = {}
@@ -92,7 +92,7 @@ def _drawn(
     """
     tries, rng = chance
     left, weight, pool = list(unseen), 1.0, mine
-    replies: list[Replies] = [()] * len(others)
+    replies: list[Replies] = [{}] * len(others)
     # Whoever has bet draws first: so these hands are not what the silent ones left over.
     for place, other in sorted(enumerate(others), key=lambda pair: not pair[1].said):
         hands = [sum(rng.sample(left, other.cards)) for _ in range(tries if other.said else 1)]
