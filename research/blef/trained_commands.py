@@ -48,6 +48,7 @@ app = cyclopts.App(
 )
 
 app.command("research.blef.gate:gate", name="gate")
+app.command("research.blef.reliability:reliability", name="reliability")
 
 _HOUR = 3600.0
 _LESSONS = Lessons()

@@ -1,5 +1,6 @@
 """The strategies of Blef: what they bet, and that each choice is explained and repeatable."""
 
+import re
 from itertools import combinations
 from math import comb
 from random import Random
@@ -9,8 +10,10 @@ import pytest
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.cards import DECK, VALUES, Card, Hand, sort_hand
 from cardsharp.blef.position import Position
+from cardsharp.blef.rules import max_cards
 from cardsharp.blef.state import Move
 from cardsharp.blef.strategies import build
+from cardsharp.blef.strategies.bayes import foresee, holds
 from cardsharp.blef.strategies.odds import bits_of, odds
 
 
@@ -84,3 +87,46 @@ def test_a_bet_is_evidence_of_the_hand_behind_it() -> None:
 def test_bayes_checks_what_cannot_be_true() -> None:
     assert choice("bayes", seen("9c", 1, "Pair of aces")) == "Check"
     assert choice("bayes", seen("9c", 1, "Great straight flush (9-A), spades")) == "Check"
+
+
+def table_of(players: int, dice: Random) -> Position:
+    """A round of so many, with up to three bets before ours."""
+    n_cards = tuple(dice.randint(1, max_cards(players)) for _ in range(players))
+    hand = sort_hand(dice.sample(DECK, n_cards[0]))
+    bets = sorted(dice.sample(range(50), dice.randint(0, 3)))
+    moves = tuple(
+        Move((place - len(bets)) % players, bet) for place, bet in enumerate(bets, players)
+    )
+    return Position(0, 9, 11, n_cards, (hand, *[()] * (players - 1)), 0, moves)
+
+
+@pytest.mark.parametrize("players", [3, 5])
+def test_a_belief_is_never_said_as_a_fact_and_says_what_it_assumes(players: int) -> None:
+    """Only what the own cards decide is certain; where others hold cards nothing is 0 or 100 %."""
+    dice, certain = Random(players), 0
+    for _ in range(12):
+        position = table_of(players, dice)
+        decision = build("reader", Random(1)).decide(position)
+        by_cards = odds(bits_of(position.hand), position.hidden)
+        assert decision.reason.startswith("If the others bet by their cards as most do: ")
+        assert not re.search(r"\b(0|100)(\.0)? %", decision.reason)
+        for option in decision.options:
+            bet = position.last_bet if option.action == CHECK else option.action
+            assert bet is not None
+            decided = by_cards[bet] in {0, 1}
+            assert decided or 0.001 <= option.value <= 0.999
+            if option.action != CHECK:
+                certain += decided
+                assert decided == (option.note in {"holds for certain", "cannot hold"})
+    assert certain > 0
+
+
+def test_an_opening_that_holds_in_every_imagined_world_is_not_held_for_certain() -> None:
+    """Three players with 6 cards each: some 10 is all but certain, and said so."""
+    position = Position(0, 9, 8, (6, 6, 6), (hand_of("9c 9d Jc Qd Kh As"), (), ()), 0)
+    seen = foresee(position)
+    ten = bet_called("High card, 10")
+    assert all(world.truth >> ten & 1 for world in seen.worlds)
+    assert 0.99 < seen.chances[ten] < 1
+    assert holds(seen.chances[ten]) == "holds with more than 99 %"
+    assert holds(seen.chances[bet_called("Pair of 9s")]) == "holds for certain"

@@ -17,7 +17,7 @@ from cardsharp.blef.decisions import opened
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import MIN_PLAYERS, max_cards
 from cardsharp.blef.strategies.base import Decision, Option
-from cardsharp.blef.strategies.bayes import Foresight, foresee, weighed
+from cardsharp.blef.strategies.bayes import Foresight, foresee, holds, weighed
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
@@ -80,7 +80,7 @@ def _equilibrium(position: Position, seen: Foresight, solved: Mixture) -> Decisi
 
 def _option(position: Position, seen: Foresight, action: int) -> Option:
     last = position.last_bet if action == CHECK else action
-    held = "" if last is None else f"holds with {percent(seen.chances[last])}"
+    held = "" if last is None else holds(seen.chances[last])
     return Option(action, _chance(position, seen, action), held)
 
 

@@ -7,13 +7,16 @@ equilibrium instead (`equilibrium.py`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from random import Random
 
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies.base import Decision, Option, choices
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
+from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.blef.strategies.reading import Insight
 from cardsharp.blef.strategies.registry import strategy
 from cardsharp.blef.strategies.worlds import NOBODY, World, worlds_of
@@ -31,16 +34,32 @@ _DEEP = 10
 _ANSWERS = 6
 """How many of the likeliest bets we consider as an answer."""
 
+_BY_CARDS = 4.0
+"""How many of the worlds the exact chance by one's own cards counts as much as."""
+
+_LEAST = 0.001
+"""No belief is nearer to 0 or 1: only what one's own cards make certain is a fact."""
+
+_AS_MOST = "If the others bet by their cards as most do:"
+_AS_BEFORE = "If the others go on as in the rounds before:"
+"""What is assumed of the others, of whose cards we only guess."""
+
+_ONE_IN_100 = 0.01
 _SHOWN = 5
 _WON, _LOST = -2, -3
 
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """The worlds as we imagine them, and the chance of each bet in them."""
+    """The worlds as we imagine them, and how likely each bet is to hold.
+
+    That is 0 or 1 only where the viewer's own cards decide it. `imagined` are the bets that hold in
+    one of the worlds at least, as a number with a bit for each.
+    """
 
     worlds: Sequence[World]
     chances: Sequence[float]
+    imagined: int
 
     def bet(self, bet: int) -> float:
         """The chance not to lose the round with a bet."""
@@ -52,7 +71,7 @@ class Foresight:
         return self._mixed(bet, self._within(bet, some, deep=False) / len(some))
 
     def _mixed(self, bet: int, modelled: float) -> float:
-        return (1 - _SURPRISE) * modelled + _SURPRISE * self.chances[bet]
+        return _within_bounds((1 - _SURPRISE) * modelled + _SURPRISE * self.chances[bet])
 
     def _within(self, bet: int, worlds: Iterable[World], *, deep: bool) -> float:
         """In how many of the worlds we do not lose the round."""
@@ -71,7 +90,7 @@ class Foresight:
         checked = float(sum(not world.truth >> last & 1 for world in worlds))
         if not deep:
             return checked
-        bets = [bet for bet in range(last + 1, len(BETS)) if self.chances[bet] > 0]
+        bets = [bet for bet in range(last + 1, len(BETS)) if self.imagined >> bet & 1]
         bets.sort(key=self.chances.__getitem__, reverse=True)
         raised = (self._within(bet, worlds, deep=False) for bet in bets[:_ANSWERS])
         return max(checked, *raised) if bets else checked
@@ -95,10 +114,34 @@ def foresee(position: Position, known: Mapping[int, Insight] = NOBODY) -> Foresi
     `known` says how who was read decides, by seat.
     """
     worlds = worlds_of(position, Random(repr(position)), known)
+    by_cards, whole = odds(bits_of(position.hand), position.hidden), len(worlds) + _BY_CARDS
     chances = [
-        sum(world.truth >> bet & 1 for world in worlds) / len(worlds) for bet in range(len(BETS))
+        own
+        if own in {0.0, 1.0}
+        else _within_bounds(
+            (sum(world.truth >> bet & 1 for world in worlds) + _BY_CARDS * own) / whole
+        )
+        for bet, own in enumerate(by_cards)
     ]
-    return Foresight(worlds, chances)
+    return Foresight(worlds, chances, reduce(or_, (world.truth for world in worlds)))
+
+
+def _within_bounds(chance: float) -> float:
+    return min(1 - _LEAST, max(_LEAST, chance))
+
+
+def holds(chance: float) -> str:
+    """How likely a bet is to hold, in words: a fact where it is one, else about how much."""
+    if chance in {0.0, 1.0}:
+        return "holds for certain" if chance else "cannot hold"
+    return f"holds with {about(chance)}"
+
+
+def about(chance: float) -> str:
+    """A belief in words, such as "about 63 %"."""
+    if _ONE_IN_100 <= chance <= 1 - _ONE_IN_100:
+        return f"about {100 * chance:.0f} %"
+    return "less than 1 %" if chance < _ONE_IN_100 else "more than 99 %"
 
 
 @strategy("bayes")
@@ -117,7 +160,9 @@ class Bayes:
         solved = mixture(position)
         if solved is not None:
             return _mixed(solved, self._rng)
-        return weighed(position, foresee(position, known))
+        decision = weighed(position, foresee(position, known))
+        assumed = _AS_BEFORE if known and position.earlier else _AS_MOST
+        return replace(decision, reason=f"{assumed} {decision.reason}")
 
 
 def weighed(position: Position, seen: Foresight) -> Decision:
@@ -137,12 +182,9 @@ def weighed(position: Position, seen: Foresight) -> Decision:
 
 def _bets(seen: Foresight, bets: list[int]) -> list[Option]:
     """The bets worth a look, the best of them looked into deeper."""
-    likely = [bet for bet in bets if seen.chances[bet] > 0] or bets[:1]
+    likely = [bet for bet in bets if seen.imagined >> bet & 1] or bets[:1]
     likely.sort(key=lambda bet: -seen.glance(bet))
-    return [
-        Option(bet, seen.bet(bet), f"holds with {percent(seen.chances[bet])}")
-        for bet in likely[:_DEEP]
-    ]
+    return [Option(bet, seen.bet(bet), holds(seen.chances[bet])) for bet in likely[:_DEEP]]
 
 
 def _mixed(solved: Mixture, rng: Random) -> Decision:
@@ -156,11 +198,11 @@ def _mixed(solved: Mixture, rng: Random) -> Decision:
 
 def _reason(best: Option, seen: Foresight, last: int | None) -> str:
     """The choice in a sentence."""
-    held = "" if last is None else f"{name_of(last)} holds with {percent(seen.chances[last])}"
+    held = "" if last is None else f"{name_of(last)} {holds(seen.chances[last])}"
     if best.action == CHECK:
-        return f"As the bets went, {held}; no bet does better than the check."
+        return f"{held}; no bet does better than the check."
     while_held = f", while {held}" if held else ""
     return (
-        f"{name_of(best.action)} holds with {percent(seen.chances[best.action])}, and with it we "
-        f"do not lose the round with {percent(best.value)}{while_held}."
+        f"{name_of(best.action)} {holds(seen.chances[best.action])}, and with it we do not lose "
+        f"the round with {about(best.value)}{while_held}."
     )

@@ -5,7 +5,6 @@ Where the rounds before were better foretold by how a player decides than by our
 that there is nothing to be read in what we bet either.
 """
 
-from dataclasses import replace
 from random import Random
 
 from cardsharp.blef.position import Position
@@ -14,8 +13,6 @@ from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.reading import readings, unlike_tables
 from cardsharp.blef.strategies.registry import strategy
 from cardsharp.blef.strategies.solved import Solved
-
-_READ = "From what the rounds before showed:"
 
 
 @strategy("reader")
@@ -31,7 +28,4 @@ class Reader:
         read = readings(position)
         if not unlike_tables(position, read):
             return self._solved.decide(position)
-        decision = self._bayes.decide(position, read)
-        if not position.earlier:
-            return decision
-        return replace(decision, reason=f"{_READ} {decision.reason}")
+        return self._bayes.decide(position, read)
