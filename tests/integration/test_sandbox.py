@@ -1,11 +1,9 @@
 """What submissions try to break out of their sandbox, and what the organiser reads of each."""
 
-import io
 import os
 import re
 import socket
 import stat
-import zipfile
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +13,7 @@ from time import monotonic
 import pytest
 from support.arena import until
 from support.cli import written
+from support.submissions import packed
 
 from cardsharp.deadmansdraw.fallback import DECIDER
 from cardsharp.deadmansdraw.simulation import DeadMansDraw
@@ -251,17 +250,6 @@ def test_a_program_that_cannot_play_is_not_kept(
     assert "\x1b" not in str(refused.value)
     assert own.versions == []
     assert not list(own.folder.iterdir())
-
-
-def packed(names: dict[str, bytes], mode: int = stat.S_IFREG | 0o644) -> bytes:
-    """A zip archive."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, raw in names.items():
-            info = zipfile.ZipInfo(name)
-            info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED
-            archive.writestr(info, raw)
-    return made.getvalue()
 
 
 ARCHIVES = {

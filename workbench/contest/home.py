@@ -19,7 +19,6 @@ from cardsharp.access import Address, Credentials, ha1
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.entries import Entrant
 from cardsharp.contest.faults import note_fault
-from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -27,12 +26,12 @@ from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
 from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM, PER_ADDRESS
 from cardsharp.deadmansdraw.arena.players import ADMIN, Player
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.contest.tables import AttendedTables
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import CardsharpError, ConfigError, Malformed, StoreError
 from workbench.arena.server import ArenaServer
+from workbench.contest.submitting import HomePages
 from workbench.contest.tables import LOG
 from workbench.program import plain
 from workbench.show.keeping import keep_match
@@ -168,7 +167,7 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
         free=words.keys(),
         admin_password=organiser,
     )
-    pages = ContestPages(lambda: ContestsKept(records.documents))
+    pages = HomePages(records, folder)
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(config, pages))
         url = arena.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104

@@ -124,19 +124,24 @@ class Guard:
         self._spectators = spectators
 
     def known(
-        self, handler: Handler, *, admin_only: bool = False, creates: bool = False
+        self,
+        handler: Handler,
+        *,
+        admin_only: bool = False,
+        creates: bool = False,
+        reads: bool = True,
     ) -> Endpoint:
         """An endpoint for authenticated users, or for the admin alone; it `creates` a match.
 
         As in the original a body is read before anybody is asked who they are; the handler finds
-        it as `request.state.body`.
+        it as `request.state.body`, unless it `reads` itself what may be large.
         """
 
         async def admitted(request: Request) -> Response:
             if request.method != "GET" and request.headers.get("sec-fetch-site") == "cross-site":
                 # A browser that knows the password would carry out what a stranger's page asks.
                 return tagged(PlainTextResponse("Another site may not ask for this.", 403))
-            request.state.body = await read_json(request)
+            request.state.body = await read_json(request) if reads else {}
             decode_parameters(request)
             asked = _asked(request)
             user = self._known(request, asked)
