@@ -34,7 +34,7 @@ _DEEP = 10
 _ANSWERS = 6
 """How many of the likeliest bets we consider as an answer."""
 
-_BY_CARDS = 4.0
+_BY_CARDS = 30.0
 """How many of the worlds the exact chance by one's own cards counts as much as."""
 
 _LEAST = 0.001
