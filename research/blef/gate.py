@@ -75,8 +75,9 @@ class GateOptions:
 def gate(*, options: GateOptions = GateOptions()) -> int:
     """Measure the default against players that it does not know; exits with 1 below the aims.
 
-    Each deal is played from every side. For each stranger: games won of 100, their 95 %
-    interval, and which share of the rounds was lost by cards in play (even: 50, or 25 of four).
+    Each deal is played from every side. For each stranger: games won of 100, their
+    95 % interval, and the share of the rounds that was lost, by cards in play; even
+    are 50, or 25 of four.
     """
     duels: list[Duel] = []
     for plan in [*options.plans()]:

@@ -57,9 +57,9 @@ class ReliabilityOptions:
 def reliability(*, options: ReliabilityOptions = ReliabilityOptions()) -> None:
     """Hold what the default says of bets against what lay there, by tenths of what it said.
 
-    It plays whole games against the strangers of `gate` in turn, and tells at each of its
-    decisions how likely the last bet is and, where it bets, its own one; what is certain by its
-    own cards does not count.
+    It plays whole games against the strangers of `gate` in turn, and tells at each
+    of its decisions how likely the last bet is and, where it bets, its own one;
+    what is certain by its own cards does not count.
     """
     told: list[Told] = []
     with Bar(options.bets, "bets") as bar:

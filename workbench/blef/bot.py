@@ -5,8 +5,10 @@ from contextlib import AbstractContextManager
 
 from cardsharp.access import Limits
 from cardsharp.blef.client import BlefClient
+from cardsharp.blef.rules import MAX_PLAYERS
 from cardsharp.blef.seats import SeatOrder
 from cardsharp.cloud.ports import MatchLog
+from cardsharp.game import OpenGame
 from workbench.show.lookup import data_folder, open_to_read
 
 _ONCE = Limits(attempts=1)
@@ -22,6 +24,21 @@ def check_there(wanted: Mapping[str, object]) -> None:
     order = SeatOrder.parse(wanted)
     with BlefClient(order.url, _ONCE) as client:
         client.glance(order.game)
+
+
+def public_games(url: str) -> list[OpenGame]:
+    """The public games at a service that have a free seat.
+
+    Raises:
+        ConfigError: it is no address.
+        ArenaError: nothing that speaks our API is there.
+    """
+    with BlefClient(url, _ONCE) as client:
+        return [
+            OpenGame(game.uuid, game.players, MAX_PLAYERS, game.room)
+            for game in client.public()
+            if len(game.players) < MAX_PLAYERS
+        ]
 
 
 def open_archive(store: str | None) -> AbstractContextManager[MatchLog]:

@@ -7,6 +7,7 @@ Examples:
   cardsharp blef versus --bots 3                you against three bots
   cardsharp blef serve                          the API, on port 8000
   cardsharp blef bot --url URL --game UUID      our bot joins and plays
+  cardsharp blef bot --url URL                  it plays in public games
   cardsharp blef show last                      what our bot did there, and why
   cardsharp blef duel bayes greedy --pairs 100  who is stronger
 All take --json."""

@@ -1,24 +1,34 @@
-"""`cardsharp GAME bot`: our bot takes a seat at a service of any game and plays it to the end."""
+"""`cardsharp GAME bot`: our bot takes a seat at a service of any game and plays it to the end.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Without a game it takes a seat in each public one that comes, until Ctrl-C.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from cardsharp.cloud.ports import Body
 from cardsharp.cloud.redaction import redact
-from cardsharp.game import Game
+from cardsharp.errors import ConfigError, Unreachable
+from cardsharp.game import Game, Lobby, OpenGame
 from cardsharp.replay import UNKNOWN, document
+from cardsharp.seats import Places
 from workbench.cli.each import FIRST, OneGame
 from workbench.show.drawing import print_step
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.options import StoreFile
 from workbench.show.output import messages, print_json, results
-from workbench.stage.ordered import GLANCE, AtHome, attending
+from workbench.stage.ordered import GLANCE, AtHome, attending, ordered, workers
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
+
+_PAUSE = timedelta(seconds=2)
+"""How often the list of public games is looked at."""
 
 
 @Parameter(name="*")
@@ -28,8 +38,14 @@ class SeatOptions:
 
     url: str
     """The service's address, e.g. http://127.0.0.1:8000."""
-    game: str
-    """The game's id there."""
+    game: str | None = None
+    """The game's id there; else it takes a seat in public games as they come, until Ctrl-C."""
+    at_once: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=100))] = 4
+    """Without --game: how many games it plays at once."""
+    rooms: Annotated[
+        tuple[int, ...],
+        Parameter(negative=(), help="Without --game: only games in this room; repeatable."),
+    ] = ()
     nickname: str = "Cardsharp"
     """What the bot is called there."""
     strategy: str | None = None
@@ -38,10 +54,10 @@ class SeatOptions:
     as_json: Annotated[bool, Parameter(name="--json")] = False
     """Print one JSON document a line."""
 
-    def order(self, game: Game) -> Mapping[str, object]:
+    def order(self, game: Game, match: str | None) -> Mapping[str, object]:
         """What is ordered of that game; raises `ConfigError` for a strategy it has not."""
         strategy = strategy_named(self.strategy or game.default_strategy, game)
-        wanted = {"url": self.url, "game": self.game, "nickname": self.nickname}
+        wanted = {"url": self.url, "game": match, "nickname": self.nickname}
         return {**wanted, "strategy": strategy}
 
 
@@ -53,7 +69,9 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
 
     own = "matches" if game.archive is None else game.name
     store = options.store or data_folder() / f"{own}.db"
-    order = options.order(game)
+    if options.game is None:
+        return _attend_public(game, options, store, say)
+    order = options.order(game, options.game)
     if game.check is not None:
         game.check.load()(order)
     with telemetry_in(data_folder() / "bot.log"), attending(game, order, store, say) as seat:
@@ -68,6 +86,65 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
         else:
             results().print(_ending(outcome), style="bold", soft_wrap=True)
         return Exit.FAILED if outcome["result"] == UNKNOWN else Exit.OK
+
+
+def _attend_public(
+    game: Game, options: SeatOptions, store: Path, say: Callable[[str], None]
+) -> int:
+    """Take a seat in each public game that comes."""
+    if game.lobby is None:
+        raise ConfigError(f"No service lists public games of {game.title}; give one by --game.")
+    lobby = game.lobby.load()
+    options.order(game, None)
+    lobby(options.url)  # before anybody waits for what is none
+    say(f"{options.nickname} plays in public games at {options.url}; Ctrl-C stops it.")
+    with telemetry_in(data_folder() / "bot.log"), workers(store, say, options.at_once) as places:
+        public = PublicSeats(game, options, places, lobby, say)
+        while True:
+            public.look()
+            places.offering.clock.sleep(_PAUSE)
+
+
+@dataclass
+class PublicSeats:
+    """Our seats in public games: no more than so many at once, each game once."""
+
+    game: Game
+    options: SeatOptions
+    places: Places
+    lobby: Lobby
+    say: Callable[[str], None]
+    _taken: dict[str, AtHome] = field(default_factory=dict)
+    _told: set[str] = field(default_factory=set)
+
+    def look(self) -> None:
+        """Tell what has ended, and take what is free."""
+        for name, seat in self._taken.items():
+            outcome = seat.outcome
+            if name not in self._told and outcome is not None:
+                self._told.add(name)
+                self._tell(name, outcome)
+        try:
+            there = self.lobby(self.options.url)
+        except Unreachable as error:
+            self.say(f"{error} It is asked again.")
+            return
+        for one in there:
+            if self._wants(one):
+                self.say(f"Joins {one.game}, where {', '.join(one.players) or 'nobody'} is.")
+                wanted = self.options.order(self.game, one.game)
+                self._taken[one.game] = ordered(self.game, wanted, self.places)
+
+    def _wants(self, one: OpenGame) -> bool:
+        rooms, playing = self.options.rooms, len(self._taken) - len(self._told)
+        wanted = not rooms or one.room in rooms
+        return wanted and one.game not in self._taken and playing < self.options.at_once
+
+    def _tell(self, name: str, outcome: Body) -> None:
+        if self.options.as_json:
+            print_json({"game": name, **outcome})
+        else:
+            results().print(f"{name}: {_ending(outcome)}", soft_wrap=True)
 
 
 def _ending(outcome: Body) -> str:

@@ -3,7 +3,7 @@
 import signal
 import sys
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from signal import SIGINT, SIGTERM
@@ -15,7 +15,7 @@ from cyclopts import Parameter, validators
 from rich.console import Console
 
 from cardsharp.errors import ConfigError, Garbled, RateLimited, Unreachable
-from cardsharp.game import Game
+from cardsharp.game import Game, OpenGame
 from workbench.cli.each import FIRST, OneGame
 from workbench.lab.sitting import PERSON, Sitting
 from workbench.show.exits import Exit
@@ -75,7 +75,7 @@ class TableOptions:
     seed: str | None = None
     """The same seed deals the same cards; without it, chance."""
     url: str | None = None
-    """Join a game at the service of that address, with --game."""
+    """Join a game at the service of that address, with --game; else list the public ones there."""
     game: str | None = None
     """That game's uuid; it must not have started."""
     nickname: str = "Guest"
@@ -116,8 +116,26 @@ def versus(
         raise ConfigError("A game at a service is played in the terminal; leave --browser out.")
     if opponent or options.decides:
         raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
-    join(game, options)
+    if options.game is None and options.url is not None and game.lobby is not None:
+        show_public(game.lobby.load()(options.url), options)
+    else:
+        join(game, options)
     return Exit.OK
+
+
+def show_public(games: Sequence[OpenGame], options: TableOptions) -> None:
+    """List the games at a service that can be joined."""
+    if options.as_json:
+        print_json([one._asdict() for one in games])
+        return
+    if not games:
+        results().print(f"No public game at {options.url} can be joined now.", soft_wrap=True)
+        return
+    for one in games:
+        room = "" if one.room is None else f"  room {one.room}"
+        there = f"{len(one.players)} of {one.most}: {', '.join(one.players) or 'nobody yet'}"
+        results().print(f"{one.game}{room}  {there}", soft_wrap=True, markup=False)
+    messages().print("Join one by --game and its id; --nickname says who you are.")
 
 
 def join(game: Game, options: TableOptions) -> None:

@@ -57,10 +57,15 @@ def attending(
         ConfigError: a setting cannot be used.
     """
     with workers(store, say, at_once) as places:
-        ordering = Function("practice", practice.app.handler, WORKER_TIME)
-        event = {practice.app.PLAY: game.name, **wanted}
-        [match_id] = practice.app.handler(event, ordering.context(SystemClock()))["match_ids"]
-        yield AtHome(places, match_id)
+        yield ordered(game, wanted, places)
+
+
+def ordered(game: Game, wanted: Mapping[str, object], places: Places) -> AtHome:
+    """Order a match of those workers; raises `Malformed` where it cannot be ordered so."""
+    ordering = Function("practice", practice.app.handler, WORKER_TIME)
+    event = {practice.app.PLAY: game.name, **wanted}
+    [match_id] = practice.app.handler(event, ordering.context(SystemClock()))["match_ids"]
+    return AtHome(places, match_id)
 
 
 @contextmanager

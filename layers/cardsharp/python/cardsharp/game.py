@@ -85,6 +85,22 @@ Look = Callable[["LookMessage", Job], int]
 Visit = Callable[[str, "Random"], None]
 """Plays a typical match over the game's service at an address: what its cost is measured by."""
 
+
+class OpenGame(NamedTuple):
+    """A game at a service that anybody may join: its id, who is there, and its room if it has one.
+
+    `most` is how many may play.
+    """
+
+    game: str
+    players: tuple[str, ...]
+    most: int
+    room: int | None = None
+
+
+Lobby = Callable[[str], "Sequence[OpenGame]"]
+"""The games at the service of an address that can be joined; raises `ArenaError`."""
+
 Replay = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[Step]"]
 """The steps of a stored match, with our reasons beside them."""
 
@@ -119,6 +135,8 @@ class Game(NamedTuple):
     order: Part[Order] | None = None
     check: Part[Callable[[Mapping[str, object]], None]] | None = None
     """Looks once at the match of an order, before a bot at home waits for what is none."""
+    lobby: Part[Lobby] | None = None
+    """Lists what can be joined at a service, where its services have public games."""
     order_keys: frozenset[str] = frozenset()
     """Keys by any of which an order is known to be for this game where it names none."""
     listen: Part[Listen] | None = None

@@ -5,11 +5,14 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from uuid import UUID
 
+from pydantic import TypeAdapter
+
 from cardsharp.access import Limits, checked_address
-from cardsharp.blef.wire import BASE, VERSION_HEADER, JoinedBody, StateBody, parse_state
+from cardsharp.blef.wire import BASE, VERSION_HEADER, JoinedBody, PublicGame, StateBody, parse_state
 from cardsharp.errors import Foreign, Garbled, NotFound, Rejected
 from cardsharp.exchange import Answer, Call, Client, Exchange
 
+_PUBLIC = TypeAdapter(list[PublicGame])
 _DONE = frozenset({HTTPStatus.OK, HTTPStatus.ACCEPTED})
 
 
@@ -31,6 +34,21 @@ class BlefClient(Client):
     def __init__(self, url: str, limits: Limits) -> None:
         super().__init__(Exchange(service_address(url), None, limits), limits)
         self._takes_post = True
+
+    def public(self) -> list[PublicGame]:
+        """The public games that have not started: of today's list, which has rooms, or of 2.3's."""
+        try:
+            answer = self._exchange.send(self._listing("/games"))
+        except (NotFound, Rejected, Foreign):
+            answer = self._exchange.send(self._listing(f"{BASE}/games"))
+        try:
+            games = _PUBLIC.validate_json(answer.body)
+        except ValueError:
+            raise Garbled("The answer is no list of games.") from None
+        return [game for game in games if not game.started]
+
+    def _listing(self, path: str) -> Call:
+        return Call(kind="list", path=path, limit=self._limits.read)
 
     def glance(self, game: str) -> StateBody:
         """The game as anybody may see it."""

@@ -13,6 +13,7 @@ GAME = Game(
     attend=Part("cardsharp.blef.bot:attend"),
     order=Part("cardsharp.blef.bot:order"),
     check=Part("workbench.blef.bot:check_there"),
+    lobby=Part("workbench.blef.bot:public_games"),
     order_keys=frozenset({"url", "nickname"}),
     service=Part("cardsharp.blef.assembly:SERVICE"),
     replay=Part("cardsharp.blef.replay:replay"),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import (
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -26,6 +27,7 @@ from cardsharp.blef.state import Move
 from cardsharp.errors import Garbled
 
 Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+_Printable = Annotated[str, Field(pattern=r"^[ -~]{1,64}$")]
 _MOST_ROUNDS = 23
 _MOST_CARDS = 11
 
@@ -160,6 +162,17 @@ class ListedBody(Body):
 
 class ListBody(RootModel[list[ListedBody]]):
     """The public games that changed in the last 30 minutes, by uuid."""
+
+
+class PublicGame(BaseModel):
+    """A game of a list, as a client reads either generation's."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    uuid: Uuid = Field(validation_alias=AliasChoices("game_uuid", "uuid"))
+    players: tuple[_Printable, ...]
+    room: int | None = None
+    started: bool = False
 
 
 class ActiveBody(Body):
