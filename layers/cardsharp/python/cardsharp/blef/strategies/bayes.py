@@ -14,6 +14,7 @@ from random import Random
 
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.position import Position
+from cardsharp.blef.rules import MIN_PLAYERS
 from cardsharp.blef.strategies.base import Decision, Option, choices
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
 from cardsharp.blef.strategies.odds import bits_of, odds
@@ -34,8 +35,11 @@ _DEEP = 10
 _ANSWERS = 6
 """How many of the likeliest bets we consider as an answer."""
 
-_BY_CARDS = 30.0
-"""How many of the worlds the exact chance by one's own cards counts as much as."""
+_BY_CARDS, _BY_CARDS_OF_MANY = 4.0, 30.0
+"""How many of the worlds the exact chance by one's own cards counts as much as.
+
+With three players and more the worlds are fewer, and less alike what lies there.
+"""
 
 _LEAST = 0.001
 """No belief is nearer to 0 or 1: only what one's own cards make certain is a fact."""
@@ -114,12 +118,14 @@ def foresee(position: Position, known: Mapping[int, Insight] = NOBODY) -> Foresi
     `known` says how who was read decides, by seat.
     """
     worlds = worlds_of(position, Random(repr(position)), known)
-    by_cards, whole = odds(bits_of(position.hand), position.hidden), len(worlds) + _BY_CARDS
+    by_cards = odds(bits_of(position.hand), position.hidden)
+    weight = _BY_CARDS_OF_MANY if len(position.round().active) > MIN_PLAYERS else _BY_CARDS
     chances = [
         own
         if own in {0.0, 1.0}
         else _within_bounds(
-            (sum(world.truth >> bet & 1 for world in worlds) + _BY_CARDS * own) / whole
+            (sum(world.truth >> bet & 1 for world in worlds) + weight * own)
+            / (len(worlds) + weight)
         )
         for bet, own in enumerate(by_cards)
     ]
