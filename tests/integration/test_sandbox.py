@@ -4,6 +4,8 @@ import os
 import re
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +23,7 @@ from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench import program
-from workbench.sandbox import check_sandbox
+from workbench.sandbox import boxed, check_sandbox
 from workbench.strategy_file import strategy_named
 from workbench.submission import LARGEST, SANDBOXED, Submitted, contents_of, submitted
 
@@ -209,13 +211,29 @@ def test_no_submission_gets_out_of_its_sandbox(
 
 def test_what_it_has_started_ends_with_it(ask: Callable[[str], tuple[str | None, str]]) -> None:
     """However it has left it behind."""
-    mark = "31337.25"
-    ask(f"import os, subprocess as s; s.Popen(['setsid', 'sleep', '{mark}']); os._exit(0)")
+    ask(f"import os, subprocess as s; s.Popen(['setsid', 'sleep', '{MARK}']); os._exit(0)")
+    until(lambda: not _runs())
 
-    def runs() -> bool:
-        return any(mark.encode() in line for line in map(_command, Path("/proc").glob("[0-9]*")))
 
-    until(lambda: not runs())
+def test_a_sandbox_ends_with_who_asked_it(cup: Path) -> None:
+    """However that has died."""
+    words = boxed(cup / "submissions", ["sleep", MARK])
+    code = f"import subprocess; subprocess.run({words!r}, stdin=subprocess.PIPE)"
+    with subprocess.Popen([sys.executable, "-c", code]) as asks:  # noqa: S603 - our own
+        until(_runs)
+        asks.kill()
+    until(lambda: not _runs())
+
+
+MARK = f"31337.{os.getpid()}"
+
+
+def _runs() -> bool:
+    """Whether a process has the mark, but for one that watches a sandbox or asks it."""
+    lines = map(_command, Path("/proc").glob("[0-9]*"))
+    return any(
+        line.startswith((b"sleep", b"/usr/bin/sleep")) and MARK.encode() in line for line in lines
+    )
 
 
 def _command(process: Path) -> bytes:
