@@ -19,10 +19,15 @@ from support.cli import Cli, line_with, program
 from support.starters import BOTS, missing, start
 from world.contest_judge import faults_of, files_of
 
+from cardsharp.cloud.clock import utc_now
+from cardsharp.contest.acts import Desk
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.meetings import Meeting
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.deadmansdraw.client import DUMMY_ID
+from workbench.contest.organiser import DEEDS, AskedDeed
+from workbench.contest.venue import Venue
+from workbench.show.options import ArenaPlace
 
 STEADY = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""
@@ -281,3 +286,24 @@ def test_a_contest_is_whole_though_its_processes_are_killed_and_frozen(
             os.killpg(bot.pid, signal.SIGCONT)
             assert again.wait(200) == 0
     assert list(faults_of(files_of(folder))) == []
+
+
+@pytest.mark.slow
+def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_path: Path) -> None:
+    """Practice hands over to the contest, which goes on without the page, and is stopped by it."""
+    folder = cup(cli, tmp_path / "cup", "-n", "1", "--format", "round-robin")
+    venue = Venue(tmp_path, ArenaPlace(port=free_port(), public=True))
+    for act, command in (("practice", "practice"), ("run", "run")):
+        DEEDS[act].does(AskedDeed(venue, "cup", {"seeding": "entry"}))
+        holder = venue.holder("cup")
+        assert holder is not None
+        assert holder.command == command
+        assert requests.get(f"{holder.url}/contest", timeout=5).status_code == 200
+    busy = cli("contest", "run", folder, "--port", "0")
+    assert f"`contest run` has run since {holder.since:%H:%M} in process" in busy.err
+    with kept_in(Path(folder)) as records:
+        until(lambda: any(one.decided for one in records.results()), 60)
+        DEEDS["stop"].does(AskedDeed(venue, "cup", {}))
+        assert venue.holder("cup") is None
+        told = [act.what for act in Desk(records, utc_now).history()]
+    assert told[-3:] == ["contest practice begins", "contest run begins", "stopped"]

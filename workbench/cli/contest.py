@@ -1,5 +1,6 @@
 """`cardsharp contest`: found a contest, look at it, decide in it; its other commands lie beside."""
 
+import sys
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -10,7 +11,7 @@ from cyclopts import Parameter, validators
 
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
-from cardsharp.contest.entries import DEFAULT_FORMAT, Settings, Stage
+from cardsharp.contest.entries import DEFAULT_FORMAT, Stage
 from cardsharp.contest.faults import faults
 from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.freeze import freeze_of
@@ -21,25 +22,25 @@ from cardsharp.contest.status import Status
 from cardsharp.errors import ConfigError
 from cardsharp.ratings import Rating
 from workbench.cli.commands import command
-from workbench.cli.contest_play import practice, run_
+from workbench.cli.contest_play import organise, practice, run_
 from workbench.cli.contest_teams import teams
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
+from workbench.contest.entering import founded
 from workbench.contest.planning import KINDS, proposals
 from workbench.contest.showing import (
     MEETING_COLUMNS,
     RESULT_COLUMNS,
     Cells,
+    csv_text,
     fault_row,
     ladder_rows,
     match_rows,
     meeting_row,
     pairing_line,
-    print_csv,
     print_table,
     result_row,
     standing_row,
 )
-from workbench.contest.table import tabled
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.show.options import Json
 from workbench.show.output import print_json, results, write_file
@@ -51,6 +52,7 @@ contest = cyclopts.App(name="contest", help_epilogue=_COMMAND.epilogue)
 contest.command(teams)
 contest.command(run_, name="run")
 contest.command(practice)
+contest.command(organise)
 
 
 def _is_to_come(_kind: object, delay: timedelta | None) -> None:
@@ -86,24 +88,9 @@ class NewOptions:
 def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where = HERE) -> None:
     """Create a contest in a new folder, or in a deployed stack; its name tags its matches."""
     name = name_of(folder)
-    form = FORMATS[options.format]
-    if options.seats is not None and form.seating(options.seats).seats != options.seats:
-        raise ConfigError(
-            f"In {options.format} two meet; give --format tables for more at a table."
-        )
-    if options.matches % 2 == 0 and not form.by_points:
-        raise ConfigError("An odd number of matches decides a pairing, such as --matches 5.")
-    settings = Settings(
-        name=name,
-        format=options.format,
-        matches=options.matches,
-        most=3 * options.matches,
-        timeout=options.timeout,
-        game=options.game,
-        seats=options.seats or form.seats,
+    settings = founded(
+        name, options.format, options.matches, options.timeout, options.game, options.seats
     )
-    for teams_at_table in range(settings.seats, 1, -1):
-        tabled(settings.game, teams_at_table)
     there = where.contests()
     if there is None:
         found_in(folder, settings).close()
@@ -111,7 +98,7 @@ def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where =
         raise ConfigError(f"A stack has no arena of {options.game}; hold the contest in a folder.")
     else:
         there.found(settings)
-    results().print(f"contest {name}: {options.format}, matches a pairing: {options.matches}")
+    results().print(f"contest {name}: {options.format}, {options.matches} matches a pairing")
     played = "" if settings.has_arena else " --strategy STRATEGY"
     command = f"cardsharp contest teams add {where.arguments(folder)} NAME{played}"
     results().print(f"Enter teams by: {command}", style="dim", soft_wrap=True)
@@ -233,7 +220,7 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
     elif not rows and not as_csv:
         results().print("Nothing has been played yet.")
     elif as_csv:
-        print_csv(rows)
+        sys.stdout.write(csv_text(rows))
     else:
         print_table(rows, MEETING_COLUMNS if of_practice else RESULT_COLUMNS)
 
@@ -250,13 +237,6 @@ def rule(
 ) -> None:
     """Decide a pairing as organiser, whatever its matches were; the reason is kept."""
     with where.records(folder) as records:
-        known = {result.pairing: result for result in records.results()}
-        if pairing not in known:
-            raise ConfigError(
-                f"There is no pairing {pairing}; `cardsharp contest results` has all."
-            )
-        if records.team(winner).id not in known[pairing].teams:
-            raise ConfigError(f"{winner} does not take part in pairing {pairing}.")
         is_over = records.stage is Stage.OVER
         Desk(records, utc_now).rule(pairing, winner, reason)
     where.go_on()
@@ -278,8 +258,6 @@ def history(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) ->
     ]  # fmt: skip
     if as_json:
         print_json(rows)
-    elif not rows:
-        results().print("The organiser has done nothing yet.")
     else:
         print_table([{**row, "undone": "undone" if row["undone"] else ""} for row in rows])
 
@@ -338,7 +316,7 @@ def reveal(
 def pause(folder: Folder, /, *, where: Where = HERE) -> None:
     """Start no new matches; running ones finish."""
     with where.records(folder) as records:
-        records.pause(on=True)
+        Desk(records, utc_now).pause(on=True)
     command = f"cardsharp contest resume {where.arguments(folder)}"
     results().print(f"No match begins until: {command}", style="dim", soft_wrap=True)
 
@@ -347,6 +325,6 @@ def pause(folder: Folder, /, *, where: Where = HERE) -> None:
 def resume(folder: Folder, /, *, where: Where = HERE) -> None:
     """Start new matches again."""
     with where.records(folder) as records:
-        records.pause(on=False)
+        Desk(records, utc_now).pause(on=False)
     where.go_on()
     results().print("Matches begin again.")

@@ -1,8 +1,11 @@
 """`cardsharp contest run` and `practice`: the arena, and what is played on it."""
 
+import os
+import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
@@ -17,6 +20,7 @@ from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
 from workbench.contest.hall import hall, steps, wait
 from workbench.contest.home import USUAL
+from workbench.contest.organiser_site import organiser_served
 from workbench.contest.showing import (
     joined,
     ladder_rows,
@@ -24,6 +28,7 @@ from workbench.contest.showing import (
     practice_line,
     print_table,
 )
+from workbench.contest.venue import Venue
 from workbench.show.exits import Exit
 from workbench.show.options import ArenaPlace
 from workbench.show.output import messages, results
@@ -160,3 +165,31 @@ def _end_of(hours: float | None, until: str | None) -> datetime | None:
     now = utc_now().astimezone()
     end = datetime.combine(now.date(), moment).astimezone()
     return end if end > now else end + timedelta(days=1)
+
+
+def organise(
+    folder: Annotated[Path, Parameter(help="Where the contests' folders lie.")] = Path(),
+    /,
+    *,
+    page: Annotated[
+        int,
+        Parameter(validator=validators.Number(gte=0, lte=65535), help="The page's port."),
+    ] = 8090,
+    options: ArenaPlace = USUAL,
+) -> int:
+    """Serve the organiser's page until Ctrl-C: what the other commands do, in a browser.
+
+    It is for this machine alone, behind the name admin and the password of
+    ARENA_ADMIN_PASSWORD or, without that, a new one, which is printed. The other
+    options are those of the arenas that it opens. Contests go on without it.
+    """
+    given = os.environ.get("ARENA_ADMIN_PASSWORD")
+    password = given or secrets.token_urlsafe(18)
+    with organiser_served(Venue(folder, options), password, page) as url:
+        said = "of ARENA_ADMIN_PASSWORD" if given else password
+        results().print(f"organiser's page at {url}: user admin, password {said}", markup=False)
+        messages().print("Ctrl-C stops the page, and no contest.", style="dim")
+        with suppress(KeyboardInterrupt):
+            while True:
+                wait()
+    return Exit.OK

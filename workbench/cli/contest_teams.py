@@ -3,7 +3,6 @@
 import csv
 import secrets
 import shutil
-from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -19,10 +18,11 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
 from workbench.cli.contest_where import HERE, Folder, Where
+from workbench.contest.entering import check_teams, entered_teams
 from workbench.sandbox import check_sandbox
 from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results
-from workbench.strategy_file import called, lasting, strategy_named
+from workbench.strategy_file import called
 from workbench.submission import SANDBOXED, TRUSTED, Submitted, contents_of, submitted
 
 teams = cyclopts.App(name="teams", help="Enter teams, list and remove them, give new passwords.")
@@ -113,23 +113,18 @@ def _enter(
     submission: Path | None = None,
 ) -> None:
     """Enter teams, each with its strategy where it is played here; all of them or none."""
-    of = _check_strategies(folder, wanted, where)
+    with where.records(folder) as records:
+        of = check_teams(records, wanted, here=where.stack is None)
     first = submitted(folder, f"new-{secrets.token_hex(8)}", wanted[0][1])
     with where.records(folder) as records, ExitStack() as stack:
-        taken = Counter([team.name for team in records.teams()] + [name for name, _ in wanted])
-        twice = next((name for name, times in taken.items() if times > 1), None)
-        if twice is not None:
-            raise ConfigError(f"There is a team called {twice} already.")
         if submission is not None:
             stack.callback(shutil.rmtree, first.folder, ignore_errors=True)
             _submit(first, submission, of)
         entered = []
-        for name, strategy in wanted:
-            team, password = records.enter(name, None if strategy is None else lasting(strategy))
+        for team, shown in entered_teams(records, wanted):
             if submission is not None:
                 first.folder.rename(first.folder.with_name(team.id))
-            shown = None if strategy not in {None, SANDBOXED, TRUSTED} else password
-            told = {"id": team.id, "name": name, "password": shown, "since": team.since}
+            told = {"id": team.id, "name": team.name, "password": shown, "since": team.since}
             entered.append(told)
             if not as_json:
                 _print_entered(team, shown)
@@ -138,30 +133,6 @@ def _enter(
         where.go_on()
     if as_json:
         print_json(entered)
-
-
-def _check_strategies(folder: Path, wanted: list[tuple[str, str | None]], where: Where) -> Game:
-    """The game, of which all can be played here that must be; raises `ConfigError`."""
-    with where.records(folder) as records:
-        of = game(records.settings.game)
-        has_arena = records.settings.has_arena
-    for name, strategy in wanted:
-        if strategy is None and not has_arena:
-            raise ConfigError(
-                f"{of.title} has no arena where {name} could play: give its --strategy, a name of "
-                "ours, a FILE.py or a 'command'."
-            )
-        if strategy is not None:
-            if where.stack is not None:
-                raise ConfigError(
-                    f"A stack plays no team itself. Enter {name} without a strategy, and play it "
-                    f"on any machine: cardsharp bot --url URL --user ID --strategy {strategy}"
-                )
-            if strategy == SANDBOXED:
-                check_sandbox()
-            elif strategy != TRUSTED:
-                strategy_named(strategy, of)
-    return of
 
 
 @teams.command(name="list")
@@ -183,7 +154,7 @@ def list_(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> N
 def remove(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
     """Remove a team before the contest has begun."""
     with where.records(folder) as records:
-        records.remove(name)
+        Desk(records, utc_now).remove(name)
     results().print(f"Removed {name}.", markup=False)
 
 
@@ -221,7 +192,7 @@ def credentials(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
     It counts within seconds, and the old one no more.
     """
     with where.records(folder) as records:
-        team, password = records.new_password(name)
+        team, password = Desk(records, utc_now).new_password(name)
     _print_entered(team, password)
 
 

@@ -5,13 +5,16 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from cardsharp.cloud.clock import utc_now
 from cardsharp.cloud.private import make_private
+from cardsharp.contest.acts import Desk
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.contest.tables import PracticeHost
@@ -25,6 +28,19 @@ WARNING = ("cardsharp.deadmansdraw.arena", "workbench.contest")
 """Whose warnings are said while a contest is under way."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Which command has a contest's folder, since when and in which process, and its arena."""
+
+    command: str
+    since: datetime
+    process: int
+    url: str = ""
+
+
+_HOLDER = TypeAdapter(Holder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +83,15 @@ def hall(folder: Path, command: str, place: ArenaPlace, say: Say) -> Iterator[Ha
     """
     with (
         kept_in(folder) as records,
-        directed(folder, command),
+        directed(folder, command) as at,
         telemetry_in(folder / "contest.log"),
         warnings_to(say, *WARNING),
     ):
         name, game = records.settings.name, records.settings.game
+        Desk(records, utc_now).note(f"contest {command} begins")
         if records.settings.has_arena:
             with opened(records, folder, place) as (url, arena):
+                at(url)
                 say(f"contest {name}: arena at {url}; Ctrl-C stops it.")
                 yield Hall(records, KeptTables(arena, folder), wait)
             return
@@ -85,8 +103,10 @@ def hall(folder: Path, command: str, place: ArenaPlace, say: Say) -> Iterator[Ha
 
 
 @contextmanager
-def directed(folder: Path, command: str) -> Iterator[None]:
+def directed(folder: Path, command: str) -> Iterator[Callable[[str], None]]:
     """Have a contest's folder for this process alone; its death gives it free.
+
+    Yields what tells others where the arena is.
 
     Raises:
         ConfigError: another process has it; says which, and how to stop it.
@@ -98,10 +118,35 @@ def directed(folder: Path, command: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConfigError(
-                f"`{file.read() or 'Another command'}: stop it there with Ctrl-C, and try again."
+                f"{_told(file.read())}: stop it there with Ctrl-C, and try again."
             ) from None
         file.truncate()
-        now = datetime.now().astimezone()
-        file.write(f"contest {command}` has run since {now:%H:%M} in process {os.getpid()}")
-        file.flush()
-        yield
+        holder = Holder(command, datetime.now().astimezone(), os.getpid())
+
+        def at(url: str) -> None:
+            file.seek(0)
+            file.write(_HOLDER.dump_json(replace(holder, url=url)).decode())
+            file.flush()
+
+        at("")
+        yield at
+
+
+def holder_of(folder: Path) -> Holder | None:
+    """Which command of this machine has a contest's folder; None while none has."""
+    path = folder / "director"
+    with suppress(FileNotFoundError, ValidationError), path.open("r+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _HOLDER.validate_json(file.read())
+    return None
+
+
+def _told(text: str) -> str:
+    try:
+        holder = _HOLDER.validate_json(text)
+    except ValidationError:
+        return "Another command has the contest"
+    since = f"{holder.since:%H:%M} in process {holder.process}"
+    return f"`contest {holder.command}` has run since {since}"

@@ -1,7 +1,7 @@
 """What the commands print of a contest: lines, tables, rows."""
 
 import csv
-import sys
+import io
 from collections.abc import Sequence
 
 from rich.markup import escape
@@ -165,12 +165,14 @@ def joined(ids: Sequence[str], names: Names) -> str:
     return ", ".join(_named(ids, names))
 
 
-def print_csv(rows: Sequence[Cells]) -> None:
-    """Print rows as CSV, the columns first."""
+def csv_text(rows: Sequence[Cells]) -> str:
+    """Rows as CSV, the columns first."""
+    text = io.StringIO()
     if rows:
-        writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows({title: _cell(value) for title, value in row.items()} for row in rows)
+    return text.getvalue()
 
 
 def print_table(rows: Sequence[Cells], columns: int | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from cardsharp.contest.entries import Ruling, Stage
+from cardsharp.contest.entries import Entrant, Ruling, Stage
 from cardsharp.contest.freeze import KIND, Freeze, board, freeze_of, frozen, next_round
 from cardsharp.contest.records import PLAYERS, Records
 from cardsharp.errors import ConfigError, Conflict
@@ -42,7 +42,7 @@ class Altered:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something that an organiser did at that moment, in words."""
+    """Something that an organiser did at that moment, in words; a note without changes."""
 
     number: int
     at: datetime
@@ -53,6 +53,9 @@ class Act:
 
 _ACT = TypeAdapter(Act)
 
+_TRIES = 20
+"""How often a note is written that others come before."""
+
 
 class Desk:
     """The organiser's desk, where acts are done and written down; `clock` tells their moments."""
@@ -60,9 +63,49 @@ class Desk:
     def __init__(self, records: Records, clock: Callable[[], datetime]) -> None:
         self._records, self._clock = records, clock
 
+    def enter(self, name: str, strategy: str | None = None) -> tuple[Entrant, str]:
+        """A new team and its password, as `Records.enter`."""
+        team, password = self._records.enter(name, strategy)
+        self.note(f"{name} takes part" + (f" from round {team.since} on" if team.since > 1 else ""))
+        return team, password
+
+    def remove(self, name: str) -> None:
+        """Remove a team before the contest has begun."""
+        self._records.remove(name)
+        self.note(f"{name} is removed")
+
+    def new_password(self, name: str) -> tuple[Entrant, str]:
+        """A team and its new password, as `Records.new_password`."""
+        team, password = self._records.new_password(name)
+        self.note(f"{team.name} has a new password")
+        return team, password
+
+    def pause(self, *, on: bool) -> None:
+        """Let no match begin, or let them begin again."""
+        self._records.pause(on=on)
+        self.note("paused" if on else "resumed")
+
+    def note(self, what: str) -> None:
+        """Write down what was done and cannot be taken back, only done the other way."""
+        for _ in range(_TRIES):
+            with suppress(ConfigError):  # somebody else is organising just now
+                self._act(what)
+                return
+
     def rule(self, pairing: str, winner: str, reason: str) -> Act:
-        """Decide a pairing, whatever its matches were; a later ruling replaces an earlier one."""
+        """Decide a pairing, whatever its matches were; a later ruling replaces an earlier one.
+
+        Raises:
+            ConfigError: there is no such pairing, or the team takes no part in it.
+        """
         team = self._records.team(winner)
+        known = {result.pairing: result for result in self._records.results()}
+        if pairing not in known:
+            raise ConfigError(
+                f"There is no pairing {pairing}; `cardsharp contest results` has all."
+            )
+        if team.id not in known[pairing].teams:
+            raise ConfigError(f"{winner} does not take part in pairing {pairing}.")
         ruling = Ruling(pairing, team.id, reason)
         put = Put(self._records.key("ruling", pairing), asdict(ruling), None)
         return self._act(f"pairing {pairing} goes to {team.name}: {reason}", put)
@@ -142,7 +185,8 @@ class Desk:
         Raises:
             ConfigError: there is none, or what it changed has been changed since.
         """
-        last = next((act for act in reversed(self.history()) if not act.undone), None)
+        acts = (act for act in reversed(self.history()) if act.changes and not act.undone)
+        last = next(acts, None)
         if last is None:
             raise ConfigError("There is nothing to undo; `cardsharp contest history` lists it all.")
         changes: list[Change] = []

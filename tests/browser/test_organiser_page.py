@@ -1,0 +1,78 @@
+"""The organiser's page in a real browser, without script: from a new contest to its last act."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from support.browser import overflows, picture, serious, visited
+from support.contest_tables import FakeTables
+
+from cardsharp.contest.director import Director
+from cardsharp.contest.sqlite import kept_in
+from workbench.contest.organiser_site import organiser_served
+from workbench.contest.venue import Venue
+
+LOGIN = {"username": "admin", "password": "secret"}
+
+
+def confirmed(page: Page) -> None:
+    """Say yes to what is asked."""
+    page.get_by_role("button", name="Yes, do it").click()
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_a_contest_is_organised_without_script(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    """Every act asks once; each page fits, and whoever cannot see it finds what is on it."""
+
+    def looked(name: str) -> None:
+        picture(page, f"organiser-{name}-{width}")
+        assert page.locator("script").count() == 0
+        assert not overflows(page)
+        assert serious(page) == []
+
+    with (
+        organiser_served(Venue(tmp_path), "secret", 0) as url,
+        visited(
+            browser,
+            viewport={"width": width, "height": 900},
+            http_credentials=LOGIN,
+        ) as page,
+    ):
+        page.goto(url)
+        page.get_by_label("Name").fill("cup")
+        page.get_by_label("Matches a pairing").fill("1")
+        page.get_by_role("button", name="Create…").click()
+        looked("ask")
+        confirmed(page)
+        page.get_by_label("One a line").fill(
+            "Goal Diggers\nWeekend Bananas\nHouse, captain\n" + "W" * 90
+        )
+        page.get_by_role("button", name="Enter…").click()
+        confirmed(page)
+        expect(page.locator(".sheet")).to_have_count(4)
+        looked("sheets")
+        page.get_by_role("link", name="Back to cup").click()
+        row = page.get_by_role("row", name="Weekend Bananas")
+        row.get_by_text("Change").click()
+        row.get_by_label("New name").fill("Monday Apples")
+        row.get_by_role("button", name="Rename…").click()
+        confirmed(page)
+        with kept_in(tmp_path / "cup") as records:
+            any(Director(records, FakeTables()).step() for _ in range(6))
+        page.reload()
+        pairing = page.get_by_role("region", name="Pairings").locator("tbody tr").last
+        pairing.get_by_text("Rule").click()
+        pairing.get_by_label("Reason").fill("did not come")
+        looked("contest")
+        pairing.get_by_role("button", name="Decide…").click()
+        confirmed(page)
+        page.get_by_role("link", name="Pause…").click()
+        page.get_by_role("link", name="No, go back").click()
+        expect(page.locator(".acts li")).to_have_count(6)
+        page.get_by_role("link", name="Undo:").click()
+        confirmed(page)
+        expect(page.locator(".acts .undone")).to_have_count(1)
+        page.get_by_role("link", name="Contests").click()
+        looked("contests")

@@ -1,0 +1,252 @@
+"""The organiser's page: behind a password, for this machine alone, and without any script.
+
+Every act is asked for by a form, confirmed on a page of its own, and then done. What is confirmed
+is sealed with the number of acts that there were: so nobody else's page can send it, it can be sent
+once, and it is refused where somebody has acted meanwhile.
+"""
+
+import base64
+import binascii
+import hmac
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import parse_qsl, quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from cardsharp.access import REALM
+from cardsharp.cloud.clock import utc_now
+from cardsharp.contest.acts import Desk
+from cardsharp.contest.formats import FORMATS
+from cardsharp.contest.freeze import freeze_of
+from cardsharp.contest.pages import file_page
+from cardsharp.contest.status import Status
+from cardsharp.deadmansdraw.arena.players import ADMIN
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.games import games
+from cardsharp.viewer.assets import ASSETS, HEADERS, asset
+from cardsharp.viewer.base import Site, templates
+from workbench.contest.organiser import DEEDS, AskedDeed, Deed, Form, Sheets
+from workbench.contest.showing import csv_text, match_rows
+from workbench.contest.venue import Venue
+from workbench.listening import Server, listen, serving, url_of
+
+HOST = "127.0.0.1"
+BACKLOG = 32
+
+LARGEST = 20_000
+"""Bytes of a form: the names of 64 teams have room in it."""
+
+_NEW = {**HEADERS, "Cache-Control": "no-store"}
+_SITE = Site("Cardsharp", matches="/", links=(("Contests", "/"),))
+_FOLDER = Path(__file__).with_name("page")
+_STYLE = "organiser.css"
+
+Handler = Callable[[Request], Response]
+
+
+class OrganiserSite:
+    """The pages over a venue, for whoever knows the password."""
+
+    def __init__(self, venue: Venue, password: str) -> None:
+        self._venue, self._password = venue, password
+        self._seal = secrets.token_bytes(32)
+
+    def application(self) -> Starlette:
+        """The pages as an application that answers to this machine's names alone."""
+        routes = [
+            Route("/", self._known(self._contests)),
+            Route("/contests/{name}", self._known(self._contest)),
+            Route("/contests/{name}/results.csv", self._known(self._csv)),
+            Route("/contests/{name}/page", self._known(self._page)),
+            Route("/ask", self._known(self._ask)),
+            Route("/do", self._known(self._do), methods=["POST"]),
+            *(Route(f"/page/{name}", _asset) for name in (*ASSETS, _STYLE)),
+        ]
+        # A page of somebody else's whose name leads here is not answered.
+        hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
+        return Starlette(routes=routes, middleware=[hosts])
+
+    def _known(self, handler: Callable[[Request, Form], Response]) -> Callable[[Request], object]:
+        async def endpoint(request: Request) -> Response:
+            if not self._is_organiser(request.headers.get("authorization", "")):
+                ask = {"WWW-Authenticate": f'Basic realm="{REALM}", charset="UTF-8"'}
+                text = _drawn("refused.html", message="This page is the organiser's.", back="/")
+                return HTMLResponse(text, HTTPStatus.UNAUTHORIZED, {**_NEW, **ask})
+            form: Form = {}
+            try:
+                form = await _form(request)
+                return await run_in_threadpool(handler, request, form)
+            except CardsharpError as error:
+                text = _drawn("refused.html", message=str(error), back=_back(form))
+                return HTMLResponse(text, HTTPStatus.CONFLICT, headers=_NEW)
+
+        return endpoint
+
+    def _is_organiser(self, authorization: str) -> bool:
+        scheme, _, token = authorization.partition(" ")
+        try:
+            given = base64.b64decode(token.strip(), validate=True)
+        except (binascii.Error, ValueError):
+            return False
+        right = hmac.compare_digest(given, f"{ADMIN}:{self._password}".encode())
+        return scheme.lower() == "basic" and right
+
+    # --- what is looked at -----------------------------------------------------------------
+
+    def _contests(self, _request: Request, _form: Form) -> Response:
+        """GET /."""
+        found = []
+        for name in self._venue.names():
+            with self._venue.records(name) as records:
+                found.append((name, Status(records), self._venue.holder(name)))
+        names = [one.name for one in games()]
+        return _shown("contests.html", contests=found, formats=list(FORMATS), games=names)
+
+    def _contest(self, request: Request, _form: Form) -> Response:
+        """GET /contests/{name}."""
+        name = request.path_params["name"]
+        with self._venue.records(name) as records:
+            acts = Desk(records, utc_now).history()
+            last = next((act for act in acts[::-1] if act.changes and not act.undone), None)
+            status = Status(records)
+            return _shown(
+                "organiser.html",
+                contest=name,
+                status=status,
+                stage=records.stage,
+                teams=records.teams(),
+                names=status.names,
+                withdrawn=records.withdrawn(),
+                standings=list(status.standings()),
+                ladder=status.ladder(),
+                holder=self._venue.holder(name),
+                freeze=freeze_of(records),
+                acts=acts[::-1],
+                last=last,
+            )
+
+    def _csv(self, request: Request, _form: Form) -> Response:
+        """GET /contests/{name}/results.csv: a row for each match."""
+        with self._venue.records(request.path_params["name"]) as records:
+            names = records.names()
+            rows = [row for result in records.results() for row in match_rows(result, names)]
+        return Response(csv_text(rows), headers=_NEW, media_type="text/csv")
+
+    def _page(self, request: Request, _form: Form) -> Response:
+        """GET /contests/{name}/page: the contest's page as one file."""
+        with self._venue.records(request.path_params["name"]) as records:
+            text = file_page(records)
+        # What it may load and do it says itself, being one file.
+        return HTMLResponse(text, headers={"X-Content-Type-Options": "nosniff"})
+
+    # --- what is done ----------------------------------------------------------------------
+
+    def _ask(self, _request: Request, form: Form) -> Response:
+        """GET /ask: the question of an act, with what does it."""
+        asked, deed = self._asked(form)
+        question = deed.question.format(**asked.form)
+        return _shown(
+            "ask.html", question=question, form=form, back=_back(form), seal=self._sealed(form)
+        )
+
+    def _do(self, request: Request, form: Form) -> Response:
+        """POST /do: do what was confirmed; then its contest's page, or sheets to be printed."""
+        sent = {name: value for name, value in form.items() if name != "seal"}
+        same_site = request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
+        if not same_site or not hmac.compare_digest(form.get("seal", ""), self._sealed(sent)):
+            raise ConfigError("The contest has gone on since that was asked; look again, please.")
+        asked, deed = self._asked(sent)
+        sheets = deed.does(asked)
+        contest = asked.contest or sent["name"]
+        if sheets:
+            return self._sheets(contest, sheets)
+        return RedirectResponse(f"/contests/{quote(contest)}", HTTPStatus.SEE_OTHER, headers=_NEW)
+
+    def _sheets(self, contest: str, sheets: Sheets) -> Response:
+        holder = self._venue.holder(contest)
+        url = holder.url if holder is not None else ""
+        return _shown("sheets.html", contest=contest, sheets=sheets, url=url)
+
+    def _asked(self, form: Form) -> tuple[AskedDeed, Deed]:
+        deed = DEEDS.get(form.get("act", ""))
+        if deed is None:
+            raise ConfigError("There is no such act.")
+        told = {name: form.get(name, "").strip() for name in deed.fields}
+        return AskedDeed(self._venue, form.get("contest", ""), told), deed
+
+    def _sealed(self, form: Form) -> str:
+        """What proves that this act was asked for here, and when."""
+        acts = 0
+        if contest := form.get("contest"):
+            with self._venue.records(contest) as records:
+                acts = records.ruled
+        text = json.dumps([sorted(form.items()), acts])
+        return hmac.digest(self._seal, text.encode(), "sha256").hex()
+
+
+@contextmanager
+def organiser_served(venue: Venue, password: str, port: int) -> Iterator[str]:
+    """The address of the organiser's page, which is served while the block runs.
+
+    Raises:
+        ConfigError: the port cannot be used.
+    """
+    listening = listen("The organiser's page", HOST, port, BACKLOG)
+    app = OrganiserSite(venue, password).application()
+    with serving(
+        "The organiser's page", listening, lambda started: Server(app, lambda: None, started)
+    ):
+        yield url_of(listening)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a form, or of a query; raises `ConfigError` where it is none of ours."""
+    body = request.scope["query_string"] if request.method == "GET" else b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST:
+            raise ConfigError("That is more than a form of this page holds.")
+    found = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=16)
+    return {name: value.replace("\r\n", "\n") for name, value in found}
+
+
+def _back(form: Form) -> str:
+    contest = form.get("contest", "")
+    return f"/contests/{quote(contest, safe='')}" if contest else "/"
+
+
+def _asset(request: Request) -> Response:
+    name = request.url.path.rpartition("/")[2]
+    own = name == _STYLE
+    text = (_FOLDER / name).read_text(encoding="utf-8") if own else asset(name)
+    return Response(text, headers=HEADERS, media_type="text/css" if own else ASSETS[name])
+
+
+def _shown(template: str, **content: object) -> Response:
+    return HTMLResponse(_drawn(template, **content), headers=_NEW)
+
+
+def _drawn(template: str, **content: object) -> str:
+    return _templates().get_template(template).render(site=_SITE, alone=None, **content)
+
+
+@cache
+def _templates() -> Environment:
+    made = templates(FileSystemLoader(_FOLDER))
+    made.globals["asked"] = lambda act, contest="", **fields: (
+        "/ask?" + urlencode({"contest": contest, "act": act, **fields})
+    )
+    return made

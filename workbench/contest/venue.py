@@ -1,0 +1,135 @@
+"""Contests of this machine as their organiser has them: which there are, and what runs for them."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cardsharp.cloud.private import make_private
+from cardsharp.contest.entries import Settings
+from cardsharp.contest.records import Records
+from cardsharp.contest.sqlite import FILE, found_in, kept_in
+from cardsharp.errors import ConfigError
+from workbench.contest.hall import Holder, holder_of
+from workbench.contest.home import USUAL
+from workbench.show.options import ArenaPlace
+
+CONSOLE = "console.log"
+"""What a command says that was started from the page, in the contest's folder."""
+
+LOOK = 0.05
+"""Seconds between two looks whether a command has begun, or has ended."""
+
+LIMIT = 30.0
+"""Seconds in which a command must begin, or end."""
+
+PATIENCE = 10.0
+"""Seconds after which a command is killed that was asked to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Venue:
+    """The contests in the folders under `root`; their arenas listen at `place`, one at a time."""
+
+    root: Path
+    place: ArenaPlace = USUAL
+
+    def names(self) -> list[str]:
+        """The names of the folders that have a contest."""
+        return sorted(path.parent.name for path in self.root.glob(f"*/{FILE}"))
+
+    def folder(self, name: str) -> Path:
+        """Where a contest is; raises `ConfigError` where there is none of that name."""
+        if name not in self.names():
+            raise ConfigError(f"There is no contest {name} in {self.root.absolute()}.")
+        return self.root / name
+
+    def records(self, name: str) -> Records:
+        """The records of a contest."""
+        return kept_in(self.folder(name))
+
+    def found(self, settings: Settings) -> None:
+        """Create a contest in a folder of its own."""
+        if not settings.name.replace("-", "").replace("_", "").isalnum():
+            raise ConfigError(f"{settings.name} is no name; use letters, digits, - and _.")
+        found_in(self.root / settings.name, settings).close()
+
+    def holder(self, name: str) -> Holder | None:
+        """Which command runs for a contest."""
+        return holder_of(self.folder(name))
+
+    def start(self, name: str, command: str, *options: str) -> None:
+        """Have `contest run` or `practice` run for a contest, in place of what does.
+
+        It goes on when the page ends, and whatever kills it, a start anew goes on.
+
+        Raises:
+            ConfigError: it did not begin; says why.
+        """
+        self.stop(name)
+        folder = self.folder(name)
+        console = folder / CONSOLE
+        make_private(console)
+        with console.open("r+b") as said:
+            said.truncate()
+            line = ["contest", command, str(folder.absolute()), *options, *self._placed(name)]
+            process = subprocess.Popen(  # noqa: S603 - our own command
+                [sys.executable, "-m", "workbench.cli", *line],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
+        # Nobody else waits for its end, without which its number would stay taken.
+        threading.Thread(target=process.wait, daemon=True).start()
+        if not _within(lambda: self._is_up(name) or process.poll() is not None):
+            raise ConfigError(f"contest {command} has not begun in {LIMIT:.0f} s; see {console}.")
+        if process.poll():
+            raise ConfigError(console.read_text(encoding="utf-8").strip() or "It has ended.")
+
+    def stop(self, name: str) -> None:
+        """End the command that runs for a contest, if any does, as Ctrl-C would.
+
+        One that does not end of itself is killed: a contest stands that at any moment.
+        """
+        for sign, limit in ((signal.SIGINT, PATIENCE), (signal.SIGKILL, LIMIT)):
+            holder = self.holder(name)
+            if holder is None:
+                return
+            with suppress(ProcessLookupError):
+                os.kill(holder.process, sign)
+            if _within(lambda: self.holder(name) is None, limit):
+                return
+        raise ConfigError(f"What runs for {name} cannot be ended.")
+
+    def _is_up(self, name: str) -> bool:
+        holder = self.holder(name)
+        return holder is not None and bool(holder.url or not self._has_arena(name))
+
+    def _has_arena(self, name: str) -> bool:
+        with self.records(name) as records:
+            return records.settings.has_arena
+
+    def _placed(self, name: str) -> list[str]:
+        """How a command is told where its arena listens; nothing where it has none."""
+        if not self._has_arena(name):
+            return []
+        tls = [] if self.place.tls is None else ["--tls", *map(str, self.place.tls)]
+        flags = {"--insecure": self.place.insecure, "--public": self.place.public}
+        place = ["--host", self.place.host, "--port", str(self.place.port)]
+        return [*place, *tls, *(flag for flag, on in flags.items() if on)]
+
+
+def _within(happened: Callable[[], bool], limit: float = LIMIT) -> bool:
+    end = time.monotonic() + limit
+    while not happened():
+        if time.monotonic() > end:
+            return False
+        time.sleep(LOOK)
+    return True
