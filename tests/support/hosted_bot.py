@@ -97,13 +97,9 @@ class HostedPlace:
             seat = find_seat(tools.vault, name)
             with HostClient(seat.url, LIMITS) as client:
                 through = tools.through(client)
-                yield seat_match(self._folder, seat, through, Random(1))
+                yield seat_match(self.house.folder, seat, through, Random(1))
 
         return meet
-
-    @property
-    def _folder(self) -> str:
-        return self.house.name
 
     def step_of(self, request: requests.PreparedRequest) -> str:
         if request.method == "POST":

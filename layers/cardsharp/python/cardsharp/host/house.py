@@ -13,11 +13,11 @@ from cardsharp.strategy import Decision
 
 
 class House:
-    """A hosted game's parts, and its positions and actions as JSON."""
+    """A hosted game's parts, and its positions and actions as JSON; `folder` is its package."""
 
     def __init__(self, folder: str) -> None:
         self.game: Game = Part[Game](f"{folder}.game:GAME").load()
-        self._folder = folder
+        self.folder = folder
 
     @property
     def name(self) -> str:
@@ -26,13 +26,13 @@ class House:
 
     def rules(self, seats: int | None = None) -> Rules[Any, Any, Any]:
         """The rules for so many seats."""
-        made: Rules[Any, Any, Any] = Part[Any](f"{self._folder}.simulation:RULES").load()(seats)
+        made: Rules[Any, Any, Any] = Part[Any](f"{self.folder}.simulation:RULES").load()(seats)
         return made
 
     @cached_property
     def drawing(self) -> Drawing[Any, Any]:
         """How it is shown."""
-        made: Drawing[Any, Any] = Part[Any](f"{self._folder}.drawing:DRAWING").load()
+        made: Drawing[Any, Any] = Part[Any](f"{self.folder}.drawing:DRAWING").load()
         return made
 
     @cached_property
