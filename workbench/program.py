@@ -73,7 +73,7 @@ class Translation(NamedTuple):
 
 def is_program(name: str) -> bool:
     """Whether a player is named by a command: `node bot.js`, or `./bot` where that can be run."""
-    words = _words(name)
+    words = words_of(name)
     if Path(name).is_file():
         return len(words) == 1 and "/" in name and os.access(name, os.X_OK)
     return len(words) > 1 and "(" not in words[0]  # as in threshold(0.2, 0.5), a strategy
@@ -81,16 +81,16 @@ def is_program(name: str) -> bool:
 
 def files_of(command: str) -> tuple[Path, ...]:
     """The files that a command names, such as `bot.js`."""
-    return tuple(Path(word) for word in _words(command) if Path(word).is_file())
+    return tuple(Path(word) for word in words_of(command) if Path(word).is_file())
 
 
 def lasting(command: str) -> str:
     """The same command wherever it is run: the files that it names have their whole paths."""
-    words = _words(command)
+    words = words_of(command)
     return shlex.join(str(Path(one).absolute()) if Path(one).is_file() else one for one in words)
 
 
-def _words(command: str) -> list[str]:
+def words_of(command: str) -> list[str]:
     """The words of a command; none where a quote is left open."""
     try:
         return shlex.split(command)
@@ -299,7 +299,7 @@ class Process:
     """A program that runs, in a session of its own: Ctrl-C is for us, who then end it."""
 
     def __init__(self, command: str) -> None:
-        self.words = _words(command)
+        self.words = words_of(command)
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the process
         fcntl.fcntl(errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be emptied
         try:

@@ -44,10 +44,17 @@ _SYSTEM = (
     "/etc/ld.so.cache",
     "/etc/alternatives",
 )
+PYTHON = (
+    *{sys.prefix, sys.base_prefix, str(Path(pydantic.__file__).parents[1])},
+    *(str(Path(str(package.__file__)).parent) for package in (cardsharp, workbench)),
+)
+"""Where Python and our packages are, without what lies beside them."""
 
 
-def boxed(folder: Path, words: Sequence[str]) -> list[str]:
+def boxed(folder: Path, words: Sequence[str], hidden: Path | None = None) -> list[str]:
     """The command that starts a program in a sandbox where it can read that folder.
+
+    All else in the folder that is `hidden` is not there, wherever that lies.
 
     Raises:
         ConfigError: there is no such program here.
@@ -56,14 +63,17 @@ def boxed(folder: Path, words: Sequence[str]) -> list[str]:
     found = shutil.which(name, path=f"{_PATH}:{os.environ.get('PATH', '')}")
     if found is None:
         raise ConfigError(f"There is no program {words[0]} here; install it, and try again.")
-    program, shown = Path(found), [*_SYSTEM, *_python(), str(folder)]
-    if not all(
-        any(one.is_relative_to(place) for place in shown) for one in (program, program.resolve())
-    ):
-        program = program.resolve()
-        shown.append(str(program))
+    program, shown = Path(found), [*_SYSTEM, *PYTHON]
+    real, places = program.resolve(), [*shown, str(folder)]
+    if not all(any(one.is_relative_to(place) for place in places) for one in (program, real)):
+        program = real
+        shown.append(str(real))
+    mounts = [*_mounts(*shown), *_mounts(str(folder))]
+    if hidden is not None:
+        empty, closed = ("--tmpfs", str(hidden)), ("--remount-ro", str(hidden))
+        mounts = [*_mounts(*shown), *empty, *_mounts(str(folder)), *closed]
     own = [str(program), *words[1:]]
-    return [sys.executable, "-IS", warden.__file__, *_bwrap(folder, shown), *own]
+    return [sys.executable, "-IS", warden.__file__, *_bwrap(folder, mounts), *own]
 
 
 @cache
@@ -89,8 +99,15 @@ def check_sandbox() -> None:
         )
 
 
-def _bwrap(folder: Path, shown: Sequence[str]) -> Iterator[str]:
-    """Yield the words before the program, to which all that is shown can be read."""
+def _mounts(*places: str) -> Iterator[str]:
+    """Yield what makes places readable."""
+    for place in places:
+        yield from ("--dir", str(Path(place).parent))  # else nobody but its owner may pass
+        yield from ("--ro-bind-try", place, place)
+
+
+def _bwrap(folder: Path, mounts: Sequence[str]) -> Iterator[str]:
+    """Yield the words before the program, which finds those mounts."""
     yield from ("bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
     yield from ("--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
     # As root it is made somebody else below: root's own files and limits are not for it.
@@ -101,9 +118,7 @@ def _bwrap(folder: Path, shown: Sequence[str]) -> Iterator[str]:
     yield from ("--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev")
     for size, place in ((SCRATCH, "/tmp"), (SHARED, "/dev/shm")):  # noqa: S108 - in the sandbox
         yield from ("--perms", "1777", "--size", str(size), "--tmpfs", place)
-    for place in shown:
-        yield from ("--dir", str(Path(place).parent))  # else nobody but its owner may pass
-        yield from ("--ro-bind-try", place, place)
+    yield from mounts
     yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(folder))
     environment = {"PATH": _PATH, "HOME": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108
     packages = {str(Path(str(one.__file__)).parents[1]) for one in (cardsharp, workbench, pydantic)}
@@ -115,10 +130,3 @@ def _bwrap(folder: Path, shown: Sequence[str]) -> Iterator[str]:
         user = str(NOBODY + crc32(bytes(folder)) % NOBODY)
         yield from ("setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--")
     yield from ("prlimit", *LIMITS, "--")
-
-
-def _python() -> Iterator[str]:
-    """Yield where Python and our packages are, without what lies beside them."""
-    yield from {sys.prefix, sys.base_prefix, str(Path(pydantic.__file__).parents[1])}
-    for package in (cardsharp, workbench):
-        yield str(Path(str(package.__file__)).parent)

@@ -8,8 +8,10 @@ a program for node. A file that comes alone may have another name.
 import io
 import shlex
 import stat
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -28,6 +30,12 @@ LARGEST, MOST_FILES, MOST_VERSIONS = 2_000_000, 200, 100
 
 SANDBOXED, TRUSTED = "submission", "trusted-submission"
 """The strategies of teams that submit: with a sandbox and, as their organiser said, without."""
+
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError, LookupError, OverflowError),
+)
+"""What reading a zip archive may raise."""
 
 Contents = dict[str, bytes]
 """Files by their names in a folder."""
@@ -74,7 +82,7 @@ def unpacked(name: str, raw: bytes) -> Contents:
             infos = [one for one in archive.infolist() if not one.is_dir()]
             _check_size(sum(one.file_size for one in infos), len(infos))
             return {_inside(one): _read(archive, one) for one in infos}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+    except _UNREADABLE as error:
         raise ConfigError(f"{name} is no zip archive that can be unpacked: {error}.") from None
 
 
@@ -89,6 +97,8 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 def _inside(info: zipfile.ZipInfo) -> str:
     """Its name, where it is a plain file below the archive's folder."""
     kind, name = stat.S_IFMT(info.external_attr >> 16), PurePosixPath(info.filename)
+    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise ConfigError(f"{info.filename!r} is packed in a rare way; pack it by `zip`.")
     if kind not in {0, stat.S_IFREG}:
         raise ConfigError(f"{info.filename!r} is no plain file; a submission holds these only.")
     if name.is_absolute() or ".." in name.parts or set(info.filename) & {"\\", ":", "\0"}:
@@ -128,6 +138,33 @@ class Submitted(NamedTuple):
         numbered = (one for one in self.folder.glob("*") if one.name.isdecimal())
         return sorted(numbered, key=lambda one: int(one.name))
 
+    def playable(self, version: Path, of: Game, *, lasting: bool = True) -> str:
+        """The name of a version as a strategy that can be built now; it has answered once.
+
+        Unless it is `lasting`, its processes end again.
+
+        Raises:
+            ConfigError: it cannot play.
+        """
+        if of.program is None:
+            raise ConfigError(f"No program can play {of.title} yet, so nothing can be submitted.")
+        file, words = _entry(version)
+        if file is not None:
+            words = house_of(file, of)
+        if self.sandboxed:
+            words = boxed(version, words, self.folder.parents[1])
+        command, fault = shlex.join(words), ""
+        try:
+            if file is not None:
+                return housed(file, of, command).name
+            return program.program_named(command, of, str(version))
+        except CardsharpError as error:
+            fault = str(error).replace(f"{version}/", "")
+        finally:
+            if not lasting:
+                program.dismiss(command)
+        raise ConfigError(fault)
+
     @property
     def newest(self) -> Path:
         """The folder of the newest version; raises `ConfigError` where there is none."""
@@ -148,14 +185,8 @@ class Submitted(NamedTuple):
         narrow(self.folder.parent, FOLDER)
         with tempfile.TemporaryDirectory(prefix="new-", dir=self.folder) as temporary:
             made = Path(temporary, "made")
-            for name, raw in contents.items():
-                file = made / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(raw)
-            for one in (made, *made.rglob("*")):
-                # Also for the sandbox's own user; a file that can be run is no strategy file.
-                one.chmod(0o644 if one.suffix == ".py" else 0o755)
-            playable(made, of, sandboxed=self.sandboxed, lasting=False)
+            _write(contents, made)
+            self.playable(made, of, lasting=False)
             with suppress(OSError):  # somebody else submits at the same time
                 made.rename(self.folder / str(number))
                 return number
@@ -198,31 +229,21 @@ def submission_named(name: str, of: Game) -> str:
     Raises:
         ConfigError: there is none, or it cannot play.
     """
-    return playable(_of(name).newest, of, sandboxed=_of(name).sandboxed)
+    return _of(name).playable(_of(name).newest, of)
 
 
-def playable(folder: Path, of: Game, *, sandboxed: bool, lasting: bool = True) -> str:
-    """The name of a version as a strategy that can be built now; it has answered once.
-
-    Raises:
-        ConfigError: it cannot play.
-    """
-    if of.program is None:
-        raise ConfigError(f"No program can play {of.title} yet, so that nothing can be submitted.")
-    file, words = _entry(folder)
-    if file is not None:
-        words = house_of(file, of)
-    command, fault = shlex.join(boxed(folder, words) if sandboxed else words), ""
+def _write(contents: Contents, folder: Path) -> None:
+    """Write a version; raises `ConfigError` where its names cannot be."""
     try:
-        if file is not None:
-            return housed(file, of, command).name
-        return program.program_named(command, of, str(folder))
-    except CardsharpError as error:
-        fault = str(error).replace(f"{folder}/", "")
-    finally:
-        if not lasting:
-            program.dismiss(command)
-    raise ConfigError(fault)
+        for name, raw in contents.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(raw)
+    except OSError as error:
+        raise ConfigError(f"A file cannot be called {name!r} there: {error.strerror}.") from None
+    for one in (folder, *folder.rglob("*")):
+        # Also for the sandbox's own user; a file that can be run is no strategy file.
+        one.chmod(0o644 if one.suffix == ".py" else 0o755)
 
 
 def _entry(folder: Path) -> tuple[Path | None, list[str]]:
@@ -243,11 +264,24 @@ def _entry(folder: Path) -> tuple[Path | None, list[str]]:
         return first, []
     if first.suffix == ".js":
         return None, ["node", str(first)]
-    words = shlex.split(first.read_text("utf-8", "replace"))
-    beside = [str(first.parent / one) for one in words]
-    return None, [
-        there if Path(there).is_file() else one for one, there in zip(words, beside, strict=True)
-    ]
+    return None, _command(first)
+
+
+def _command(file: Path) -> list[str]:
+    """The words of a file `run`; those that name files of the submission are whole paths."""
+    words = program.words_of(file.read_text("utf-8", "replace"))
+    if not words or ("/" in words[0] and not _is_own(words[0], file.parent)):
+        raise ConfigError(
+            "The file `run` needs a line with a program and its words, such as `python3 main.py`, "
+            "or `./bot`, a file of the submission."
+        )
+    return [str(file.parent / one) if _is_own(one, file.parent) else one for one in words]
+
+
+def _is_own(word: str, folder: Path) -> bool:
+    """Whether a word names a file of the submission."""
+    path = Path(word)
+    return ".." not in path.parts and not path.is_absolute() and (folder / path).is_file()
 
 
 def _entries(folder: Path) -> Iterator[Path]:

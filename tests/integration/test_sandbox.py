@@ -22,7 +22,7 @@ from cardsharp.deadmansdraw.simulation import DeadMansDraw
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
-from workbench import program
+from workbench import program, sandbox
 from workbench.sandbox import boxed, check_sandbox
 from workbench.strategy_file import strategy_named
 from workbench.submission import LARGEST, SANDBOXED, Submitted, contents_of, submitted
@@ -54,6 +54,9 @@ try:
 finally:
     for one in made: one.kill(), one.wait()
 """
+ENVIRONMENT = "import os; raise LookupError(sum('AWS' in k or 'CARDS' in k for k in os.environ))"
+CONNECT = "import socket; socket.create_connection"
+SU = "import subprocess as s; raise OSError(s.run(['su', '-c', 'id'], capture_output=True))"
 KEEPER = """
 import contextlib, os, time
 with contextlib.suppress(PermissionError): os.kill(1, 9)
@@ -62,68 +65,49 @@ raise OSError(os.getppid())
 """
 FILL = "file = open('{}/big', 'wb')\nfor _ in range(80): file.write(bytes(1 << 20))"
 
+SYSTEM_CALLS = {
+    "ptrace": "101, 16, 1, 0, 0",
+    "a mount": "165, b'x', b'/tmp', b'tmpfs', 0, 0",
+    "namespaces of its own": "272, 0x10000000",
+    "the kernel's keys": "250, 0, 0",
+    "userfaultfd": "323, 0",
+}
+"""Numbers of x86-64 with what they are called with."""
+
 ESCAPES = {
+    **{name: (f"{CALL}call({given})", FORBIDDEN) for name, given in SYSTEM_CALLS.items()},
     "another team's file": ("open({other!r})", "FileNotFoundError"),
     "the contest's records": ("open({cup!r} + '/contest.db')", "FileNotFoundError"),
-    "a list of the contest's folder": (
-        "import os; os.listdir({cup!r} + '/submissions')[1]",
-        "IndexError",
-    ),
-    "the organiser's home": ("import pathlib; open({home!r} + '/.profile')", "FileNotFoundError"),
-    "the organiser's environment": (
-        "import os; raise LookupError(sum('AWS' in k or 'CARDS' in k for k in os.environ))",
-        "LookupError: 0",
-    ),
+    "the organiser's home": ("open({home!r} + '/.profile')", "FileNotFoundError"),
+    "the organiser's environment": (ENVIRONMENT, "LookupError: 0"),
     "the arena's environment": ("open('/proc/{pid}/environ')", "FileNotFoundError"),
-    "the arena's port": (
-        "import socket; socket.create_connection(('127.0.0.1', {port}))",
-        "Connection refused",
-    ),
-    "a name's address": ("import socket; socket.getaddrinfo('example.org', 80)", "gaierror"),
+    "the arena's port": (f"{CONNECT}(('127.0.0.1', {{port}}))", "Connection refused"),
+    "a name's address": (f"{CONNECT}(('example.org', 80))", "gaierror"),
     "an abstract socket": (
-        "import socket; socket.socket(socket.AF_UNIX).connect('\\x00{pid}-cardsharp')",
+        "import socket as s; s.socket(s.AF_UNIX).connect('\\x00{pid}-cardsharp')",
         "Connection refused",
     ),
     "a socket to the host": ("import socket; socket.socket(40, 1)", "Operation not permitted"),
     "a signal to the arena": ("import os; os.kill({pid}, 9)", "No such process"),
     "a signal to its own keeper": (KEEPER, "OSError: 1"),
-    "ptrace": (f"{CALL}call(101, 16, 1, 0, 0)", FORBIDDEN),
-    "a mount": (f"{CALL}call(165, b'x', b'/tmp', b'tmpfs', 0, 0)", FORBIDDEN),
-    "namespaces of its own": (f"{CALL}call(272, 0x10000000)", FORBIDDEN),
-    "the kernel's keys": (f"{CALL}call(250, 0, 0)", FORBIDDEN),
-    "userfaultfd": (f"{CALL}call(323, 0)", FORBIDDEN),
-    "io_uring": (
-        f"{CALL}raise OSError(call(425, 1, 0), ctypes.get_errno())",
-        "OSError: .Errno -1. 1",
-    ),
+    "io_uring": (f"{CALL}raise OSError(call(425, 1, 0), ctypes.get_errno())", "Errno -1. 1"),
     "typing on the terminal": ("import fcntl; fcntl.ioctl(0, 0x5412, b'x')", FORBIDDEN),
     "root's rights": ("import os; os.setuid(0)", "not permitted|Invalid argument"),
-    "a program with root's rights": (
-        "import subprocess as s; raise OSError(s.run(['su', '-c', 'id'], capture_output=True))",
-        "returncode=1",
-    ),
+    "a program with root's rights": (SU, "returncode=1"),
     "higher limits": (
-        "import resource; resource.setrlimit(resource.RLIMIT_NPROC, (999, 999))",
-        "not allowed to raise maximum limit",
+        "import resource as r; r.setrlimit(r.RLIMIT_NPROC, (999, 999))",
+        "not allowed",
     ),
     "many processes": (MANY, "Resource temporarily unavailable"),
     "much memory": ("bytearray(600 << 20)", "MemoryError"),
-    "much memory in many processes": (
-        FORKS,
-        "it took more than 512 MB of memory",
-    ),
+    "much memory in many processes": (FORKS, "it took more than 512 MB of memory"),
     "memory of no process": ("import os; os.memfd_create('x')", "Operation not permitted"),
     "much in its home": (FILL.format("/tmp"), "No space left|too large"),  # noqa: S108 - there
     "much in shared memory": (FILL.format("/dev/shm"), "No space left on device"),  # noqa: S108
-    "long output": (
-        "import os\nwhile True: os.write(2, bytes(1 << 16))",
-        "it wrote more than 1 MB on stderr",
-    ),
-    "codes for the terminal": (
-        r"raise OSError('\x1b]0;evil\x07\u202e')",
-        r"\\x1b]0;evil\\x07\\u202e",
-    ),
+    "long output": ("import os\nwhile True: os.write(2, bytes(9999))", "more than 1 MB on stderr"),
+    "codes for the terminal": (r"raise OSError('\x1b]0;evil\x07\u202e')", r"b]0;evil\\x07\\u202e"),
     "other code of its own": ("open(__file__, 'a')", "Read-only|denied"),
+    "files beside its own": ("open({cup!r} + '/submissions/big', 'w')", "Read-only|denied"),
     "another system's files": ("open('/usr/bin/evil', 'w')", "Read-only file system"),
     "the kernel's settings": ("open('/proc/sys/kernel/core_pattern', 'w')", "Errno 13"),
     "the end of its process": ("import os; os._exit(0)", "ended the process .os._exit.0"),
@@ -133,17 +117,22 @@ ESCAPES = {
 
 
 @pytest.fixture(scope="module")
-def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A contest's folder where another team has submitted, too."""
+def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A contest's folder where another team has submitted, too; it lies where Python does."""
     try:
         check_sandbox()
     except ConfigError as none:
         pytest.skip(str(none))
-    folder = tmp_path_factory.mktemp("cup")
+    place = tmp_path_factory.mktemp("python")
+    place.chmod(0o755)
+    folder = place / "cup"
+    folder.mkdir()
     (folder / "contest.db").write_text("passwords")
     other = written(tmp_path_factory.mktemp("other"), "other", GOOD + "; return DO")
-    submitted(folder, "other", SANDBOXED).submit(contents_of(Path(other)), game(None))
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sandbox, "PYTHON", (*sandbox.PYTHON, str(place)))
+        submitted(folder, "other", SANDBOXED).submit(contents_of(Path(other)), game(None))
+        yield folder
 
 
 @pytest.fixture(scope="module")
