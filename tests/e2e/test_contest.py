@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -17,6 +18,7 @@ from support import strangers
 from support.arena import until
 from support.cli import Cli, line_with, program
 from support.starters import BOTS, missing, start
+from support.submissions import packed
 from world.contest_judge import faults_of, files_of
 
 from cardsharp.cloud.clock import utc_now
@@ -226,6 +228,46 @@ def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
     assert rows[2]["rating"] is None
     assert "ladder of practice" in cli("contest", "status", str(folder)).out
     assert "16:30, not noon" in cli("contest", "practice", str(folder), "--until", "noon").err
+
+
+ANSWERS = """
+const lines = require("readline").createInterface({input: process.stdin})
+let asked = 0
+lines.on("line", line => {
+  if (++asked > 2 && LATE) while (true) {}
+  console.log(JSON.stringify({action: JSON.parse(line).actions[0]}))
+})
+"""
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="apt install bubblewrap")
+@pytest.mark.skipif(shutil.which("node") is None, reason="apt install nodejs")
+@pytest.mark.slow
+def test_what_teams_submit_is_played_and_its_faults_are_told(cli: Cli, tmp_path: Path) -> None:
+    """A file, an archive and a folder with a command; who is not played is not entered."""
+    folder, run = str(tmp_path / "cup"), tmp_path / "own"
+    (tmp_path / "good.js").write_text(f"const LATE = false{ANSWERS}")
+    (tmp_path / "late.zip").write_bytes(packed({"bot.js": f"const LATE = true{ANSWERS}".encode()}))
+    run.mkdir()
+    (run / "main.js").write_text("process.exit(3)")
+    (run / "run").write_text("node main.js")
+    add = ("contest", "teams", "add", folder)
+    cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--game", "blef")
+    good = cli(*add, "Good", "--submission", str(tmp_path / "good.js"))
+    assert "password " in good.out
+    assert "Version 1 has answered once; it is played in a sandbox." in good.err
+    assert cli(*add, "Late", "--submission", str(tmp_path / "late.zip")).code == 0
+    assert "ended with exit code 3" in cli(*add, "Own", "--submission", str(run)).err
+    (run / "main.js").write_text(f"const LATE = true{ANSWERS}")
+    trusted = cli(*add, "Own", "--submission", str(run), "--trust")
+    assert "WITHOUT a sandbox" in trusted.err
+    told = cli("contest", "teams", "submit", folder, "Own", str(tmp_path / "good.js")).err
+    assert "Version 2" in told
+    assert cli("contest", "run", folder).code == 0
+    status = cli("contest", "status", folder, "--json").json()
+    assert [(one["team"], one["faults"]) for one in status["faults"]] == [("Late", 2)]
+    assert "no decision within 2 s" in status["faults"][0]["last"]
+    assert "teams that failed here" in cli("contest", "status", folder).out
 
 
 def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) -> None:

@@ -288,3 +288,11 @@ def test_a_folder_with_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bot.py").symlink_to("/etc/passwd")
     with pytest.raises(ConfigError, match="link"):
         contents_of(tmp_path)
+
+
+def test_without_a_sandbox_nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The organiser is told what to type."""
+    check_sandbox.cache_clear()
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ConfigError, match=r"sudo apt install bubblewrap.* --trust"):
+        check_sandbox()

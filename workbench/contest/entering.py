@@ -19,6 +19,9 @@ from workbench.submission import SANDBOXED, TRUSTED
 Wanted = Sequence[tuple[str, str | None]]
 """Teams that are to be entered, each with its strategy where it is played here."""
 
+BY_ITSELF = (None, SANDBOXED, TRUSTED)
+"""The strategies of teams that sign in: to play, or to submit what plays for them."""
+
 
 def founded(  # noqa: PLR0913, PLR0917 - what a contest is founded with
     name: str, form: str, matches: int, timeout: float, of: str, seats: int | None = None
@@ -77,4 +80,4 @@ def entered_teams(records: Records, wanted: Wanted) -> Iterator[tuple[Entrant, s
     desk = Desk(records, utc_now)
     for name, strategy in wanted:
         team, password = desk.enter(name, None if strategy is None else lasting(strategy))
-        yield team, password if strategy in {None, SANDBOXED, TRUSTED} else None
+        yield team, password if strategy in BY_ITSELF else None

@@ -13,7 +13,7 @@ from cardsharp.contest.entries import Entrant
 from cardsharp.contest.formats import FORMATS
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
-from workbench.contest.entering import check_teams, entered_teams, founded
+from workbench.contest.entering import BY_ITSELF, check_teams, entered_teams, founded
 from workbench.contest.venue import Venue
 
 Form = Mapping[str, str]
@@ -73,7 +73,8 @@ def _password(asked: AskedDeed) -> Sheets:
 def _passwords(asked: AskedDeed) -> Sheets:
     with asked.venue.records(asked.contest) as records:
         desk = Desk(records, utc_now)
-        return [desk.new_password(one.id) for one in records.teams() if one.strategy is None]
+        own = [one.id for one in records.teams() if one.strategy in BY_ITSELF]
+        return [desk.new_password(team) for team in own]
 
 
 def _freeze(asked: AskedDeed) -> Sheets:
