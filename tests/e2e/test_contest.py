@@ -27,7 +27,7 @@ from cardsharp.contest.facts import Facts
 from cardsharp.contest.meetings import Meeting
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.deadmansdraw.client import DUMMY_ID
-from workbench.contest.organiser import DEEDS, AskedDeed
+from workbench.contest.organiser import DEEDS
 from workbench.contest.venue import Venue
 from workbench.show.options import ArenaPlace
 
@@ -335,17 +335,17 @@ def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_p
     """Practice hands over to the contest, which goes on without the page, and is stopped by it."""
     folder = cup(cli, tmp_path / "cup", "-n", "1", "--format", "round-robin")
     venue = Venue(tmp_path, ArenaPlace(port=free_port(), public=True))
-    for act, command in (("practice", "practice"), ("run", "run")):
-        DEEDS[act].does(AskedDeed(venue, "cup", {"seeding": "entry"}))
+    for act, fields in (("practice", {}), ("run", {"seeding": "entry"})):
+        DEEDS[act][1](venue, "cup", **fields)
         holder = venue.holder("cup")
         assert holder is not None
-        assert holder.command == command
+        assert holder.command == act
         assert requests.get(f"{holder.url}/contest", timeout=5).status_code == 200
     busy = cli("contest", "run", folder, "--port", "0")
     assert f"`contest run` has run since {holder.since:%H:%M} in process" in busy.err
     with kept_in(Path(folder)) as records:
         until(lambda: any(one.decided for one in records.results()), 60)
-        DEEDS["stop"].does(AskedDeed(venue, "cup", {}))
+        DEEDS["stop"][1](venue, "cup")
         assert venue.holder("cup") is None
         told = [act.what for act in Desk(records, utc_now).history()]
     assert told[-3:] == ["contest practice begins", "contest run begins", "stopped"]

@@ -58,7 +58,7 @@ def page(tmp_path: Path) -> Iterator[Page]:
     with organiser_served(Venue(tmp_path), PASSWORD, 0) as url:
         made = Page(url, tmp_path)
         new = {"name": "cup", "format": "swiss", "count": "1", "timeout": "7"}
-        made.does("new", "", game="deadmansdraw", **new)
+        made.does("new", "", of="deadmansdraw", **new)
         yield made
 
 
@@ -87,23 +87,24 @@ def test_nobody_else_sees_or_does_anything(page: Page) -> None:
 def test_what_was_confirmed_is_done_once_and_only_if_nobody_acted_meanwhile(page: Page) -> None:
     """Where it cannot be done the page says why, as the command does."""
     page.does("enter", teams="One\nTwo")
-    question, fields = page.asked("rename", team="One", new="Uno")
+    question, fields = page.asked("rename", name="One", new="Uno")
     assert question == "Give One the name Uno?"
     assert page.history()[-1] == "Two takes part"
     assert page.send(fields).url == f"{page.url}/contests/cup"
     assert "look again" in page.send(fields).text
-    _, late = page.asked("remove", team="Two")
-    page.does("password", team="Two")
+    _, late = page.asked("remove", name="Two")
+    page.does("password", name="Two")
     assert "look again" in page.send(late).text
     assert page.history()[2:] == ["One is called Uno", "Two has a new password"]
-    assert "No team is called Nemo; entered are Uno, Two" in page.does("remove", team="Nemo")
+    assert "No team is called Nemo; entered are Uno, Two" in page.does("remove", name="Nemo")
     assert "There is a team called Two already" in page.does("enter", teams="Six\nTwo")
     assert "There is a contest in" in page.does(
-        "new", "", name="cup", format="swiss", count="1", timeout="7", game="blef"
+        "new", "", name="cup", format="swiss", count="1", timeout="7", of="blef"
     )
-    for wrong in ("../cup", ""):
-        told = page.does("new", "", name=wrong, format="swiss", count="1", timeout="7", game="blef")
-        assert "is no name" in told
+    outside = page.does("new", "", name="../cup", format="swiss", count="1", timeout="7", of="blef")
+    assert "is no name" in outside
+    asked = page.get("/ask", act="rename", contest="cup", name="Two")
+    assert "Fill in the field new" in asked
     assert "is no number" in page.does("freeze", minutes="soon")
     assert "There is no such act" in page.get("/ask", act="erase", contest="cup")
     assert "There is no contest ghost" in page.get("/contests/ghost")
@@ -121,10 +122,10 @@ def test_a_day_at_the_page(page: Page) -> None:
         assert (len(found), "&lt;One&gt; &amp; Co" in sheets) == (3, True)
         assert not [word for _, word in found if word in page.get("/contests/cup")]
         assert len(re.findall("<code>[0-9a-f]{32}</code>", page.does("passwords"))) == 3
-        page.does("remove", team="Three")
+        page.does("remove", name="Three")
         director = Director(records, FakeTables())
         director.step()
-        page.does("withdraw", team="Two", reason="ill")
+        page.does("withdraw", name="Two", reason="ill")
         page.does("enter", teams="Late")
         page.does("freeze", minutes="0")
         assert any(director.step() for _ in range(400))

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import parse_qsl, quote, urlencode
+from string import Formatter
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader
 from starlette.applications import Starlette
@@ -38,10 +39,11 @@ from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
 from cardsharp.viewer.assets import ASSETS, HEADERS, asset
 from cardsharp.viewer.base import Site, templates
-from workbench.contest.organiser import DEEDS, AskedDeed, Deed, Form, Sheets
+from workbench.contest.organiser import DEEDS, Doing, Sheets
 from workbench.contest.showing import csv_text, match_rows
 from workbench.contest.venue import Venue
 from workbench.listening import Server, listen, serving, url_of
+from workbench.table.site import Form, form_of
 
 HOST = "127.0.0.1"
 BACKLOG = 32
@@ -156,11 +158,10 @@ class OrganiserSite:
 
     def _ask(self, _request: Request, form: Form) -> Response:
         """GET /ask: the question of an act, with what does it."""
-        asked, deed = self._asked(form)
-        question = deed.question.format(**asked.form)
-        return _shown(
-            "ask.html", question=question, form=form, back=_back(form), seal=self._sealed(form)
-        )
+        question, _, fields = _deed(form)
+        seal = self._sealed(form)
+        text = question.format(**fields)
+        return _shown("ask.html", question=text, form=form, back=_back(form), seal=seal)
 
     def _do(self, request: Request, form: Form) -> Response:
         """POST /do: do what was confirmed; then its contest's page, or sheets to be printed."""
@@ -168,9 +169,9 @@ class OrganiserSite:
         same_site = request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
         if not same_site or not hmac.compare_digest(form.get("seal", ""), self._sealed(sent)):
             raise ConfigError("The contest has gone on since that was asked; look again, please.")
-        asked, deed = self._asked(sent)
-        sheets = deed.does(asked)
-        contest = asked.contest or sent["name"]
+        _, does, fields = _deed(sent)
+        sheets = does(self._venue, sent.get("contest", ""), **fields)
+        contest = sent.get("contest") or fields["name"]
         if sheets:
             return self._sheets(contest, sheets)
         return RedirectResponse(f"/contests/{quote(contest)}", HTTPStatus.SEE_OTHER, headers=_NEW)
@@ -179,13 +180,6 @@ class OrganiserSite:
         holder = self._venue.holder(contest)
         url = holder.url if holder is not None else ""
         return _shown("sheets.html", contest=contest, sheets=sheets, url=url)
-
-    def _asked(self, form: Form) -> tuple[AskedDeed, Deed]:
-        deed = DEEDS.get(form.get("act", ""))
-        if deed is None:
-            raise ConfigError("There is no such act.")
-        told = {name: form.get(name, "").strip() for name in deed.fields}
-        return AskedDeed(self._venue, form.get("contest", ""), told), deed
 
     def _sealed(self, form: Form) -> str:
         """What proves that this act was asked for here, and when."""
@@ -212,15 +206,24 @@ def organiser_served(venue: Venue, password: str, port: int) -> Iterator[str]:
         yield url_of(listening)
 
 
-async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form, or of a query; raises `ConfigError` where it is none of ours."""
-    body = request.scope["query_string"] if request.method == "GET" else b""
-    async for part in request.stream():
-        body += part
-        if len(body) > LARGEST:
-            raise ConfigError("That is more than a form of this page holds.")
-    found = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=16)
-    return {name: value.replace("\r\n", "\n") for name, value in found}
+async def _form(request: Request) -> Form:
+    """The fields of a form, or of a query."""
+    is_sent = request.method == "POST"
+    form = await form_of(request, LARGEST, 16) if is_sent else request.query_params
+    return {name: value.replace("\r\n", "\n") for name, value in form.items() if value}
+
+
+def _deed(form: Form) -> tuple[str, Doing, Form]:
+    """The question of the act that a form asks for, what does it, and the fields that it names."""
+    if form.get("act") not in DEEDS:
+        raise ConfigError("There is no such act.")
+    question, does = DEEDS[form["act"]]
+    names = [name for _, name, _, _ in Formatter().parse(question) if name]
+    fields = {name: form.get(name, "").strip() for name in names}
+    for name, value in fields.items():
+        if not value:
+            raise ConfigError(f"Fill in the field {name}, please.")
+    return question, does, fields
 
 
 def _back(form: Form) -> str:

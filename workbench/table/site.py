@@ -114,7 +114,7 @@ class TableSeats:
         place, deed = self._place(request), self._deeds.get(request.path_params["deed"])
         if deed is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
-        refused = await run_in_threadpool(deed, place, await _form(request))
+        refused = await run_in_threadpool(deed, place, await form_of(request))
         if request.headers.get("accept") == "application/json":
             return JSONResponse({"notice": REFUSALS.get(refused, "")}, headers=_NEW)
         if not refused and request.path_params["deed"] == "move":
@@ -232,14 +232,14 @@ def _own_address() -> str:
         return str(asking.getsockname()[0])
 
 
-async def _form(request: Request) -> Form:
+async def form_of(request: Request, largest: int = _LARGEST, fields: int = 8) -> Form:
     """A form's fields; raises `HTTPException` where it is too large."""
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > _LARGEST:
+        if len(body) > largest:
             raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "That is no form of ours.")
-    return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=8))
+    return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=fields))
 
 
 def _number(form: Form, name: str) -> int:
