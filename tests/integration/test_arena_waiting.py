@@ -149,6 +149,27 @@ def test_a_move_wakes_spectators_for_whom_there_is_room(
         assert again.answer().json()["over"]
 
 
+def test_a_page_keeps_its_pace_while_teams_see_all_at_once(tmp_path: Path) -> None:
+    """Who watches a match that was played in a moment sees one move after the other, then its end.
+
+    A team's time is what it was: only the page is behind.
+    """
+    clock, pace = HandClock(), timedelta(seconds=60)
+    told = {"clock": clock, "public": True, "pace": pace, "poll_timeout": timedelta(seconds=0.1)}
+    with running_arena(tmp_path, **told) as (arena, client):
+        match = new_match(arena)
+        client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
+        client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
+
+        assert client.get(f"/api/matches/{match}", ALICE).json()["moveCount"] == 3
+        for steps in (1, 2, 3):
+            news = client.get(f"/matches/{match}/steps?from=3&wait=1", None).json()
+            assert (news["total"], news["over"]) == (steps, steps == 3)
+            page = client.get(f"/matches/{match}", None).text
+            assert (f"?step={steps}" in page, f"?step={steps + 1}" in page) == (True, False)
+            clock.turn(pace)
+
+
 # --- who is there: how long ago the arena heard of each player's client ----------------------
 
 

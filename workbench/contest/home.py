@@ -208,6 +208,7 @@ def _config(folder: Path, place: ArenaPlace, teams: int) -> ArenaConfig:
         tls=place.tls,
         insecure=place.insecure,
         public=place.public,
+        pace=place.pace,
         watchdog=timedelta(seconds=1),
         quotas=OF_A_TEAM,
         slow_down=True,

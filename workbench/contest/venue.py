@@ -122,7 +122,8 @@ class Venue:
             return []
         tls = [] if self.place.tls is None else ["--tls", *map(str, self.place.tls)]
         flags = {"--insecure": self.place.insecure, "--public": self.place.public}
-        place = ["--host", self.place.host, "--port", str(self.place.port)]
+        pace = f"{self.place.pace.total_seconds()}s"
+        place = ["--host", self.place.host, "--port", str(self.place.port), "--pace", pace]
         return [*place, *tls, *(flag for flag, on in flags.items() if on)]
 
 

@@ -84,6 +84,7 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         tls=options.tls,
         insecure=options.insecure,
         public=options.public,
+        pace=options.pace,
         admin_password=os.environ.get(ADMIN_PASSWORD) or None,
     )
     if options.emulator:

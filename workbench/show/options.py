@@ -68,3 +68,5 @@ class ArenaPlace:
     """Serve http, to a private network only."""
     public: bool = False
     """Let spectators look on without a password."""
+    pace: timedelta = timedelta()
+    """Show moves on the page of a match no sooner than this one after the other, such as 1s."""

@@ -92,7 +92,7 @@ class Arena:
             from cardsharp.deadmansdraw.arena.watching import MatchPages  # noqa: PLC0415
 
             site = self._site()
-            matches = MatchPages(site, self.referee, place, config.poll_timeout)
+            matches = MatchPages(site, self.referee, place, config)
             return AllPages(Pages(site, self.referee, config.clock), matches)
 
         self.app = Starlette(

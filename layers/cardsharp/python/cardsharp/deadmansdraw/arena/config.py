@@ -27,6 +27,8 @@ class ArenaConfig:
     `per_address` times from one address. Where that is `crowded`, as many teams may share it, only
     who has not signed in is slowed by it.
 
+    `pace` is how long the page of a match lets pass at the least between two moves that it shows.
+
     `watchdog` is how late a turn may be until the arena itself ends it; None leaves
     that to others, as the original does.
     """
@@ -48,6 +50,7 @@ class ArenaConfig:
     tls: tuple[Path, Path] | None = None
     insecure: bool = False
     public: bool = False
+    pace: timedelta = timedelta()
     watchdog: timedelta | None = None
     admin_password: str | None = field(default=None, repr=False)
     clock: Callable[[], datetime] = utc_now

@@ -1,13 +1,17 @@
 """`/matches/{id}`: the page of a match, which shows everybody what a spectator may know."""
 
 from collections import OrderedDict
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from cardsharp.cloud.ports import Status
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.http import hung_up, json_answer, tagged, time_left
 from cardsharp.deadmansdraw.arena.lobby import MOVED, Signal
@@ -28,6 +32,7 @@ from cardsharp.web.refusals import Refused
 if TYPE_CHECKING:
     from cardsharp.deadmansdraw.arena.app import Place
 
+_NONE = timedelta()
 _KEPT = 32
 """Matches that are kept as they were drawn last."""
 
@@ -35,10 +40,9 @@ _KEPT = 32
 class MatchPages:
     """The pages of single matches."""
 
-    def __init__(
-        self, site: Site, referee: Referee, place: "Place", poll_timeout: timedelta
-    ) -> None:
-        self._site, self._referee, self._poll_timeout = site, referee, poll_timeout
+    def __init__(self, site: Site, referee: Referee, place: "Place", config: ArenaConfig) -> None:
+        self._site, self._referee, self._poll_timeout = site, referee, config.poll_timeout
+        self._pace, self._clock = config.pace, config.clock
         self._lobby, self._book, self._waiting = place.lobby, place.book, place.waiting
         self._audience, self._watching = place.audience, 0
         self._drawn: OrderedDict[tuple[str, int, bool], DrawnMatch] = OrderedDict()
@@ -77,26 +81,48 @@ class MatchPages:
             self._watching += user is SPECTATOR
             try:
                 left = time_left(request, self._poll_timeout)
-                await self._waiting.wait(signal, is_new, gone, left)
+                if self._number_shown(match) <= start:
+                    await self._waiting.wait(signal, is_new, gone, left)
+                    if self._pace:
+                        await self._waiting.pause(min(self._due(match, start), left()), gone)
             finally:
                 self._watching -= user is SPECTATOR
         found = await self._shown(self._referee.shown(user, match.id))
         return json_answer(steps_document(found, start), headers=HEADERS)
 
+    def _shown_at(self, match: Match) -> list[datetime]:
+        """When the page shows each of the moves, none sooner than the pace after the one before."""
+        made = (move.at for move in self._lobby.history(match.id))
+        return [*accumulate(made, lambda before, at: max(at, before + self._pace))]
+
+    def _number_shown(self, match: Match) -> int:
+        """How many moves of a match the page shows now."""
+        now = self._clock()
+        return sum(at <= now for at in self._shown_at(match)) if self._pace else match.moves
+
+    def _due(self, match: Match, number: int) -> timedelta:
+        """How long it is until the page shows the move of that number, if it was made."""
+        now = self._clock()
+        return max(_NONE, *(at - now for at in self._shown_at(match)[number : number + 1]), _NONE)
+
     async def _shown(self, match: Match) -> DrawnMatch:
         """The match as it is now; drawn beside the players' requests, which do not wait for it."""
-        key = match.id, match.moves, match.finished
+        number = self._number_shown(match)
+        key = match.id, number, match.finished and number == match.moves
         if key not in self._drawn:
-            history = self._lobby.history(match.id)
+            history = self._lobby.history(match.id)[:number]
             view = full_view(match, Look(SPECTATOR, events=True), history, self._book)
-            self._drawn[key] = await run_in_threadpool(_drawn, view)
+            self._drawn[key] = await run_in_threadpool(_drawn, view, over=key[-1])
         self._drawn.move_to_end(key)
         while len(self._drawn) > _KEPT:
             self._drawn.popitem(last=False)
         return self._drawn[key]
 
 
-def _drawn(view: Json) -> DrawnMatch:
-    found = shown(*told(MatchView.model_validate(view)), public=True)
+def _drawn(view: Json, *, over: bool) -> DrawnMatch:
+    record, moves = told(MatchView.model_validate(view))
+    if not over:  # it may be, and the page not yet be there
+        record = replace(record, status=Status.RUNNING, outcome=None)
+    found = shown(record, moves, public=True)
     found.frames  # noqa: B018 - draws them, and keeps them
     return found
