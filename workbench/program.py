@@ -32,6 +32,7 @@ from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision, Option
 from cardsharp.trying import LATE, MOST_PRINTED, Unfit, ends, tried
 from workbench import companion
+from workbench.warden import plain
 
 T = TypeVar("T")
 
@@ -132,14 +133,6 @@ def _opening(of: Game) -> object:
 
 
 # --- the strategy --------------------------------------------------------------------------------
-
-
-def plain(text: str) -> str:
-    """The text with control characters as codes, which do nothing to a terminal."""
-    return "".join(
-        one if one.isprintable() or one in "\n\t" else one.encode("unicode_escape").decode()
-        for one in text
-    )
 
 
 Plain = Annotated[str, AfterValidator(plain)]

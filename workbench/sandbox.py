@@ -34,7 +34,7 @@ NOBODY = 0x70000000
 """From here on are the users of sandboxes that root starts, one for each folder."""
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
-_SYSTEM = (
+_SYSTEM = [
     "/usr",
     "/bin",
     "/sbin",
@@ -43,7 +43,7 @@ _SYSTEM = (
     "/lib64",
     "/etc/ld.so.cache",
     "/etc/alternatives",
-)
+]
 PYTHON = (
     *{sys.prefix, sys.base_prefix, str(Path(pydantic.__file__).parents[1])},
     *(str(Path(str(package.__file__)).parent) for package in (cardsharp, workbench)),
@@ -62,7 +62,7 @@ def boxed(folder: Path, words: Sequence[str], hidden: Path | None = None) -> lis
     name = sys.executable if words[0] in {"python", "python3"} else words[0]
     found = shutil.which(name, path=f"{_PATH}:{os.environ.get('PATH', '')}")
     if found is None:
-        raise ConfigError(f"There is no program {words[0]} here; install it, and try again.")
+        raise ConfigError(f"There is no program {words[0]!r} here; install it, and try again.")
     program, shown = Path(found), [*_SYSTEM, *PYTHON]
     real, places = program.resolve(), [*shown, str(folder)]
     if not all(any(one.is_relative_to(place) for place in places) for one in (program, real)):
@@ -108,13 +108,18 @@ def _mounts(*places: str) -> Iterator[str]:
 
 def _bwrap(folder: Path, mounts: Sequence[str]) -> Iterator[str]:
     """Yield the words before the program, which finds those mounts."""
-    yield from ("bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
+    yield from (
+        str(shutil.which("bwrap")),
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-ipc",
+        "--unshare-uts",
+    )
     yield from ("--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
     # As root it is made somebody else below: root's own files and limits are not for it.
     is_root = os.geteuid() == 0
-    yield from (
-        ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID") if is_root else ("--unshare-user",)
-    )
+    as_root = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+    yield from as_root if is_root else ("--unshare-user",)
     yield from ("--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev")
     for size, place in ((SCRATCH, "/tmp"), (SHARED, "/dev/shm")):  # noqa: S108 - in the sandbox
         yield from ("--perms", "1777", "--size", str(size), "--tmpfs", place)

@@ -24,6 +24,7 @@ from cardsharp.game import Game
 from workbench import program
 from workbench.housed import house_of, housed
 from workbench.sandbox import boxed
+from workbench.warden import plain
 
 LARGEST, MOST_FILES, MOST_VERSIONS = 2_000_000, 200, 100
 """Bytes and files of a version, unpacked, and versions of a team."""
@@ -59,7 +60,7 @@ def contents_of(path: Path) -> Contents:
     files = [one for one in sorted(path.rglob("*")) if not _is_hidden(one.relative_to(path))]
     for one in files:
         if one.is_symlink() or not (one.is_file() or one.is_dir()):
-            raise ConfigError(f"{one} is a link or no file; a submission holds plain files only.")
+            raise ConfigError(f"{str(one)!r} is no plain file; a submission holds these only.")
     named = {str(one.relative_to(path)): one for one in files if one.is_file()}
     _check_size(sum(one.stat().st_size for one in named.values()), len(named))
     return {name: one.read_bytes() for name, one in named.items()}
@@ -79,11 +80,12 @@ def unpacked(name: str, raw: bytes) -> Contents:
         return {name: raw}
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            infos = [one for one in archive.infolist() if not one.is_dir()]
-            _check_size(sum(one.file_size for one in infos), len(infos))
-            return {_inside(one): _read(archive, one) for one in infos}
+            infos = {_inside(one): one for one in archive.infolist() if not one.is_dir()}
+            infos = {name: one for name, one in infos.items() if not _is_hidden(Path(name))}
+            _check_size(sum(one.file_size for one in infos.values()), len(infos))
+            return {name: _read(archive, one) for name, one in infos.items()}
     except _UNREADABLE as error:
-        raise ConfigError(f"{name} is no zip archive that can be unpacked: {error}.") from None
+        raise ConfigError(f"{name!r} is no zip archive that can be unpacked: {error}.") from None
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -115,7 +117,7 @@ def _check_size(size: int, files: int) -> None:
 
 
 def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
+    return any(part.startswith((".", "__pycache__", "__MACOSX")) for part in path.parts)
 
 
 # --- versions ------------------------------------------------------------------------------------
@@ -159,7 +161,7 @@ class Submitted(NamedTuple):
                 return housed(file, of, command).name
             return program.program_named(command, of, str(version))
         except CardsharpError as error:
-            fault = str(error).replace(f"{version}/", "")
+            fault = plain(str(error).replace(f"{version}/", ""))
         finally:
             if not lasting:
                 program.dismiss(command)
@@ -258,7 +260,7 @@ def _entry(folder: Path) -> tuple[Path | None, list[str]]:
     if (first.parent / "requirements.txt").exists():
         raise ConfigError(
             "requirements.txt is not installed here: put what you need into the folder `packages` "
-            f"beside {first.name} (pip install --target packages ...), and leave that file out."
+            "beside your code (pip install --target packages ...), and leave that file out."
         )
     if first.suffix == ".py":
         return first, []

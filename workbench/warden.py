@@ -132,14 +132,12 @@ def taken(processes: list[int]) -> tuple[int, float]:
     return memory, ticks / _TICKS
 
 
-def plain(heard: bytes) -> bytes:
-    """What was written, with its control characters as codes that do nothing to a terminal."""
-    text = heard.decode(errors="replace")
-    told = "".join(
+def plain(text: str) -> str:
+    """The text with control characters as codes, which do nothing to a terminal."""
+    return "".join(
         one if one.isprintable() or one in "\n\t" else one.encode("unicode_escape").decode()
         for one in text
     )
-    return told.encode()
 
 
 class Warden:
@@ -208,7 +206,7 @@ class Warden:
         """Pass on what it writes on stderr; False at the end."""
         heard = os.read(self._errors, 1 << 16)
         room = max(0, PAGE - self._heard)
-        os.write(2, plain(heard[:room]))
+        os.write(2, plain(heard[:room].decode(errors="replace")).encode())
         self._heard += len(heard)
         return bool(heard)
 

@@ -33,7 +33,6 @@ from cardsharp.errors import CardsharpError, ConfigError, Malformed, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.contest.submitting import HomePages
 from workbench.contest.tables import LOG
-from workbench.program import plain
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
 from workbench.show.options import ArenaPlace
@@ -41,6 +40,7 @@ from workbench.stage.opponent import Opponent, Order
 from workbench.stage.opponent_process import opponent_at_play
 from workbench.strategy_file import is_own, strategy_named
 from workbench.submission import is_awaited, played_as
+from workbench.warden import plain
 
 FRESH = 2.0
 """Seconds until a new password counts."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from email.parser import BytesParser
 from email.policy import HTTP
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from jinja2 import FileSystemLoader
 from starlette.concurrency import run_in_threadpool
@@ -48,16 +48,6 @@ _LAST = 20
 _PAGES = templates(FileSystemLoader(Path(__file__).with_name("page")))
 
 
-class _PlayedLine(NamedTuple):
-    """A match of a team's."""
-
-    match: str
-    part: str
-    others: str
-    points: str
-    end: str
-
-
 class HomePages(ContestPages):
     """The pages of a contest on this machine: those of all contests, and `/submit`."""
 
@@ -79,7 +69,7 @@ class HomePages(ContestPages):
             team = self._team(user)
             if team is None:
                 return not_found(request)
-            name, raw = await _uploaded(request, team)
+            name, raw = await run_in_threadpool(_uploaded, request, await _read(request), team)
             if team.id in self._busy:
                 said = "What you submitted before is still being tried; wait a moment."
                 return await run_in_threadpool(self._page, site(), team, said)
@@ -157,19 +147,27 @@ def _token(team: Entrant) -> str:
     return hmac.digest(team.ha1.encode(), b"submit", "sha256").hex()
 
 
-async def _uploaded(request: Request, team: Entrant) -> tuple[str, bytes]:
-    """The name of the file that a form brings, and what is in it.
-
-    Raises:
-        Refused: there is none, it is too large, or another site's page sends it.
-    """
+async def _read(request: Request) -> bytes:
+    """The body of a form; raises `Refused` where it is too large."""
     raw = bytearray()
     async for chunk in request.stream():
         raw += chunk
         if len(raw) > LARGEST + _ROOM:
             raise Refused(413, f"A submission has {LARGEST // 10**6} MB at most.")
+    return bytes(raw)
+
+
+def _uploaded(request: Request, raw: bytes, team: Entrant) -> tuple[str, bytes]:
+    """The name of the file that a form brings, and what is in it.
+
+    Raises:
+        Refused: there is none, or another site's page sends it.
+    """
     kind = request.headers.get("content-type", "").encode("latin-1", "replace")
-    form = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind + b"\r\n\r\n" + raw)
+    try:
+        form = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind + b"\r\n\r\n" + raw)
+    except (ValueError, LookupError, RecursionError):
+        raise Refused(400, "The form cannot be read.") from None
     parts = {
         str(part.get_param("name", "", "content-disposition")): part
         for part in (form.iter_parts() if form.is_multipart() else ())
@@ -184,8 +182,8 @@ async def _uploaded(request: Request, team: Entrant) -> tuple[str, bytes]:
     return parts["file"].get_filename() or "", content if isinstance(content, bytes) else b""
 
 
-def _matches(records: Records, team: Team) -> Iterator[_PlayedLine]:
-    """Yield the matches of a team that have ended, the last one first."""
+def _matches(records: Records, team: Team) -> Iterator[tuple[str, ...]]:
+    """Yield a team's matches that have ended, the last first: id, part, others, points, end."""
     names = records.names()
     played = [
         (match, f"pairing {result.pairing}", result.teams, facts)
@@ -202,4 +200,4 @@ def _matches(records: Records, team: Team) -> Iterator[_PlayedLine]:
             others = ", ".join(names.get(other, other) for other in teams if other != team)
             theirs = (*facts.points[:own], *facts.points[own + 1 :])
             points = ":".join(map(shown, (facts.points[own], *theirs)))
-            yield _PlayedLine(match, part, others, points, end)
+            yield match, part, others, points, end

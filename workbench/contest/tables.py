@@ -29,8 +29,8 @@ from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.keep.port import Document, Key, Put
 from workbench.child import Child
 from workbench.contest.table import END, TASK, TURN, TableEnd, TableTask, forfeited
-from workbench.program import plain
 from workbench.submission import played_as
+from workbench.warden import plain
 
 LOG = "matches.db"
 """The match log in the contest's folder."""

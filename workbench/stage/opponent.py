@@ -25,6 +25,7 @@ from cardsharp.errors import CardsharpError, MatchOver, NotYourTurn, StrategyFau
 from cardsharp.trying import tried
 from workbench.child import read_orders, say_ready
 from workbench.strategy_file import strategy_named
+from workbench.warden import plain
 
 LIMIT = timedelta(seconds=10)
 """A later decision is the opponent's end: the arena, too, has ended its turn by then."""
@@ -131,7 +132,7 @@ def main() -> None:
             say_ready()
             opponent.play_on()
     except CardsharpError as error:
-        sys.exit(str(error))
+        sys.exit(plain(str(error)))
 
 
 if __name__ == "__main__":
