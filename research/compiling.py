@@ -11,10 +11,9 @@ from ctypes import CDLL
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from threading import Timer
 
 from cardsharp.errors import ConfigError
-from workbench import companion
+from workbench.program import told_where_slow
 
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
 """No contraction of floating-point operations: they must round as Python's do."""
@@ -77,13 +76,8 @@ def _compile(compiler: str, folder: Path, library: Path) -> None:
     sources = [str(source) for source in sorted(folder.glob("*.c"))]
     flags = (*FLAGS, f"-I{_SHARED}")
     command = [compiler, *flags, *sources, "-o", str(unfinished), "-lm", "-lpthread"]
-    words = f"compiling {folder.parent.name} once, some 10 s ..."
-    slow = Timer(PATIENCE, companion.say, (words,))
-    slow.start()
-    try:
+    with told_where_slow(f"compiling {folder.parent.name} once, some 10 s ...", PATIENCE):
         ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (own files)
-    finally:
-        slow.cancel()
     if ran.returncode != 0:
         raise ConfigError(
             f"{compiler} cannot compile {folder}; {OFF}=0 plays in plain Python.\n{ran.stderr}"

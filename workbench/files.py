@@ -2,8 +2,18 @@
 
 from pathlib import Path
 
+from cardsharp.errors import ConfigError
+
 _CLONE = Path(__file__).parents[1]
 PROJECT = _CLONE if (_CLONE / "template.yaml").exists() else Path(__file__).with_name("project")
 """The clone that we run from; where we were installed, the folder that the wheel brings."""
 
 FUNCTIONS = PROJECT / "functions"
+
+
+def lacking(what: str, package: str, extra: str) -> ConfigError:
+    """The error of what cannot be done without a package of one of our extras."""
+    return ConfigError(
+        f"{what} needs {package}, which is not installed: type uv tool install '.[{extra}]' or "
+        f"pip install '.[{extra}]' in the clone."
+    )

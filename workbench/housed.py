@@ -11,13 +11,11 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
 from random import Random, SystemRandom
-from threading import Timer
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -28,10 +26,7 @@ from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision
 from cardsharp.trying import LATE, Unfit
 from workbench import companion
-from workbench.program import Outside, Plain, Process
-
-PATIENCE = 2.0
-"""Seconds in which a file is imported without a word."""
+from workbench.program import Outside, Plain, Process, told_where_slow
 
 _STACK = re.compile(
     r"Fatal (?:Python|sandbox) error|Current thread 0x|Thread 0x|Stack \(most recent"
@@ -206,7 +201,7 @@ def housed(path: Path, of: Game, boxed: str = "") -> HousedFile:
     command = boxed or shlex.join(house_of(path, of))
     process = _HouseProcess(command)
     try:
-        with _told_where_slow(path):
+        with told_where_slow(f"{path.name}: still being imported ..."):
             hello = process.greet()
     except Unfit as unfit:
         place, why = process.place or path.name, str(unfit).partition(f" ({process.place}:")[0]
@@ -222,17 +217,6 @@ def housed(path: Path, of: Game, boxed: str = "") -> HousedFile:
     strategies_of(of.strategies).admit(name, lambda given: Housed(command, of, given))
     Outside.leave(command, process)
     return HousedFile(name, hello.files)
-
-
-@contextmanager
-def _told_where_slow(path: Path) -> Iterator[None]:
-    """Say after a while that the file is still being imported in the block."""
-    alarm = Timer(PATIENCE, companion.say, (f"{path.name}: still being imported ...",))
-    alarm.start()
-    try:
-        yield
-    finally:
-        alarm.cancel()
 
 
 _paths: dict[tuple[str, str], Path] = {}

@@ -45,6 +45,9 @@ START_LIMIT = timedelta(seconds=20)
 LONGEST = 1_000_000
 """Bytes of an answer."""
 
+PATIENCE = 2.0
+"""Seconds in which a process starts without a word."""
+
 _HEARD = 8 * MOST_PRINTED
 """Bytes that are read of what a process wrote: as much as is kept, and the stack of its end."""
 
@@ -117,11 +120,23 @@ def program_named(command: str, of: Game, name: str = "") -> str:
 
     strategies_of(of.strategies).admit(name or command, made)
     player, opening = made(Random(0)), _opening(of)
-    found = tried(lambda: player.decide(opening), player)
+    with told_where_slow(f"'{command}' has not answered yet ..."):
+        found = tried(lambda: player.decide(opening), player)
     if found.fault is not None:
         who = "It" if name else f"'{command}'"
         raise ConfigError(f"{who} cannot play: {found.fault}.\n{found.trace}".rstrip())
     return name or command
+
+
+@contextmanager
+def told_where_slow(words: str, seconds: float = PATIENCE) -> Iterator[None]:
+    """Say the words after so many seconds, where the block still lasts."""
+    alarm = Timer(seconds, companion.say, (words,))
+    alarm.start()
+    try:
+        yield
+    finally:
+        alarm.cancel()
 
 
 def _opening(of: Game) -> object:

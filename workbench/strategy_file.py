@@ -65,6 +65,8 @@ def is_own(name: str) -> bool:
 
 def unknown(error: ConfigError, name: str, there: Sequence[str]) -> ConfigError:
     """The error of a name that no strategy has, with what may be given in its place."""
+    if "/" in name:
+        return ConfigError(f"There is no program {name} that can be run; check the path.")
     near = get_close_matches(name, there, 1)
     meant = f" Did you mean {near[0]}?" if near else ""
     return ConfigError(

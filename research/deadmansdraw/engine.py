@@ -34,7 +34,7 @@ from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from research.compiling import load as load_library
 from workbench.deadmansdraw.lab import LAST
 from workbench.lab.tempered import TIMES
-from workbench.strategy_file import is_trained, strategy_named
+from workbench.strategy_file import is_own, is_trained, strategy_named
 
 ADAPTIVE = "adaptive"
 _MOST_ENTRIES, _MOST_WEIGHTS = 32, 16
@@ -208,6 +208,8 @@ def load() -> Engine | None:
 @cache
 def twin(name: str) -> Twin | None:
     """The compiled twin of a strategy, None where there is none or no compiler."""
+    if is_own(name) and not is_trained(name):
+        return None  # for which nothing need be compiled
     engine = load()
     try:
         return None if engine is None else engine.twin(name)

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from research.deadmansdraw import engine
 from research.deadmansdraw.engine import twin
 from research.tests.decisions import compiled_decisions, needs_compiler, plain_decisions
 from research.twins import series
@@ -52,6 +53,11 @@ def test_a_compiled_opponent_decides_as_its_strategy_does(name: str) -> None:
 def test_a_duel_is_the_same_in_both_engines(first: str, second: str) -> None:
     """Scores, turns, actions and busts of every match, not only who won."""
     assert_equal(Plan(first=first, second=second, pairs=20, seed=3))
+
+
+def test_for_a_file_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "load", lambda: pytest.fail("compiled"))
+    assert twin("its/own.py") is None
 
 
 @needs_compiler

@@ -55,10 +55,10 @@ DEPLOYING = (
 )
 
 ELSEWHERE = {
-    "play --cloud emulator": "pip install 'cardsharp[emulator]'",
+    "play --cloud emulator": "pip install '.[emulator]'",
     "cloud deploy": "uv tool install aws-sam-cli",
-    "export rows.jsonl draw-3": "pip install 'cardsharp[env]'",
-    "lab duel captain draw-3 --cluster tcp://127.0.0.1:1": "pip install 'cardsharp[cluster]'",
+    "export rows.jsonl draw-3": "pip install '.[env]'",
+    "lab duel captain draw-3 --cluster tcp://127.0.0.1:1": "pip install '.[cluster]'",
 }
 """What the bare command lacks, and the words that say how to have it."""
 

@@ -14,6 +14,7 @@ from cardsharp.registry import strategies_of
 from workbench import strategy_file
 from workbench.cli import document, main
 from workbench.cli.commands import all_commands
+from workbench.show import progress
 from workbench.show.command import Command
 from workbench.show.exits import Exit
 from workbench.strategy_file import strategy_named
@@ -32,6 +33,16 @@ def test_every_command_teaches_with_examples(
     assert command.summary in said
     assert command.group or command.examples[0][0] in said
     assert "--json" in said
+
+
+def test_who_looks_at_no_terminal_is_told_once_what_takes_its_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    with progress.Bar(85, "judging") as bar:
+        bar.line.join()
+        bar.advance(85)
+    assert capsys.readouterr().err == "judging 0/85 ...\n"
 
 
 def test_the_table_of_commands_is_written_by_its_module() -> None:
@@ -145,5 +156,7 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
 
 
 def test_a_name_that_is_almost_one_is_answered_by_that_one() -> None:
+    with pytest.raises(ConfigError, match=r"There is no program \./bot that can be run"):
+        strategy_named("./bot")
     with pytest.raises(ConfigError, match=r"Did you mean captain\?"):
         strategy_named("captian")

@@ -98,7 +98,7 @@ def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where =
         raise ConfigError(f"A stack has no arena of {options.game}; hold the contest in a folder.")
     else:
         there.found(settings)
-    results().print(f"contest {name}: {options.format}, {options.matches} matches a pairing")
+    results().print(f"contest {name}: {options.format}, matches a pairing: {options.matches}")
     played = "" if settings.has_arena else " --strategy STRATEGY"
     command = f"cardsharp contest teams add {where.arguments(folder)} NAME{played}"
     results().print(f"Enter teams by: {command}", style="dim", soft_wrap=True)
@@ -258,6 +258,8 @@ def history(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) ->
     ]  # fmt: skip
     if as_json:
         print_json(rows)
+    elif not rows:
+        results().print("The organiser has done nothing yet.")
     else:
         print_table([{**row, "undone": "undone" if row["undone"] else ""} for row in rows])
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from cardsharp.errors import ConfigError
 from cardsharp.games import game as game_named
 from workbench.cli.trying import WantedMatches, matches_of
+from workbench.files import lacking
 from workbench.lab.options import Positive
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
@@ -48,9 +48,7 @@ def export(
     try:
         from workbench.env import dataset  # noqa: PLC0415 - an optional group
     except ImportError as error:
-        raise ConfigError(
-            f"export needs {error.name}, which is not installed: pip install 'cardsharp[env]'."
-        ) from None
+        raise lacking("export", str(error.name), "env") from None
     rows = _stored(options) if first is None else _fresh(first, second or first, options)
     number = dataset.write(rows, file)
     if options.as_json:

@@ -19,6 +19,9 @@ from workbench.show.lookup import open_file, open_to_read, store_or_default
 from workbench.show.options import Json, Store, span
 from workbench.show.output import messages, print_json, results
 
+_LONG = 20
+"""Characters of an id, as an arena gives them; those of the lab are words to type."""
+
 _NARROW = 100
 """Columns that a line with everything takes."""
 
@@ -60,8 +63,9 @@ def listed(*, options: MatchesOptions = MatchesOptions()) -> None:
         table.add_column(name, justify="right" if right else "left", no_wrap=whole, overflow="fold")
     for record in found:
         match_id, started, *others = _cells(record)
-        if narrow:  # the end of an id is enough for show and why, the year and seconds for nobody
-            match_id, started, others = match_id[-12:], started[5:16], others[:-1]
+        if narrow:  # the end of a long id is enough for show and why; nobody needs the year
+            end = match_id[-12:] if len(match_id) > _LONG else match_id
+            match_id, started, others = end, started[5:16], others[:-1]
         table.add_row(match_id, started, *others)
     console.print(table)
 

@@ -140,7 +140,7 @@ def _groups(sides: Sequence[AnalysedSide], by: By, *, shares: bool) -> dict[str,
 def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
     counts = list(next(iter(groups.values())).sides[0].counts)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column(by.value, max_width=14, no_wrap=True, overflow="ellipsis")
+    table.add_column(by.value, max_width=14, overflow="fold")
     less_luck = ("less luck",) if judge.unbiased else ()
     for name in ("matches", "result", *less_luck, "accuracy", "blunders", *counts):
         table.add_column(name, justify="right", no_wrap=True)

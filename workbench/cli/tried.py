@@ -121,9 +121,9 @@ def _faults(tried: Sequence[TriedAgain]) -> Iterator[Text]:
 
 def _print_next(console: Console, match: MatchTried, tried: TriedAgain) -> None:
     words = f"try {shlex.quote(match.player)} --match {match.record.match_id}"
-    line = f"  {program()} {words} --turn {tried.asked.step.turn}   # all that was weighed there"
-    console.print()
-    console.print(line, style="dim", soft_wrap=True)
+    line = f"  {program()} {words} --turn {tried.asked.step.turn}"
+    console.print("\nAll that was weighed in the turn that cost most:")
+    console.print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)
 
 
 # --- one turn --------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 from boto3.session import Session
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.errors import CardsharpError
 from workbench.cloud.events import REGION
 from workbench.cloud.template import (
     Resource,
@@ -31,6 +31,7 @@ from workbench.cloud.template import (
     redrive,
     table_request,
 )
+from workbench.files import lacking
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
@@ -203,7 +204,7 @@ class Emulator:
             clock.sleep(timedelta(milliseconds=50))
         tail = self.log_tail()
         if "No module named" in tail:
-            raise ConfigError("MiniStack is not installed; pip install 'cardsharp[emulator]'.")
+            raise lacking("The emulator", "MiniStack", "emulator")
         raise EmulatorError(f"MiniStack ended before it answered.\n{tail}")
 
     def _is_healthy(self) -> bool:

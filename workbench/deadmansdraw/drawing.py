@@ -146,11 +146,15 @@ def _piece(piece: Piece) -> Text:
     return Text.assemble(*parts)
 
 
+_LEAST_NAME = 10
+"""Columns of the name of a row, such as "their bank"."""
+
+
 def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> Table:
     """Cards by suit: a row a place, named first; its last cell is a remark, such as "12 points".
 
-    Where `width` is too narrow, a remark is its number alone, and then names of suits are cut,
-    never the cards.
+    Where `width` is too narrow, a remark is its number alone; then the rows' names are broken, and
+    at last names of suits are cut, never the cards.
     """
     listed = [(name, tuple(cards), remark) for name, cards, remark in rows]
     suits = [*SUIT_ORDER, *_other_suits(card for _, cards, _ in listed for card in cards)]
@@ -158,15 +162,20 @@ def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> T
     cells = {suit: [_values(suit, cards) for _, cards, _ in listed] for suit in suits}
     widths = {suit: max(len(suit), *map(len, cells[suit])) for suit in suits}
     remarks = [remark for _, _, remark in listed]
-    if names + sum(widths.values()) + len(suits) + 1 + max(map(len, remarks)) > width:
+    room = width - len(suits) - 1 - sum(widths.values())
+    if names + max(map(len, remarks)) > room:
         remarks = [remark.partition(" ")[0] for remark in remarks]
+    room -= max(map(len, remarks))
+    if room < _LEAST_NAME:
+        least = {suit: max(3, *map(len, cells[suit])) for suit in suits}
+        room, widths = room + sum(widths.values()) - sum(least.values()), least
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("", no_wrap=True, min_width=names)
+    table.add_column("", width=min(names, max(_LEAST_NAME, room)), overflow="fold")
     for suit in suits:
-        least = max(3, *map(len, cells[suit]))
         style = _STYLES.get(suit, "")
-        table.add_column(suit, header_style=style, no_wrap=True, overflow="crop", min_width=least)
-    table.add_column("", justify="right", no_wrap=True, min_width=max(map(len, remarks)))
+        cut = Text(suit[: widths[suit]], style)
+        table.add_column(cut, no_wrap=True, width=widths[suit])
+    table.add_column("", justify="right", no_wrap=True, width=max(map(len, remarks)))
     for index, (name, _, _) in enumerate(listed):
         table.add_row(name, *(cells[suit][index] for suit in suits), remarks[index])
     return table

@@ -14,6 +14,7 @@ from cardsharp.games import game
 from cardsharp.judge import Judge
 from cardsharp.replay import Asked, header_of, outcome_of
 from workbench.env.encoding import Encoding, number_of, rewards
+from workbench.files import lacking
 from workbench.lab.keeping import replayed
 from workbench.lab.plan import Plan
 from workbench.show.output import write_file
@@ -143,9 +144,7 @@ def _write_parquet(rows: Iterator[DecisionRow], file: Path) -> int:
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError:
         file.unlink()
-        raise ConfigError(
-            f"{PARQUET} needs pyarrow, which is not installed: pip install 'cardsharp[parquet]'."
-        ) from None
+        raise lacking(PARQUET, "pyarrow", "env,parquet") from None
     numbers = {"number": pa.int32(), "seat": pa.int8(), "seed": pa.int64()}
     lists = {"observation": pa.list_(pa.float32()), "mask": pa.list_(pa.int8())}
     ends = {"action": pa.int32(), "value": pa.float64(), "result": pa.float64()}

@@ -117,7 +117,8 @@ class Duel:
         sides = " and ".join(f"{100 * share:.1f} %" for share in self.by_side)
         stronger = self.stronger
         shown = "it is not shown who is stronger" if stronger is None else f"{stronger} is stronger"
-        yield f"  {shown}: Elo {elo} (95 %: {low} to {high}); from either seat {sides}"
+        yield f"  {shown}: Elo {elo} (95 %: {low} to {high})"
+        yield f"  from either seat {sides}"
 
     @property
     def is_of_two(self) -> bool:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError, StrategyFault, Unreachable
 from workbench import last_words
+from workbench.files import lacking
 from workbench.strategy_file import host
 
 T = TypeVar("T")
@@ -65,9 +66,7 @@ def _cluster(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client  # noqa: PLC0415 - an optional group
     except ImportError:
-        raise ConfigError(
-            "--cluster needs Dask, which is not installed: pip install 'cardsharp[cluster]'."
-        ) from None
+        raise lacking("--cluster", "Dask", "cluster") from None
     if urlsplit(address).netloc.rpartition(":")[0] == "":
         raise ConfigError(f"'{address}' is no address of a cluster, which is tcp://HOST:PORT.")
     try:

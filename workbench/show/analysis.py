@@ -174,7 +174,7 @@ def _rather(one: Judged) -> Text:
 def _swings(shown: Analysed, swings: Sequence[Judged]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("turn", justify="right")
-    table.add_column("who", max_width=20, no_wrap=True, overflow="ellipsis")
+    table.add_column("who", max_width=20, overflow="fold")
     table.add_column("what happened")
     table.add_column(f"for {shown.hero}", justify="right")
     table.add_column("by the cards", justify="right")

@@ -1,5 +1,9 @@
-"""How far something is that takes its time, on a terminal only; gone when it has ended."""
+"""How far something is that takes its time; gone when it has ended.
 
+Where nobody looks at a terminal it is one line, and only of what takes longer than a moment.
+"""
+
+from threading import Timer
 from typing import Self
 
 from rich.progress import (
@@ -12,6 +16,9 @@ from rich.progress import (
 )
 
 from workbench.show.output import messages
+
+PATIENCE = 2.0
+"""Seconds without a word."""
 
 
 class Bar:
@@ -30,6 +37,8 @@ class Bar:
             disable=not console.is_terminal,
         )
         self._task = self._progress.add_task(text, total=steps, completed=done)
+        self.line = Timer(PATIENCE, console.print, (f"{text} {done}/{steps} ...".strip(),))
+        self.line.daemon = True
 
     def describe(self, text: str) -> None:
         """Say what is being done."""
@@ -41,7 +50,10 @@ class Bar:
 
     def __enter__(self) -> Self:
         self._progress.start()
+        if self._progress.disable:
+            self.line.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.line.cancel()
         self._progress.stop()
