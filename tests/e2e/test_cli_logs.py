@@ -214,3 +214,13 @@ def test_prune_deletes_all_that_is_old_and_gives_the_room_back(cli: Cli, aged: P
     assert kept(aged) == (1, 0)
     assert aged.stat().st_size < before / 2
     assert cli("matches", "--store", f"sqlite:{aged}").out.count("runs") == 1
+
+
+@pytest.mark.parametrize("played", ["play", "lab duel draw-3 draw-2 -n 1 --keep 1"])
+def test_what_is_kept_is_where_the_environment_says(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: str
+) -> None:
+    monkeypatch.setenv("CARDSHARP_STORE", f"sqlite:{tmp_path}/other.db")
+    assert cli(*played.split(), "--json").code == 0
+    told = cli("matches", "--json")
+    assert (told.code, len(told.json())) == (0, 1)

@@ -30,7 +30,7 @@ from workbench.deadmansdraw.report import (
 from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
 from workbench.show.keeping import copy_match
-from workbench.show.lookup import data_folder, open_log, own_store
+from workbench.show.lookup import data_folder, open_log, store_or_default
 from workbench.show.options import StoreFile
 from workbench.show.output import messages, print_error, print_json, program, results
 from workbench.stage.clouds import CloudKind
@@ -73,7 +73,9 @@ class PlayOptions:
     def log(self) -> str:
         """The match log that is written."""
         file = None if self.keep is None else self.keep / "matches.db"
-        return own_store() if (self.store or file) is None else f"sqlite:{self.store or file}"
+        return (
+            store_or_default() if (self.store or file) is None else f"sqlite:{self.store or file}"
+        )
 
     @property
     def opponent_name(self) -> str:
@@ -88,7 +90,7 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
     """
     script = _script(options)
     folder, store = options.keep or data_folder(), options.log
-    if store != own_store():
+    if store != store_or_default():
         with open_log(store):  # what is wrong with the place is said before the match
             pass
     with _work_folder(folder) as work, telemetry_in(work / "play.log"):
@@ -186,7 +188,7 @@ def _print_end(report: RunReport, options: PlayOptions) -> None:
         print_table(console, report)
         whole = "every log complete, equal to the arena's" if report.complete else "LOGS DIFFER"
         console.print(f"{whole}: {sum(m.verdict.moves for m in report.played)} moves")
-    store = "" if options.log == own_store() else f" --store {shlex.quote(report.store)}"
+    store = "" if options.log == store_or_default() else f" --store {shlex.quote(report.store)}"
     print_faults(report.played, store)
     if report.store:
         _print_next_steps(console, report, options)
@@ -205,7 +207,7 @@ def _print_match(console: Console, report: RunReport) -> None:
 
 def _print_next_steps(console: Console, report: RunReport, options: PlayOptions) -> None:
     """Commands that go on from here, ready to be copied."""
-    store = "" if options.log == own_store() else f" --store {shlex.quote(report.store)}"
+    store = "" if options.log == store_or_default() else f" --store {shlex.quote(report.store)}"
     match = report.played[-1]
     match_id, turn = "last" if len(report.played) == 1 else match.match_id, match.longest_turn
     console.print()

@@ -43,7 +43,7 @@ from workbench.lab.profile import profile
 from workbench.lab.runs import unsteady
 from workbench.lab.seeds import overused
 from workbench.show.exits import Exit
-from workbench.show.lookup import data_folder, open_log, own_store
+from workbench.show.lookup import data_folder, open_log, store_or_default
 from workbench.show.options import Json
 from workbench.show.output import messages, print_error, print_json, print_lines, program, results
 from workbench.show.progress import Bar
@@ -143,7 +143,7 @@ def _keep(played: Duel, number: int | None) -> list[str]:
     """Keep so many matches in our own log; their ids."""
     if number is None:
         return []
-    with open_log(own_store()) as log:
+    with open_log(store_or_default()) as log:
         wanted, run = lost_first(played, number), f"lab-{token_hex(3)}"
         return keep_matches(played.plan, wanted, run, datetime.now(UTC), log)
 

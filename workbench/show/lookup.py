@@ -46,12 +46,12 @@ def data_folder() -> Path:
 
 
 def own_store() -> str:
-    """The match log that `play`, `practice` and `bot` write where nothing else is said."""
+    """The match log that is meant where nothing else is said."""
     return f"{_SQLITE}{data_folder() / 'matches.db'}"
 
 
-def store_or_default(store: str | None) -> str:
-    """The match log to read: the given one, that of the environment, or our own."""
+def store_or_default(store: str | None = None) -> str:
+    """The match log that is meant: the given one, that of the environment, or our own."""
     return store or os.environ.get("CARDSHARP_STORE", "") or own_store()
 
 

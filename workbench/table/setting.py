@@ -18,7 +18,7 @@ from workbench.lab.extras import LabMatch, extras_of
 from workbench.lab.guard import SeatedFile
 from workbench.lab.sitting import PERSON, SeatedBot, Sitting
 from workbench.show.keeping import keep_match
-from workbench.show.lookup import open_log, own_store
+from workbench.show.lookup import open_log, store_or_default
 from workbench.show.output import print_error
 from workbench.show.person import Advisor
 from workbench.show.screen import Screen
@@ -190,7 +190,7 @@ def keep(parts: list[Kept]) -> str | None:
     """Write a match into our match log; the id of its last part, None where it cannot be kept."""
     kept = None
     try:
-        with open_log(own_store()) as log:
+        with open_log(store_or_default()) as log:
             for record, moves in parts:
                 keep_match(record, moves, log)
                 kept = record.match_id
