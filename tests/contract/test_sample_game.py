@@ -20,7 +20,7 @@ from kuhn.strategies.optimum import BOLD, chances
 from pettingzoo.test import api_test
 from support.cli import Cli, clean
 from support.cloud_clock import FakeClock
-from support.games import HOSTED, mount_samples
+from support.games import SAMPLED, mount_samples
 
 import web.app
 from cardsharp.access import Limits
@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "samples" / "games"
 SECRET = "00000000-0000-4000-8000-00000000cafe"
 
-every_game = pytest.mark.parametrize("name", HOSTED)
+every_game = pytest.mark.parametrize("name", SAMPLED)
 
 
 @pytest.fixture

@@ -13,15 +13,22 @@ from cardsharp.simulation import Simulation
 
 _FOLDER = Path(__file__).parents[1] / "samples" / "games"
 
-HOSTED = tuple(sorted(file.parent.name for file in _FOLDER.glob("*/game.py")))
-"""The folders of the sample games, of which the house makes all but the rules."""
+SAMPLED = tuple(sorted(file.parent.name for file in _FOLDER.glob("*/game.py")))
+"""The folders of the sample games."""
 
-SAMPLES = tuple(f"{folder}.game:GAME" for folder in HOSTED)
+SAMPLES = tuple(f"{folder}.game:GAME" for folder in SAMPLED)
 """The lines that mount them, one each."""
 
 NIM = "nim.game:GAME"
 
 GAMES = (*cardsharp.games.games(), *map(cardsharp.games.mounted, SAMPLES))
+
+HOSTED = {
+    game.name: game.attend.given[0]
+    for game in GAMES
+    if game.attend is not None and game.attend.place.startswith("cardsharp.host.")
+}
+"""The games of which the house makes all but the rules, mounted or samples, and their packages."""
 
 
 _MOUNT = """

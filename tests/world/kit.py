@@ -25,7 +25,7 @@ BEGIN, END = "<!-- written by make faults-all -->\n", "<!-- end -->"
 PLACES: Mapping[str, Callable[[Path, StillClock], Place]] = {
     CountingArena.game: CountingArena,
     BlefPlace.game: BlefPlace,
-    **places(HOSTED),
+    **places(HOSTED.values()),
 }
 HOMES: Mapping[str, Callable[[], AbstractContextManager[Home]]] = {
     "SQLite": lambda: nullcontext(at_home),
