@@ -74,7 +74,8 @@ def _is_stopped(process: int) -> bool:
 
 def say(sentence: str) -> None:
     """Tell it past all buffers, which nobody may empty any more."""
-    os.write(2, f"cardsharp: {sentence}\n".encode())
+    bar = "\r\x1b[K" if os.isatty(2) else ""  # written over, where one is just drawn
+    os.write(2, f"{bar}cardsharp: {sentence}\n".encode())
 
 
 if __name__ == "__main__":

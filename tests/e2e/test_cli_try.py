@@ -100,7 +100,8 @@ def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(
     assert found.code == 0, found.err
     assert "draws.py decides otherwise in " in found.out
     assert re.search(r"In captain's judgement these choices cost \d+\.\d\d wins, ", found.out)
-    command = found.out.rpartition("cardsharp try ")[2].partition("#")[0]
+    assert "\nAll that was weighed in the turn that cost most:\n" in found.out
+    command = found.out.rpartition("cardsharp try ")[2]
     turn = cli("try", *shlex.split(command))
     assert turn.code == 0, turn.err
     assert "now     " in turn.out

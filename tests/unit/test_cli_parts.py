@@ -29,6 +29,7 @@ def test_every_command_teaches_with_examples(
     assert main([command.name, "--help"]) == Exit.OK
     out = capsys.readouterr().out
     assert max(map(len, out.partition("Examples:")[2].splitlines())) <= 80
+    assert not [line for line in out.splitlines() if line.endswith(" ")]
     said = " ".join(out.split())
     assert command.summary in said
     assert command.group or command.examples[0][0] in said

@@ -276,9 +276,9 @@ def _completion(app: cyclopts.App) -> Callable[[Literal["bash", "zsh", "fish"]],
     def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
         """Print a script with which a shell completes commands and options.
 
-        In ~/.bashrc: eval "$(cardsharp completion bash)". For zsh and fish write it
-        to a file: _cardsharp in a folder of $fpath, or cardsharp.fish in
-        ~/.config/fish/completions.
+        Write it into a file, which your shell reads when it is needed: for bash
+        cardsharp in ~/.local/share/bash-completion/completions, for zsh _cardsharp in
+        a folder of $fpath, for fish cardsharp.fish in ~/.config/fish/completions.
         """
         sys.stdout.write(app.generate_completion(prog_name="cardsharp", shell=shell))
 

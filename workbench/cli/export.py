@@ -15,6 +15,7 @@ from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
 from workbench.show.lookup import game_of
 from workbench.show.output import print_json, results
+from workbench.show.progress import Bar
 
 if TYPE_CHECKING:
     from workbench.env.dataset import DecisionRow
@@ -64,7 +65,8 @@ def _fresh(first: str, second: str, options: ExportOptions) -> Iterator["Decisio
     name = game_named(options.game).name
     plan = Plan(game=name, first=first, second=second, pairs=options.pairs, seed=options.seed)
     check_players(plan)
-    return teller(name, valued=options.value).played(plan)
+    rows = teller(name, valued=options.value).played(plan)
+    return _counted(rows, plan.pairs * plan.matches_a_pair)
 
 
 def _stored(options: ExportOptions) -> Iterator["DecisionRow"]:
@@ -72,5 +74,21 @@ def _stored(options: ExportOptions) -> Iterator["DecisionRow"]:
     from workbench.env.dataset import teller  # noqa: PLC0415
 
     of = None if options.game is None else game_named(options.game)
-    for record, moves in matches_of(options, of):
-        yield from teller(game_of(record).name, valued=options.value).stored(record, moves)
+    matches = list(matches_of(options, of))
+    rows = (
+        row
+        for record, moves in matches
+        for row in teller(game_of(record).name, valued=options.value).stored(record, moves)
+    )
+    return _counted(rows, len(matches))
+
+
+def _counted(rows: Iterator["DecisionRow"], matches: int) -> Iterator["DecisionRow"]:
+    """The rows, with a bar of the matches that they are of."""
+    match = None
+    with Bar(matches, "matches") as bar:
+        for row in rows:
+            if row["match"] != match:
+                bar.advance(match is not None)
+                match = row["match"]
+            yield row

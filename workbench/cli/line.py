@@ -14,7 +14,7 @@ from workbench.cli.commands import build_app
 from workbench.cli.crash import keep_traceback
 from workbench.cli.usage import misused, narrow_examples
 from workbench.show.exits import Exit, exit_for
-from workbench.show.output import print_error, print_json
+from workbench.show.output import help_console, print_error, print_json
 
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
@@ -36,7 +36,13 @@ def _run(given: list[str]) -> int:
         app = build_app()
         if not {"--help", "-h"}.isdisjoint(given):
             narrow_examples(app, given)
-        code = app(given, exit_on_error=False, print_error=False, result_action="return_value")
+        code = app(
+            given,
+            console=help_console(),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
     except cyclopts.CycloptsError as error:
         command = " ".join(("cardsharp", *(error.command_chain or ())))
         return _failed(f"{misused(error)} Try `{command} --help`.", Exit.USAGE, given)

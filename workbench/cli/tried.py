@@ -122,7 +122,8 @@ def _faults(tried: Sequence[TriedAgain]) -> Iterator[Text]:
 def _print_next(console: Console, match: MatchTried, tried: TriedAgain) -> None:
     words = f"try {shlex.quote(match.player)} --match {match.record.match_id}"
     line = f"  {program()} {words} --turn {tried.asked.step.turn}"
-    console.print("\nAll that was weighed in the turn that cost most:")
+    console.print()
+    console.print("All that was weighed in the turn that cost most:")
     console.print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)
 
 

@@ -38,6 +38,11 @@ def messages() -> Console:
     return _console(sys.stderr)
 
 
+def help_console() -> Console:
+    """The console of what --help says, in lines of our own."""
+    return Console(file=_trimmed(sys.stdout))
+
+
 def print_json(document: object) -> None:
     """Print one JSON document, in lines where somebody looks at it.
 
@@ -142,9 +147,12 @@ class _Trimmed:
 _AT_END = re.compile(" +\n")
 
 
+def _trimmed(stream: IO[str]) -> IO[str]:
+    return stream if stream.isatty() else cast("IO[str]", _Trimmed(stream))
+
+
 def _console(stream: IO[str]) -> Console:
-    file = stream if stream.isatty() else cast("IO[str]", _Trimmed(stream))
-    console = _Shown(file=file, highlight=False, markup=False, emoji=False)
+    console = _Shown(file=_trimmed(stream), highlight=False, markup=False, emoji=False)
     if "COLUMNS" not in os.environ:
         width = console.width if console.is_terminal else PLAIN_WIDTH
         console.width = min(width, MOST_WIDTH)
