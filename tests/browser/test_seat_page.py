@@ -25,6 +25,21 @@ FINGER = 44
 SUITS = re.compile("^(clubs|diamonds|hearts|spades|Anchor)$")
 """What a screen reader says of a card beside its rank."""
 
+IN_VIEW = """() => {
+  const bet = document.querySelector("#board .said li:last-child");
+  const every = (css) => [...document.querySelectorAll(css)];
+  const cards = every("#board .hands .card");
+  const visible = (css) => every(css).filter((one) => one.checkVisibility());
+  const seen = (one) => {
+    const box = one.getBoundingClientRect();
+    const there = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+    return box.y >= 0 && box.bottom <= innerHeight && one.contains(there);
+  };
+  const all = [...cards, bet, visible("#moves .choice")[0], ...visible(".kind")].filter(Boolean);
+  return { cards: cards.length, away: all.filter((one) => !seen(one)).map((one) => one.outerHTML) };
+}"""
+"""How many cards the hand has, and what of hand, bet to beat and choices is not in view."""
+
 STILL = {"reduced_motion": "reduce"}
 
 
@@ -115,6 +130,49 @@ def test_nobody_is_kept_out_on_any_screen(
             page.locator("#moves .choice:not(:disabled)").first.tap()
             number = asked(page, number)
         assert not overflows(page)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844), (768, 1024)])
+def test_hand_bets_and_choices_of_blef_are_in_view_at_once(
+    browser: Browser, width: int, height: int
+) -> None:
+    """In each round, with the bet to beat; of the bets one kind is there at a time."""
+    phone = width < FINGER * 10
+    screen = {"viewport": {"width": width, "height": height}, **STILL}
+    with (
+        seated("blef") as (seat,),
+        visited(browser, **screen, has_touch=phone, is_mobile=phone) as page,
+    ):
+        opened(page, seat)
+        number, most, turn = asked(page), 0, 0
+        while number:
+            looked_at = page.evaluate(IN_VIEW)
+            assert looked_at["cards"] > 0
+            assert looked_at["away"] == []
+            most = max(most, page.locator(".choice:visible").count())
+            if turn in {0, 12, 24}:
+                picture(page, f"seat-blef-{width}x{height}-{turn}")
+            choose(page, "blef", turn)
+            number, turn = asked(page, number), turn + 1
+        assert 6 <= most <= 31
+
+
+def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
+    """By the mouse, and by a number that is typed, which shows its kind."""
+    with seated("blef") as (seat,), visited(browser, **STILL) as page:
+        opened(page, seat)
+        number = asked(page)
+        visible = page.locator("#moves .choice:visible")
+        assert visible.count() == 6
+        page.get_by_role("button", name="Pair", exact=True).click()
+        expect(page.get_by_role("button", name="Pair of aces", exact=True)).to_be_visible()
+        expect(page.get_by_role("button", name="High card, ace")).to_be_hidden()
+        page.keyboard.type("1")
+        expect(page.get_by_role("button", name="High card, 10")).to_be_focused()
+        page.get_by_role("button", name="Pair", exact=True).click()
+        page.get_by_role("button", name="Pair of aces", exact=True).click()
+        asked(page, number)
+        expect(page.locator("#news, .recap").first).to_contain_text("Pair of aces")
 
 
 def test_it_is_played_without_script(browser: Browser) -> None:

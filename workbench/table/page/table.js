@@ -12,6 +12,8 @@ const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseco
 let version = Number(root.dataset.version);
 let begun = Number(root.dataset.begun);
 let typed = "";
+let kind = "";
+let question = "";
 
 function say(line) {
   const item = document.createElement("li");
@@ -52,7 +54,23 @@ function asked() {
   if (active === document.body || !active?.isConnected) choices()[0]?.focus({ preventScroll: true });
 }
 
+// Of many choices one kind at a time; without script all are there.
+function pick(wanted) {
+  const kinds = [...document.querySelectorAll(".kind")];
+  const there = kinds.filter((one) => !one.disabled);
+  const chosen = there.find((one) => one.dataset.kind === wanted) ?? there[0];
+  if (!chosen) return;
+  kind = chosen.dataset.kind;
+  chosen.parentElement.hidden = false;
+  for (const one of kinds) one.setAttribute("aria-pressed", String(one === chosen));
+  for (const one of document.querySelectorAll("fieldset[data-kind]")) one.hidden = one.dataset.kind !== kind;
+}
+
 function wire() {
+  const number = document.querySelector("#moves [name=number]")?.value;
+  pick(number === question ? kind : ""); // a new question begins with the lowest kind
+  question = number;
+  for (const one of document.querySelectorAll(".kind")) one.onclick = () => pick(one.dataset.kind);
   for (const button of document.querySelectorAll(".copy")) {
     button.hidden = false;
     button.onclick = async () => {
@@ -76,8 +94,8 @@ async function show(told) {
   document.title = `${told.title} · Cardsharp`;
   $("board").dataset.seat = told.toAct;
   for (const id of ["headline", "ask", "recap", "side"]) replace(id, told[id]);
-  asked();
   wire();
+  asked();
 }
 
 async function once() {
@@ -127,7 +145,11 @@ document.addEventListener("keydown", (pressed) => {
     const meant = [...document.querySelectorAll("#moves [data-digits]")].filter((one) => one.dataset.digits.startsWith(typed));
     if (!meant.length) typed = "";
     if (meant.length === 1) press(meant[0]);
-    else meant.find((one) => one.dataset.digits === typed)?.focus();
+    else {
+      const exact = meant.find((one) => one.dataset.digits === typed);
+      pick(exact?.closest("fieldset[data-kind]")?.dataset.kind ?? kind);
+      exact?.focus();
+    }
   } else if (pressed.key === "h") $("hinting")?.querySelector("button").click();
   else if (pressed.key === "ArrowRight") move(1);
   else if (pressed.key === "ArrowLeft") move(-1);
