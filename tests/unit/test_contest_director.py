@@ -116,6 +116,25 @@ def test_a_paused_contest_begins_nothing(records: Records) -> None:
     assert len(tables.made) > begun
 
 
+def test_a_contest_is_not_over_while_its_organiser_acts(
+    records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was decided during the last step counts, and what follows from it is played."""
+    director, keep, ruled = Director(records, FakeTables()), records.keep, list[Result]()
+
+    def kept(results: list[Result]) -> None:
+        keep(results)
+        if not ruled and all(one.decided for one in results):
+            ruled.append(results[0])
+            desk = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+            desk.rule(results[0].pairing, results[0].teams[1], "appeal")
+
+    monkeypatch.setattr(records, "keep", kept)
+    assert any(director.step() for _ in range(400))
+    assert records.stage is Stage.OVER
+    assert records.results()[0].winner == ruled[0].teams[1]
+
+
 def test_a_password_is_told_once_and_kept_hashed(records: Records, tmp_path: Path) -> None:
     """Nothing in the file holds it; a new one voids it."""
     before = records.team("One")

@@ -6,9 +6,11 @@ Teams that the director plays, our own bot, the starter, clients unlike ours, a 
 hurries, one with a wrong password, one that never comes and one that freezes practise, then play a
 double elimination. The contest's process (director, arena and the teams played there) and the
 teams' programs are killed and frozen, our bot's network fails, the organiser pauses the contest,
-and a spectator looks at its pages. Exits with 0 only if the result is whole: every pairing decided,
-every team with its two lives, no match lost or counted twice, our bot's logs equal to the arena's
-history, turns ended by force only of who was late, dead, killed or frozen, and every page answered.
+decides pairings, lets teams withdraw, renames them and takes that back, a second director is
+started, and a spectator looks at its pages. Exits with 0 only if the result is whole: every pairing
+decided, every team with its two lives, no match lost or counted twice, our bot's logs equal to the
+arena's history, turns ended by force only of who was late, dead, killed or frozen, and every page
+answered.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -33,6 +35,7 @@ from support.arena import ADMIN, ADMIN_PASSWORD
 from urllib3.util import Timeout
 
 from cardsharp.access import Credentials, ha1
+from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Entrant, Settings, Stage
 from cardsharp.contest.kept import ContestsKept
@@ -41,8 +44,8 @@ from cardsharp.contest.sqlite import found_in, kept_in
 from cardsharp.deadmansdraw.arena.limits import PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
-from cardsharp.errors import CardsharpError
-from workbench.contest.hall import steps
+from cardsharp.errors import CardsharpError, ConfigError
+from workbench.contest.hall import directed, steps
 from workbench.contest.home import AGAIN, KeptTables
 from workbench.contest.tables import PAUSE
 from workbench.stage.opponent import Opponent, Order
@@ -184,6 +187,7 @@ class Contest(World):
         """What `contest practice` does, and then `contest run --seed-by-practice`."""
         pause = partial(self.sleep, PAUSE)
         with (
+            directed(self.folder, "run"),
             kept_in(self.folder) as records,
             self._client(Credentials(ADMIN, ADMIN_PASSWORD)) as at,
         ):
@@ -281,7 +285,7 @@ class Contest(World):
 
     def _trouble(self) -> None:
         """Do one thing after the other, never two at once; the first is a death."""
-        deeds = [self._kill, self._freeze, self._pause]
+        deeds = [self._kill, self._freeze, self._pause, self._decide, self._direct_twice]
         if any(self._healthy()):
             deeds += [self._kill_team, self._freeze_team]
         deed = self._kill
@@ -321,6 +325,32 @@ class Contest(World):
         self._befall(PAUSED, lasts=lasts)
         self.sleep(lasts)
         self.records.pause(on=False)
+
+    def _decide(self) -> None:
+        """What an organiser does in mid-cup, to pairings that are decided as well."""
+        results, desk = self.records.results(), Desk(self.records, self.time.now)
+        if not results:
+            return
+        one = self.chance.choice(results)
+        name = self.records.names()[self.chance.choice(one.teams)]
+        deeds: dict[str, Callable[[], object]] = {
+            "decided a pairing": lambda: desk.rule(one.pairing, name, "appeal"),
+            "let a team withdraw": lambda: desk.withdraw(name, "ill"),
+            "renamed a team": lambda: desk.rename(name, f"{name}*"),
+            "took something back": desk.undo,
+        }
+        what = self.chance.choice([*deeds])
+        with suppress(ConfigError):  # there is nothing to take back, or it has withdrawn
+            deeds[what]()
+            self._befall(f"the organiser {what}")
+
+    def _direct_twice(self) -> None:
+        """Start a second director, which must be refused."""
+        try:
+            with directed(self.folder, "run"):
+                self.faults.append("A second director could begin.")
+        except ConfigError:
+            self._befall("a second director was refused")
 
     def _kill_team(self) -> None:
         team, lasts = self._befallen("killed")

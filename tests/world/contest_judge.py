@@ -52,13 +52,17 @@ class Forced:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """The matches of the arena's file, each with its moves, and the contest's own results."""
+    """The matches of the arena's file, each with its moves, and the contest's own results.
+
+    It is `decided` where its organiser has decided anything that the matches did not.
+    """
 
     settings: Settings
     teams: Sequence[Team]
     results: Sequence[Result]
     meetings: Sequence[Meeting]
     matches: Sequence[tuple[Match, Sequence[Move]]]
+    decided: bool = False
 
     def tagged(self, tag: str) -> list[tuple[Match, Sequence[Move]]]:
         """The organiser's matches with that tag."""
@@ -72,7 +76,8 @@ class Played:
 def played_in(records: Records, matches: Iterable[tuple[Match, Sequence[Move]]]) -> Played:
     """What a contest's records tell, beside the arena's matches."""
     teams = [team.id for team in records.teams()]
-    return Played(records.settings, teams, records.results(), records.meetings(), list(matches))
+    found, decided = records.results(), any(records.under("act"))
+    return Played(records.settings, teams, found, records.meetings(), list(matches), decided)
 
 
 def files_of(folder: Path) -> Played:
@@ -134,17 +139,19 @@ def _lives(played: Played) -> Iterator[str]:
 
 def _matches(played: Played) -> Iterator[str]:
     """The matches of each pairing, taken from the arena's file alone."""
-    found: defaultdict[str, dict[int, Match]] = defaultdict(dict)
+    found: defaultdict[tuple[str, frozenset[Team]], dict[int, Match]] = defaultdict(dict)
     for match, _ in played.tagged(played.settings.name):
         _, key, number = (match.params.tags or ())[2].split(":")
-        if int(number) in found[key]:
+        of = found[key, frozenset(match.pairing.players)]
+        if int(number) in of:
             yield f"Match {number} of pairing {key} was played twice."
         if not match.finished:
             yield f"Match {match.id} of pairing {key} goes on after the contest."
-        found[key][int(number)] = match
+        of[int(number)] = match
     for result in played.results:
-        yield from _pairing(result, found.pop(result.pairing, {}), played.settings)
-    for key in found:
+        of = found.pop((result.pairing, frozenset(result.teams)), {})
+        yield from _pairing(result, of, played.settings)
+    for key, _ in () if played.decided else found:  # who meets there may have been changed
         yield f"There are matches of pairing {key}, which the contest does not know."
 
 
@@ -156,7 +163,8 @@ def _pairing(result: Result, matches: Mapping[int, Match], settings: Settings) -
     if [matches[number].id for number in numbers] != list(result.matches):
         yield f"Pairing {result.pairing} counts other matches than were played."
     scores = [_score(matches[number], pairing) for number in numbers]
-    if settings.rules.decision(pairing, scores) != Decision(result.wins, result.winner):
+    found = settings.rules.decision(pairing, scores)
+    if result.ruled is None and found != Decision(result.wins, result.winner):
         yield f"Pairing {result.pairing} was decided otherwise than by its matches."
 
 

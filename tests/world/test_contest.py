@@ -85,8 +85,15 @@ def test_a_contest_is_whole_whatever_fails_and_a_seed_does_the_same_to_it(tmp_pa
 
 
 def test_a_contest_that_went_well_is_whole() -> None:
-    assert list(faults_of(a_cup())) == []
-    assert len(a_cup().results) == 4
+    """Of one whose organiser has decided something also where others had met before."""
+    cup = a_cup()
+    assert list(faults_of(cup)) == []
+    assert len(cup.results) == 4
+    before = won(begun((TEAMS[2], TEAMS[0]), "", "cup", f"cup:{cup.results[-1].pairing}:0"), 1)
+    first = replace(cup.results[0], wins=(0, 0), ruled="appeal")
+    cup = replace(cup, matches=[*cup.matches, before], results=[first, *cup.results[1:]])
+    assert len(list(faults_of(cup))) == 1
+    assert list(faults_of(replace(cup, decided=True))) == []
 
 
 def wrong_contests() -> Iterator[tuple[str, Played]]:

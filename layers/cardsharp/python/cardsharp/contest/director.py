@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from cardsharp.cloud.clock import utc_now
-from cardsharp.contest.entries import Result, Ruling, result_of
+from cardsharp.contest.entries import Result, Ruling, Stage, result_of
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.freeze import board
 from cardsharp.contest.matches import Matches
@@ -41,6 +41,8 @@ class Director:
     def step(self) -> bool:
         """Look, begin what can begin, and keep the results; whether the contest is over.
 
+        It is not where an organiser has acted since this step began to look.
+
         Raises:
             ArenaError: the host failed. Whether a match has begun is looked up in the next step.
         """
@@ -60,9 +62,10 @@ class Director:
             self._matches.forget()
             raise
         self._keep(pairings, decided)
-        if not waiting:
-            self._records.end(ruled)
-        return not waiting
+        if waiting:
+            return False
+        self._records.end(ruled)
+        return self._records.stage is Stage.OVER
 
     # --- what was played -------------------------------------------------------------------
 
