@@ -18,7 +18,7 @@ from support import strangers
 from support.arena import until
 from support.cli import Cli, line_with, program
 from support.starters import BOTS, missing, start
-from support.submissions import packed
+from support.submissions import packed, sandbox_or_skip
 from world.contest_judge import faults_of, files_of
 
 from cardsharp.cloud.clock import utc_now
@@ -240,11 +240,11 @@ lines.on("line", line => {
 """
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="apt install bubblewrap")
 @pytest.mark.skipif(shutil.which("node") is None, reason="apt install nodejs")
 @pytest.mark.slow
 def test_what_teams_submit_is_played_and_its_faults_are_told(cli: Cli, tmp_path: Path) -> None:
     """A file, an archive and a folder with a command; who is not played is not entered."""
+    sandbox_or_skip()
     folder, run = str(tmp_path / "cup"), tmp_path / "own"
     (tmp_path / "good.js").write_text(f"const LATE = false{ANSWERS}")
     (tmp_path / "late.zip").write_bytes(packed({"bot.js": f"const LATE = true{ANSWERS}".encode()}))

@@ -8,7 +8,7 @@ import pytest
 import requests
 from support.arena import until
 from support.cli import written
-from support.submissions import packed
+from support.submissions import packed, sandbox_or_skip
 
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.faults import faults
@@ -16,9 +16,7 @@ from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
-from cardsharp.errors import ConfigError
 from workbench.contest.home import opened
-from workbench.sandbox import check_sandbox
 from workbench.show.options import ArenaPlace
 from workbench.submission import LARGEST, SANDBOXED, submitted
 
@@ -79,10 +77,7 @@ class Cup:
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Iterator[Cup]:
-    try:
-        check_sandbox()
-    except ConfigError as none:
-        pytest.skip(str(none))
+    sandbox_or_skip()
     with found_in(tmp_path / "cup", Settings("cup", "round-robin", matches=1)) as records:
         for name in ("One", "Two", "Three"):
             records.enter(name, SANDBOXED)

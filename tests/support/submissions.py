@@ -1,8 +1,21 @@
-"""Archives as teams submit them."""
+"""What teams submit, and the sandbox that it needs."""
 
 import io
 import stat
 import zipfile
+
+import pytest
+
+from cardsharp.errors import ConfigError
+from workbench.sandbox import check_sandbox
+
+
+def sandbox_or_skip() -> None:
+    """Skip a test where no sandbox can be started, and say what is missing."""
+    try:
+        check_sandbox()
+    except ConfigError as none:
+        pytest.skip(str(none))
 
 
 def packed(names: dict[str, bytes], mode: int = stat.S_IFREG | 0o644) -> bytes:
