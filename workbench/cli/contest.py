@@ -98,7 +98,8 @@ def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where =
         raise ConfigError(f"A stack has no arena of {options.game}; hold the contest in a folder.")
     else:
         there.found(settings)
-    results().print(f"contest {name}: {options.format}, matches a pairing: {options.matches}")
+    number = "1 match" if options.matches == 1 else f"{options.matches} matches"
+    results().print(f"contest {name}: {options.format}, {number} a pairing")
     played = "" if settings.has_arena else " --strategy STRATEGY"
     command = f"cardsharp contest teams add {where.arguments(folder)} NAME{played}"
     results().print(f"Enter teams by: {command}", style="dim", soft_wrap=True)

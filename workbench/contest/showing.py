@@ -177,10 +177,10 @@ def csv_text(rows: Sequence[Cells]) -> str:
 
 def print_table(rows: Sequence[Cells], columns: int | None = None) -> None:
     """Print rows for reading, as many columns of them."""
-    table = Table(box=None, padding=(0, 2), pad_edge=False)
+    table = Table(box=None, padding=(0, 1), pad_edge=False)
     for title in list(rows[0] if rows else ())[:columns]:
         numbers = all(isinstance(row[title], int | None) for row in rows)
-        table.add_column(title, justify="right" if numbers else "left")
+        table.add_column(title, justify="right" if numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(_cell(value)) for value in list(row.values())[:columns]))
     results().print(table)
