@@ -102,6 +102,7 @@ def test_a_ruling_that_came_meanwhile_keeps_the_contest_going(records: Records) 
     for team in (ONE, TWO):
         records.add(team)
     records.begin()
+    records.keep([RESULT])
     seen = records.ruled
     organiser = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
     organiser.rule("1", ONE.name, "left")

@@ -10,7 +10,8 @@ from pydantic import TypeAdapter
 
 from cardsharp.contest.entries import Entrant, Ruling, Stage
 from cardsharp.contest.freeze import KIND, Freeze, board, freeze_of, frozen, next_round
-from cardsharp.contest.records import PLAYERS, Records
+from cardsharp.contest.records import Records
+from cardsharp.contest.roster import PLAYERS
 from cardsharp.errors import ConfigError, Conflict
 from cardsharp.keep.port import Change, Delete, Key, Put
 

@@ -6,7 +6,8 @@ from datetime import datetime
 from pydantic import TypeAdapter
 
 from cardsharp.contest.pairing import Team
-from cardsharp.contest.records import Records, put_of
+from cardsharp.contest.records import Records
+from cardsharp.contest.roster import put_of
 
 KEPT, LONGEST = 20, 500
 """How many faults of a team are kept with their text, and characters of one."""

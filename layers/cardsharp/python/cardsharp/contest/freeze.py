@@ -15,7 +15,8 @@ from pydantic import TypeAdapter
 from cardsharp.contest.entries import Entrant, Result, Stage, decided_of, result_of
 from cardsharp.contest.meetings import Meeting, Standing
 from cardsharp.contest.pairing import Pairing, Team
-from cardsharp.contest.records import RESULT, Records, put_of
+from cardsharp.contest.records import RESULT, Records
+from cardsharp.contest.roster import put_of
 from cardsharp.errors import Conflict
 from cardsharp.keep.port import Put
 

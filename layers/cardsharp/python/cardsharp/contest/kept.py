@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from cardsharp.contest.entries import Settings, Stage
 from cardsharp.contest.freeze import freeze_of
-from cardsharp.contest.records import CONTESTS, PROGRESS, Progress, Records, all_under, put_of
+from cardsharp.contest.records import Records
+from cardsharp.contest.roster import CONTESTS, PROGRESS, Progress, all_under, put_of
 from cardsharp.errors import ConfigError, Conflict
 from cardsharp.keep.port import Keep, Key
 

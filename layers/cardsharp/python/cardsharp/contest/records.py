@@ -22,56 +22,29 @@ those who look while it runs. A file at home keeps it, or the arena's table in t
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Self
 
 from pydantic import TypeAdapter
 
 from cardsharp.access import ha1
-from cardsharp.contest.entries import (
-    Entrant,
-    Result,
-    Ruling,
-    Settings,
-    Stage,
-    decided_of,
-)
+from cardsharp.contest.entries import Entrant, Result, Ruling, Stage, decided_of
 from cardsharp.contest.formats import Format
 from cardsharp.contest.meetings import Meeting, Standing
 from cardsharp.contest.naming import check_name, new_password
 from cardsharp.contest.pairing import Team
+from cardsharp.contest.roster import PROGRESS, Roster, put_of
 from cardsharp.errors import ConfigError, Conflict
-from cardsharp.keep.port import MOST_CHANGES, Change, Delete, Document, Keep, Key, Put
+from cardsharp.keep.port import Change, Delete
 
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """A contest's settings, and how far it is; `entered` and `ruled` count for ever."""
-
-    settings: Settings
-    stage: Stage = Stage.OPEN
-    paused: bool = False
-    entered: int = 0
-    ruled: int = 0
-
-
-PROGRESS = TypeAdapter(Progress)
-_TEAM = TypeAdapter(Entrant)
 _RULING = TypeAdapter(Ruling)
 RESULT = TypeAdapter(Result)
 _MEETING = TypeAdapter(Meeting)
 _STANDING = TypeAdapter(Standing)
 
-CONTESTS, PLAYERS = "contests", "players"
-"""The partitions of all contests, and of the players of an arena in the cloud."""
 
-_PAGE = 1000
-
-
-class Records:
+class Records(Roster):
     """The records of one contest, let go of at the end of a `with`.
 
     Every method raises `StoreError` where its keep fails.
@@ -82,43 +55,6 @@ class Records:
 
     frozen: datetime | None = None
     """Since when these do not change, whatever happens; None for those that do."""
-
-    def __init__(self, keep: Keep, name: str) -> None:
-        self.documents = keep
-        self._name = name
-        self.settings = self._progress().settings
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of what keeps it."""
-        self.documents.close()
-
-    @property
-    def stage(self) -> Stage:
-        """How far the contest is."""
-        return self._progress().stage
-
-    def begin(self) -> None:
-        """Let the contest begin, if it has not; from now on no team is removed."""
-        self._change(
-            lambda one: replace(one, stage=Stage.BEGUN) if one.stage is Stage.OPEN else one
-        )
-
-    def end(self, ruled: int) -> None:
-        """Let the contest be over, unless more than `ruled` rulings were made in it."""
-        self._change(lambda one: replace(one, stage=Stage.OVER) if one.ruled <= ruled else one)
-
-    # --- teams -----------------------------------------------------------------------------
-
-    def teams(self) -> list[Entrant]:
-        """The teams, the best seed first."""
-        found = sorted(self.under("team"), key=lambda one: int(str(one.body["seed"])))
-        return [_TEAM.validate_python(one.body) for one in found]
 
     @property
     def form(self) -> Format:
@@ -139,92 +75,6 @@ class Records:
         except Conflict:
             raise ConfigError(f"Somebody else is changing the teams; enter {name} again.") from None
         return team, password
-
-    def add(self, team: Entrant) -> None:
-        """Enter a team as the last seed.
-
-        Raises:
-            Conflict: the name is taken, or the contest has begun or ended meanwhile.
-        """
-        found = self._document()
-        if team.name in {one.name for one in self.teams()}:
-            raise Conflict("The name is taken.")
-        seed = PROGRESS.validate_python(found.body).entered + 1
-        stage = Stage.OPEN if team.since == 1 else Stage.BEGUN
-        self._change_teams(found, seed, self._put_team(team, seed, 0), _player(team), stage=stage)
-
-    def new_password(self, name: str) -> tuple[Entrant, str]:
-        """A team and its new password, which counts within seconds in place of the old one."""
-        password = new_password()
-        team, document = self._team(name)
-        team = replace(team, ha1=ha1(team.id, password))
-        seed = int(str(document.body["seed"]))
-        player = replace(team, name=self.players().get(team.id, team.name))
-        self.documents.commit(self._put_team(team, seed, document.version), _player(player))
-        return team, password
-
-    def remove(self, name: str) -> None:
-        """Remove a team before the contest has begun."""
-        self._refuse_once_begun()
-        found = self._document()
-        team, document = self._team(name)
-        entered = PROGRESS.validate_python(found.body).entered + 1
-        player = self.documents.get(Key(PLAYERS, team.id))
-        gone = [one for one in (document, player) if one is not None]
-        changes: list[Change] = [Delete(one.key, one.version) for one in gone]
-        changes.append(Put(self.key("gone", team.id), {"name": team.name}, None))
-        self._change_teams(found, entered, *changes)
-
-    def names(self) -> dict[Team, str]:
-        """The names of all teams, also of those that were removed after they had practised."""
-        gone = {one.key.sort: str(one.body["name"]) for one in self.under("gone")}
-        return gone | {team.id: team.name for team in self.teams()}
-
-    def seed(self, order: Sequence[Team]) -> None:
-        """Let the teams be seeded in this order of all their ids, before the contest has begun."""
-        self._refuse_once_begun()
-        found = self._document()
-        entered = PROGRESS.validate_python(found.body).entered
-        teams = {team.id: team for team in self.teams()}
-        puts = [
-            self._put_team(teams[team], entered + place, None)
-            for place, team in enumerate(order, 1)
-        ]
-        self._change_teams(found, entered + len(order), *puts)
-
-    def team(self, name: str) -> Entrant:
-        """The team with that name or id."""
-        return self._team(name)[0]
-
-    def _team(self, name: str) -> tuple[Entrant, Document]:
-        found = [(_TEAM.validate_python(one.body), one) for one in self.under("team")]
-        named = next((one for one in found if name in (one[0].id, one[0].name)), None)
-        if named is None:
-            names = ", ".join(team.name for team in self.teams()) or "nobody yet"
-            raise ConfigError(f"No team is called {name}; entered are {names}.")
-        return named
-
-    def _put_team(self, team: Entrant, seed: int, expected: int | None) -> Put:
-        put = put_of(self.key("team", team.id), _TEAM, team, expected)
-        return put._replace(body={**put.body, "seed": seed})
-
-    def _change_teams(
-        self, found: Document, entered: int, *changes: Change, stage: Stage = Stage.OPEN
-    ) -> None:
-        """Change teams of a contest at that stage, still as it was found; raises `Conflict`."""
-        progress = PROGRESS.validate_python(found.body)
-        if progress.stage is not stage:
-            raise Conflict("The contest has gone on.")
-        # It is counted as ruled, so that no contest ends that has not seen who came late.
-        counted = replace(progress, entered=entered, ruled=progress.ruled + (stage is Stage.BEGUN))
-        self.documents.commit(put_of(found.key, PROGRESS, counted, found.version), *changes)
-
-    def _refuse_once_begun(self) -> None:
-        if self.stage is not Stage.OPEN:
-            raise ConfigError(
-                "The contest has begun: its teams can withdraw, but none is removed, and none is "
-                "seeded anew."
-            )
 
     def _next_round(self, name: str) -> int:
         """The first round that a team can still play; raises `ConfigError` where none is left."""
@@ -265,41 +115,10 @@ class Records:
         """The teams that have withdrawn, each with its reason."""
         return {one.key.sort: str(one.body["reason"]) for one in self.under("withdrawn")}
 
-    def renamed(self, name: str, new: str, *, told: bool) -> tuple[Entrant, list[Put]]:
-        """The team, and what a new name of it writes; also where the arena is `told` of it."""
-        team, document = self._team(name)
-        check_name(new, [other for other in self.teams() if other != team])
-        puts = [Put(document.key, {**document.body, "name": new}, None)]
-        return team, [*puts, *([_player(replace(team, name=new))] if told else [])]
-
-    def players(self) -> dict[Team, str]:
-        """The names of the teams as the arena has been told them."""
-        found = (self.documents.get(Key(PLAYERS, team.id)) for team in self.teams())
-        return {one.key.sort: str(one.body["name"]) for one in found if one is not None}
-
-    def told(self) -> list[Put]:
-        """What tells the arena of the names that it has not been told yet."""
-        known = self.players()
-        return [_player(team) for team in self.teams() if known.get(team.id, "") != team.name]
-
     def rulings(self) -> dict[str, Ruling]:
         """The rulings by pairing."""
         found = [_RULING.validate_python(one.body) for one in self.under("ruling")]
         return {ruling.pairing: ruling for ruling in found}
-
-    @property
-    def ruled(self) -> int:
-        """How many acts of organisers there were."""
-        return self._progress().ruled
-
-    @property
-    def paused(self) -> bool:
-        """Whether no match is to begin."""
-        return self._progress().paused
-
-    def pause(self, *, on: bool) -> None:
-        """Let no match begin, or let them begin again."""
-        self._change(lambda one: replace(one, paused=on))
 
     # --- results ---------------------------------------------------------------------------
 
@@ -348,60 +167,3 @@ class Records:
     def standings(self) -> list[Standing]:
         """The ratings of practice over time, the oldest first."""
         return [_STANDING.validate_python(one.body) for one in self.under("standing")]
-
-    # --- documents -------------------------------------------------------------------------
-
-    def write(self, changes: Sequence[Change]) -> None:
-        """Make changes of any number, which may be seen before all of them are made."""
-        for first in range(0, len(changes), MOST_CHANGES):
-            self.documents.commit(*changes[first : first + MOST_CHANGES])
-
-    def _document(self) -> Document:
-        found = self.documents.get(Key(CONTESTS, self._name))
-        if found is None:
-            raise ConfigError(
-                f"There is no contest {self._name}; `cardsharp contest new` founds one."
-            )
-        return found
-
-    def _progress(self) -> Progress:
-        return PROGRESS.validate_python(self._document().body)
-
-    def _change(self, change: Callable[[Progress], Progress], *more: Put) -> None:
-        """Write what a change makes of the progress as it is now, however many write at once."""
-        while True:
-            found = self._document()
-            before = PROGRESS.validate_python(found.body)
-            after = change(before)
-            if after == before:
-                return
-            with suppress(Conflict):
-                self.documents.commit(put_of(found.key, PROGRESS, after, found.version), *more)
-                return
-
-    def key(self, kind: str, sort: str) -> Key:
-        """Where a document of that kind lies."""
-        return Key(f"contest#{self._name}#{kind}", sort)
-
-    def under(self, kind: str) -> Iterator[Document]:
-        """Yield all documents of a kind in order."""
-        return all_under(self.documents, f"contest#{self._name}#{kind}")
-
-
-def all_under(keep: Keep, partition: str) -> Iterator[Document]:
-    """Yield all documents of a partition in order."""
-    found = keep.range(partition, most=_PAGE)
-    yield from found
-    while len(found) == _PAGE:
-        found = keep.range(partition, found[-1].key.sort, _PAGE)
-        yield from found
-
-
-def put_of(key: Key, kind: TypeAdapter[Any], value: object, expected: int | None = None) -> Put:
-    """What writes a value as a document of that kind."""
-    return Put(key, kind.dump_python(value, mode="json"), expected)
-
-
-def _player(team: Entrant) -> Put:
-    """What the arena's book has of a team."""
-    return Put(Key(PLAYERS, team.id), {"name": team.name, "ha1": team.ha1}, None)
