@@ -35,20 +35,6 @@ STEADY = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""
 
 
-ENDS = """
-import os, pathlib
-from cardsharp.deadmansdraw.strategies import strategy
-
-@strategy("ends")
-class Ends:
-    def __init__(self, rng): pass
-
-    def decide(self, position):
-        pathlib.Path(__file__).with_suffix(".pid").write_text(str(os.getpid()))
-        os._exit(0)
-"""
-
-
 HABITS = "http10", "new-connection"
 """What only a real socket shows of clients unlike ours."""
 
@@ -150,22 +136,6 @@ def test_who_comes_late_is_played_and_the_house_plays_whoever_tries_something(
         assert contest.wait(30) == 0
     rows = cli("contest", "results", folder, "--json").json()
     assert [row["winner"] for row in rows] == [None, "Late", "Late"]
-
-
-@pytest.mark.slow
-def test_a_team_whose_code_ends_its_process_ends_no_contest(cli: Cli, tmp_path: Path) -> None:
-    """It is told by file and line, loses, and was never in the process of arena and director."""
-    folder, own = str(tmp_path / "cup"), tmp_path / "ends.py"
-    own.write_text(ENDS)
-    cli("contest", "new", folder, "-n", "1", "--timeout", "1", "--format", "round-robin")
-    for name, strategy in (("Good", "draw-3"), ("Ends", str(own))):
-        cli("contest", "teams", "add", folder, name, "--strategy", strategy)
-    with program("contest", "run", folder, "--port", "0") as contest:
-        assert line_with(contest.stdout, "won by") == "won by Good\n"
-        assert contest.wait(30) == 0
-        seen = int(own.with_suffix(".pid").read_text())
-        assert seen != contest.pid
-    assert "ends.py, line 11, in decide" in (tmp_path / "cup" / "contest.log").read_text()
 
 
 @pytest.mark.slow
