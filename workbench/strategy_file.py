@@ -281,10 +281,10 @@ def _remedy(error: BaseException, path: Path) -> str:
         return ""
     package = str(error.name).partition(".")[0]
     place = shlex.quote(str(path.parent / PACKAGES))
-    return (
-        f". Is it a package? Install it beside the file: "
-        f"{sys.executable} -m pip install --target {place} {package}"
-    )
+    pip = f"{sys.executable} -m pip install"
+    if importlib.util.find_spec("pip") is None:  # as where uv has installed us
+        pip = f"uv pip install --python {sys.executable}"
+    return f". Is it a package? Install it beside the file: {pip} --target {place} {package}"
 
 
 def _said(error: BaseException) -> str:

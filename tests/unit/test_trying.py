@@ -55,6 +55,12 @@ def test_a_package_beside_it_is_imported_once_by_all_its_versions(
         strategy_named(lacks)
 
 
+def test_where_there_is_no_pip_the_line_to_type_is_for_uv(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    said = strategy_file._remedy(ModuleNotFoundError(name="numpy.linalg"), Path("/its/mine.py"))
+    assert said.endswith(f"uv pip install --python {sys.executable} --target /its/packages numpy")
+
+
 def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("def best(position):\n    return position.nosuch\n")
     file = written(tmp_path, "beside", "return best(position)", "from helper import best")

@@ -94,6 +94,8 @@ def _print_next_steps(file: Path, tries: Sequence[str]) -> None:
     console = results()
     console.print(f"wrote {file}, a strategy that plays as it is. Try it, then change it:")
     console.print()
-    for line in tries:
-        command = line.replace("cardsharp", program(), 1)
-        console.print(f"  {command}", style="dim", no_wrap=True, overflow="ignore", crop=False)
+    lines = [line.replace("cardsharp", program(), 1).partition("#")[::2] for line in tries]
+    width = max(len(command.rstrip()) for command, _ in lines)
+    for command, about in lines:
+        line = f"  {command.rstrip():{width}}  #{about}"
+        console.print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)

@@ -117,7 +117,7 @@ DEEDS: Mapping[str, tuple[str, Doing]] = {
         _at_desk(partial(Desk.reveal, everything=True)),
     ),
     "pause": (
-        "Let no match begin? Those that run are played to their end.",
+        "Start no new matches? Running ones finish.",
         _at_desk(partial(Desk.pause, on=True)),
     ),
     "resume": ("Let matches begin again?", _at_desk(partial(Desk.pause, on=False))),
