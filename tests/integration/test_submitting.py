@@ -132,6 +132,8 @@ def test_what_is_sent_arrives_whole_or_is_refused(cup: Cup, tmp_path: Path) -> N
         answer = cup.post("One", file, {})
         assert (answer.status_code, said in answer.text) == (status, True), answer.text
     assert [one.name for one in kept.versions] == ["1"]
+    told = faults(cup.records)[cup.id("One")].last
+    assert ["leads out" in one.what for one in told] == [True, False, False]
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The page `/submit`, where a team submits what is played for it, and reads how that goes."""
 
 import hmac
+import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.parser import BytesParser
@@ -14,9 +15,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.entries import Entrant
 from cardsharp.contest.facts import shown
-from cardsharp.contest.faults import Faults, faults
+from cardsharp.contest.faults import Faults, faults, note_fault
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import Records
@@ -32,7 +34,7 @@ from cardsharp.viewer.base import templates
 from cardsharp.web.refusals import Refused
 from workbench.sandbox import check_sandbox
 from workbench.submission import LARGEST, SANDBOXED, Submitted, submitted, unpacked
-from workbench.warden import MEMORY
+from workbench.warden import MEMORY, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +47,7 @@ _ROOM = 10_000
 _LAST = 20
 """Matches that are shown."""
 
+_log = logging.getLogger(__name__)
 _PAGES = templates(FileSystemLoader(Path(__file__).with_name("page")))
 
 
@@ -98,7 +101,10 @@ class HomePages(ContestPages):
             if not closed:
                 self._versions(team).submit(unpacked(name, raw), game(self._records.settings.game))
         except ConfigError as error:
-            return f"Not taken: {error}"
+            closed = f"Not taken: {error}"
+            what = plain(closed.splitlines()[0])
+            note_fault(self._records, team.id, what, utc_now())
+            _log.warning("%s has submitted something. %s", team.name, what)
         return closed
 
     def _versions(self, team: Entrant) -> Submitted:
