@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from random import Random
 
 import pytest
@@ -17,7 +18,7 @@ from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.minds import OPENING
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.reading import Insight, reading_of, readings, unlike_tables
-from cardsharp.blef.strategies.taste import traits_of
+from cardsharp.blef.strategies.taste import Taste, Tasting, traits_of
 
 BLEF = next(game for game in GAMES if game.name == "blef")
 
@@ -67,6 +68,21 @@ def test_who_never_checks_is_expected_to_bet_on() -> None:
     assert later.explains(nines, pair, CHECK) < before.explains(nines, pair, CHECK)
     assert later.weights != before.weights
     assert sum(later.weights) == pytest.approx(1)
+
+
+def test_who_doubts_bets_that_are_high_to_everybody_is_expected_to() -> None:
+    """Of two that are as likely by the player's own cards, rather the one that is seldom true."""
+    hand = traits_of(bits_of(DECK[:3]), 5)
+    one, other = next(
+        (low, high)
+        for low, high in combinations(range(len(BETS) - 1), 2)
+        if hand.levels[low] == hand.levels[high] and hand.open.levels[low] > hand.open.levels[high]
+    )
+    taste = Taste()
+    assert Tasting(taste).check(hand, one) == Tasting(taste).check(hand, other)
+    for _ in range(3):
+        taste = taste.learned(hand, other, CHECK, 0.5).learned(hand, one, len(BETS) - 1, 0.5)
+    assert Tasting(taste).check(hand, other) > Tasting(taste).check(hand, one) + 0.1
 
 
 @pytest.mark.parametrize(("name", "least", "most"), [("greedy", 0.6, 1), ("solved", 0, 0.2)])

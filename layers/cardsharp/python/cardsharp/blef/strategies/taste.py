@@ -1,24 +1,25 @@
 """How a player decides, as it is learned from decisions whose cards were seen later.
 
 A taste knows no habits. It has how often a last bet is checked, by how likely that is by the
-player's own cards; and how much each trait of a higher bet draws the player: how likely it is by
-these cards, whether a lower or a higher one is as likely, how far it is above the last bet, and
-how many of its cards that claims too.
+player's own cards and by nobody's; and how much each trait of a higher bet draws the player: how
+likely it is by these cards and by nobody's, whether a lower or a higher one is as likely, how far
+it is above the last bet, and how many of its cards that claims too.
 """
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import accumulate
 from math import exp
 from operator import mul
 from random import Random
+from typing import NamedTuple
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.strategies.large import BONDS, bond
 from cardsharp.blef.strategies.minds import OPENING, mind_of
-from cardsharp.blef.strategies.odds import Odds
+from cardsharp.blef.strategies.odds import Odds, odds
 
 _MARKS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)
 """Where a level of chances ends and the next one begins."""
@@ -39,18 +40,31 @@ _NEAR = (1.0, 0.6, 0.3)
 _FAR = 0.1
 """The same of a check, by how far a level is off."""
 
+_BY_HEIGHT = 0.5
+"""How much of what a check shows is learned of bets that look so to everybody."""
+
+_FLAT = (0.0,) * len(_MIDDLES)
+
+
+class OpenLevels(NamedTuple):
+    """The level of each bet for somebody who sees no card of so many."""
+
+    cards: int
+    levels: Sequence[int]
+
 
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What certain cards make of each bet.
 
-    Its level; twice that, and 1 more where no higher bet is as likely; and the next higher bet that
-    is likelier, or one above all.
+    Its level; twice that, and 1 more where no higher bet is as likely; the next higher bet that is
+    likelier, or one above all; and its level for somebody without cards.
     """
 
     levels: Sequence[int]
     looks: Sequence[int]
     likelier: Sequence[int]
+    open: "OpenLevels"
 
     def firsts(self, last: int) -> Iterator[int]:
         """The bets above `last` that are likelier than all bets between."""
@@ -69,7 +83,12 @@ def traits_of(pool: int, hidden: int) -> Traits:
     looks = [
         2 * level + (chance > top) for level, chance, top in zip(levels, chances, tops, strict=True)
     ]
-    return Traits(levels, looks, _likelier(chances))
+    return Traits(levels, looks, _likelier(chances), _open(pool.bit_count() + hidden))
+
+
+@cache
+def _open(cards: int) -> OpenLevels:
+    return OpenLevels(cards, [bisect_right(_MARKS, chance) for chance in odds(0, cards)])
 
 
 def _likelier(chances: Odds) -> list[int]:
@@ -104,23 +123,25 @@ class Taste:
     steps: Sequence[float] = (0.0,) * (len(_STEPS) + 1)
     bonds: Sequence[float] = (0.0,) * BONDS
     checks: Sequence[float] = field(default_factory=_doubts)
+    heights: Sequence[float] = _FLAT
+    doubts: Sequence[float] = _FLAT
 
     def learned(self, traits: Traits, last: int, action: int, rate: float) -> "Taste":
         """The taste once a decision was seen, the better foretold, the less it changes."""
         drawn = Tasting(self)
         checked = drawn.check(traits, last)
-        checks = self.checks
+        checks, doubts, opened = self.checks, self.doubts, traits.open.levels
         if last != OPENING:
-            off, at = (action == CHECK) - checked, traits.levels[last]
-            far = [abs(level - at) for level in range(len(checks))]
-            learned = (_NEAR[n] if n < len(_NEAR) else _FAR for n in far)
-            checks = [old + off * part for old, part in zip(checks, learned, strict=True)]
+            off = (action == CHECK) - checked
+            checks = _around(checks, traits.levels[last], off)
+            doubts = _around(doubts, opened[last], _BY_HEIGHT * off)
         if action == CHECK:
-            return Taste(self.levels, self.edges, self.steps, self.bonds, checks)
+            return replace(self, checks=checks, doubts=doubts)
         weights = drawn.weights(traits, last)
         total = sum(weights)
         levels, edges = [0.0] * len(self.levels), [0.0] * _EDGES
         steps, bonds = [0.0] * len(self.steps), [0.0] * BONDS
+        heights = [0.0] * len(self.heights)
         shared, firsts = _bonds(last), {*traits.firsts(last)}
         for place, weight in enumerate(weights):
             bet = last + 1 + place
@@ -129,6 +150,7 @@ class Taste:
             edges[2 * (bet in firsts) + (traits.looks[bet] & 1)] += off
             steps[_STEP_OF[place]] += off
             bonds[shared[place]] += off
+            heights[opened[bet]] += off
         beside = zip((0.0, *levels), levels, (*levels[1:], 0.0), strict=False)
         spread = [own + _BESIDE * (one + two) for one, own, two in beside]
         return Taste(
@@ -137,7 +159,16 @@ class Taste:
             _moved(self.steps, steps, rate),
             _moved(self.bonds, bonds, rate),
             checks,
+            _moved(self.heights, heights, rate),
+            doubts,
         )
+
+
+def _around(old: Sequence[float], at: int, by: float) -> list[float]:
+    """The same levels with one moved, and the others the less, the farther they are off."""
+    far = (abs(level - at) for level in range(len(old)))
+    parts = (_NEAR[n] if n < len(_NEAR) else _FAR for n in far)
+    return [one + by * part for one, part in zip(old, parts, strict=True)]
 
 
 def _moved(old: Sequence[float], by: Sequence[float], rate: float) -> list[float]:
@@ -149,7 +180,7 @@ class Tasting:
 
     def __init__(self, taste: Taste) -> None:
         self._taste = taste
-        self._checks = [1 / (1 + exp(-odds)) for odds in taste.checks]
+        self._heights = [exp(height) for height in taste.heights]
         edges = [exp(edge) for edge in taste.edges]
         levels = [exp(level) for level in taste.levels]
         self._looks, self._firsts = (
@@ -157,23 +188,26 @@ class Tasting:
         )
         self._steps = [exp(step) for step in taste.steps]
         self._bonds = [exp(bond_) for bond_ in taste.bonds]
-        self._near: dict[int, list[float]] = {}
+        self._near: dict[tuple[int, int], list[float]] = {}
 
     def check(self, traits: Traits, last: int) -> float:
         """The chance of the check."""
         if last in {OPENING, _TOP}:
             return float(last == _TOP)
-        return self._checks[traits.levels[last]]
+        taste = self._taste
+        odds_of_check = taste.checks[traits.levels[last]] + taste.doubts[traits.open.levels[last]]
+        return 1 / (1 + exp(-odds_of_check))
 
     def weights(self, traits: Traits, last: int) -> list[float]:
         """How often each bet above the last one is made, up to a factor."""
-        near = self._near.get(last)
+        begin, looks, asked = last + 1, traits.looks, (last, traits.open.cards)
+        near = self._near.get(asked)
         if near is None:
-            near = self._near[last] = [
-                self._steps[step] * self._bonds[shared]
-                for step, shared in zip(_STEP_OF, _bonds(last), strict=False)
+            opened = traits.open.levels[begin:]
+            near = self._near[asked] = [
+                self._steps[step] * self._bonds[shared] * self._heights[height]
+                for step, shared, height in zip(_STEP_OF, _bonds(last), opened, strict=False)
             ]
-        begin, looks = last + 1, traits.looks
         found = [*map(mul, map(self._looks.__getitem__, looks[begin:]), near)]
         for bet in traits.firsts(last):
             found[bet - begin] = self._firsts[looks[bet]] * near[bet - begin]
