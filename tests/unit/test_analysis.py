@@ -10,7 +10,7 @@ from nim.rules import Action, State
 from support.games import GAMES
 from support.played import Decides, Kept, begun, kept, played, taken
 
-from cardsharp.analysis import Mark, analyse, mark_of
+from cardsharp.analysis import Judged, Mark, accuracy, analyse, mark_of
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.rules import force_turn_end
@@ -47,8 +47,8 @@ def test_a_game_that_is_won_is_thrown_away_and_that_is_named_with_its_cost() -> 
     assert [swing.sequence for swing in found.swings(1)] == [0]
 
 
-def test_marks_are_given_from_five_ten_and_fifteen_of_a_hundred() -> None:
-    marks = [mark_of(share) for share in (0.0, 0.049, 0.05, 0.1, 0.15, 1.0)]
+def test_marks_are_given_from_half_of_a_hundredth_from_two_and_from_five() -> None:
+    marks = [mark_of(share) for share in (0.0, 0.004, 0.005, 0.02, 0.05, 1.0)]
     assert marks == [None, None, Mark.INACCURACY, Mark.MISTAKE, Mark.BLUNDER, Mark.BLUNDER]
 
 
@@ -82,6 +82,24 @@ def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> N
     assert blunder.reason.endswith(".")
     assert spoilt.accuracy is not None
     assert spoilt.accuracy < 100.0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_accuracy_has_players_in_the_order_of_their_strength_and_marks_tell_what_was_lost() -> None:
+    """Against captain, eight matches each: fewer do not tell neighbours apart."""
+    found: dict[str, float] = {}
+    for name in ("random", "draw-3", "champion", "steady"):
+        costs: list[Judged] = []
+        for seed in range(8):
+            pair = (Decides(DEADMANSDRAW, name), Decides(DEADMANSDRAW, "captain"))
+            match = analyse(DEADMANSDRAW, *played(DEADMANSDRAW, pair, seed))
+            costs += [one for one in match.decisions if one.seat == 0]
+        lost = sum(one.cost for one in costs)
+        assert sum(one.cost for one in costs if one.mark) >= 0.9 * lost
+        found[name] = accuracy(lost, sum(one.stake for one in costs)) or 0.0
+    assert found["random"] < 40
+    assert sorted(found, key=found.__getitem__) == [*found]
 
 
 def late(match: Match) -> Match:
@@ -132,7 +150,7 @@ def test_the_accuracy_is_that_of_all_decisions_together() -> None:
     long = side(1.0, cost=0.2)._replace(stake=4.0)
     group = Group([long, side(1.0, cost=0.8)], shares=True)
     assert group.accuracy is not None
-    assert group.accuracy.mean == pytest.approx(100 * (1 - 1.0 / 5.0))
+    assert group.accuracy.mean == pytest.approx(100 * (1 - 1.0 / 5.0) ** 2)
     assert group.accuracy.within.low < group.accuracy.mean < group.accuracy.within.high
     assert Group([long._replace(stake=0.0)], shares=True).accuracy is None
 

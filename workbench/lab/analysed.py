@@ -7,7 +7,7 @@ from math import fsum, inf, isfinite, sqrt
 from statistics import correlation, fmean, stdev
 from typing import NamedTuple
 
-from cardsharp.analysis import SIDES, analyse, side_names, side_of
+from cardsharp.analysis import SIDES, accuracy, analyse, side_names, side_of
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
@@ -85,16 +85,16 @@ class Group(NamedTuple):
     @property
     def accuracy(self) -> Estimate | None:
         """The accuracy over all decisions of all matches, None where nothing was to be decided."""
-        stakes = [side.stake for side in self.sides]
-        if not fsum(stakes):
+        costs, stakes = ([side.cost for side in self.sides], [side.stake for side in self.sides])
+        whole, lost = fsum(stakes), fsum(costs)
+        mean = accuracy(lost, whole)
+        if mean is None:
             return None
-        lost = fsum(side.cost for side in self.sides) / fsum(stakes)
         # How far each match lies from the whole: the error of a ratio of two sums.
-        rests = [side.cost - lost * side.stake for side in self.sides]
-        margin = mean_of(rests).within.margin / fmean(stakes)
-        return Estimate(
-            100 * (1 - lost), Interval(1 - lost - margin, 1 - lost + margin).scaled(100)
-        )
+        rests = [cost - lost / whole * stake for cost, stake in zip(costs, stakes, strict=True)]
+        error = mean_of(rests).within.margin * len(stakes)
+        low, high = (accuracy(max(0.0, lost + off), whole) for off in (error, -error))
+        return Estimate(mean, Interval(low or 0.0, high or 0.0))
 
     @property
     def luck_with_result(self) -> float | None:

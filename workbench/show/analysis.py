@@ -63,10 +63,6 @@ class Analysed:
         """A worth."""
         return amount(self.analysis.form, value)
 
-    def cost(self, value: float) -> str:
-        """What a decision cost."""
-        return amount(self.analysis.form.removeprefix("+"), value)
-
 
 def our_sides(analysis: Analysis, header: Header) -> set[int]:
     """The sides that we played: as the header says, else those whose reasons the log has."""
@@ -158,17 +154,23 @@ def _print_marked(console: Console, shown: Analysed) -> None:
         head = Text.assemble(
             (f"turn {one.turn}, {name}: ", "dim"),
             (str(one.mark), _STYLES.get(one.mark or Mark.MISTAKE, "")),
-            f" of {shown.cost(one.cost)}, ",
-            (one.action, "bold"),
-            _rather(one),
+            ". ",
+            *_rather(shown, one),
         )
         console.print(head)
         console.print(Text(f"    {one.reason}", style="dim"), soft_wrap=True)
 
 
-def _rather(one: Judged) -> Text:
-    """What would have been better."""
-    return Text.assemble(" rather than ", (one.best, "bold")) if one.best != one.action else Text()
+def _rather(shown: Analysed, one: Judged) -> Iterator[str | tuple[str, str]]:
+    """What the choice kept, and what would have been better."""
+    kept, best = shown.analysis.kept(one)
+    yield (one.action, "bold")
+    yield f" kept {shown.amount(kept)}"
+    if one.best != one.action:
+        yield "; "
+        yield (one.best, "bold")
+        yield f" would have kept {shown.amount(best)}"
+    yield "."
 
 
 def _swings(shown: Analysed, swings: Sequence[Judged]) -> Table:

@@ -31,10 +31,11 @@ class Mark(StrEnum):
     BLUNDER = "blunder"
 
 
-THRESHOLDS = ((0.15, Mark.BLUNDER), (0.10, Mark.MISTAKE), (0.05, Mark.INACCURACY))
+THRESHOLDS = ((0.05, Mark.BLUNDER), (0.02, Mark.MISTAKE), (0.005, Mark.INACCURACY))
 """From what cost on a decision is marked, in shares of all that is at stake in a match.
 
-Where chances to win are told, 5, 10 and 15 of 100 matches: as chess sites mark moves.
+Where chances to win are told, 0.5, 2 and 5 of 100 matches, so that marks add up to 90 % or
+more of all that a player lost (docs/analysis.md has the players it was measured with).
 """
 
 
@@ -114,6 +115,11 @@ class Analysis(Stored):
     def worth(self, side: int, worth: float) -> float:
         """What is worth that to the first side, as it is worth to a side."""
         return worth if side == 0 else self.total - worth
+
+    def kept(self, one: Judged) -> tuple[float, float]:
+        """What a choice kept for who decided, and what the best option would have kept."""
+        best = self.worth(side_of(one.seat), one.before)
+        return best - one.cost, best
 
     def marked(self) -> tuple[Judged, ...]:
         """The decisions that have a mark, in order."""
@@ -280,7 +286,7 @@ def mark_of(share: float) -> Mark | None:
 def _player(decisions: Sequence[Judged], side: int, luck: float) -> PlayerFigures:
     own = [one for one in decisions if side_of(one.seat) == side]
     return PlayerFigures(
-        accuracy=accuracy(own),
+        accuracy=accuracy(sum(one.cost for one in own), sum(one.stake for one in own)),
         skill=0.0 - sum(one.cost for one in own),
         luck=luck if side == 0 else -luck,
         decisions=len(own),
@@ -288,14 +294,14 @@ def _player(decisions: Sequence[Judged], side: int, luck: float) -> PlayerFigure
     )
 
 
-def accuracy(decisions: Sequence[Judged]) -> float | None:
-    """How much of what was to be decided was kept, in per cent; None where that is nothing.
+def accuracy(cost: float, stake: float) -> float | None:
+    """How well was decided, in per cent: the share that was kept of all there was to lose, squared.
 
-    100 for who always chose the best option, 0 for who always chose the worst. Each decision
-    counts for as much as lies between the two, so that one without a choice counts for nothing.
+    100 for who always chose the best option, 0 for who always chose the worst; squared, for who
+    decides by chance keeps half. `stake` is the sum of what lay between the best option and the
+    worst, so that a decision without a choice counts for nothing; None where it is nothing.
     """
-    stake = sum(one.stake for one in decisions)
-    return 100.0 * (1.0 - sum(one.cost for one in decisions) / stake) if stake else None
+    return 100.0 * max(0.0, 1.0 - cost / stake) ** 2 if stake else None
 
 
 def _curve(steps: Iterable[Step], decisions: Sequence[Judged]) -> Iterator[Point]:

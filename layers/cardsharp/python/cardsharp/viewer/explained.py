@@ -12,12 +12,17 @@ from cardsharp.viewer.shown import DrawnMatch
 
 @dataclass(frozen=True, slots=True)
 class ExplainedStep:
-    """A decision as the judge sees it, with the number of its step and its figures in words."""
+    """A decision as the judge sees it, with the number of its step and its figures in words.
+
+    `kept` is what the choice kept for who decided, `best` what the best option would have.
+    """
 
     number: int
     who: str
     judged: Judged
     cost: str
+    kept: str
+    best: str
     risk: str
 
 
@@ -62,14 +67,9 @@ def explained(
         return None
     numbers = {frame.step.sequence: number for number, frame in enumerate(match.frames, 1)}
     decisions = {
-        numbers[one.sequence]: ExplainedStep(
-            numbers[one.sequence],
-            match.header.name(one.seat),
-            one,
-            _worded(analysis, one.cost),
-            "" if one.risk is None else percent(one.risk),
-        )
+        number: _step(match, analysis, number, one)
         for one in analysis.decisions
+        for number in [numbers[one.sequence]]
     }
     worths = [point.worth for point in analysis.curve]
     return Explained(
@@ -78,6 +78,19 @@ def explained(
         _heights(analysis, worths),
         [_worded(analysis, worth) for worth in worths],
         decisions,
+    )
+
+
+def _step(match: DrawnMatch, analysis: Analysis, number: int, one: Judged) -> ExplainedStep:
+    kept, best = analysis.kept(one)
+    return ExplainedStep(
+        number=number,
+        who=match.header.name(one.seat),
+        judged=one,
+        cost=_worded(analysis, one.cost),
+        kept=_worded(analysis, kept),
+        best=_worded(analysis, best),
+        risk="" if one.risk is None else percent(one.risk),
     )
 
 
