@@ -16,7 +16,7 @@ from cardsharp.contest.pages import file_page
 from cardsharp.contest.sqlite import found_in
 from cardsharp.errors import ConfigError, Malformed
 from workbench.contest.hall import directed
-from workbench.contest.table import tabled
+from workbench.contest.table import TableTask, played, tabled
 from workbench.contest.tables import LOG, HomeTables
 
 DIES = """
@@ -71,6 +71,16 @@ def test_whoever_ends_the_process_loses_and_a_contest_that_is_killed_goes_on(
     assert places_again == places
     assert [one.points for one in again] == [one.points for one in results]
     assert kept(tmp_path / "whole") == {"euchre"}
+
+
+def test_a_file_that_ends_at_import_has_lost_and_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("import os\nos._exit(0)\n")
+    strategies = ("random", str(tmp_path / "ends.py"))
+    log = tmp_path / "matches.db"
+    task = TableTask("m", "euchre", 7, ("One", "Two"), strategies, utc_now(), "cup", log)
+    end = played(task, lambda _line: None)
+    assert (end.failed, end.turns) == (1, 0)
+    assert "ends.py, line 2, in <module>: the strategy ended the process" in end.fault
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from support.cli import written
 from support.games import mount_samples, simulated
 
 from cardsharp.deadmansdraw.fallback import DECIDER
-from cardsharp.deadmansdraw.simulation import DeadMansDraw
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.deciding import Decided
 from cardsharp.games import game
@@ -29,8 +28,6 @@ LIMIT = timedelta(seconds=10)
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, timedelta], Decided[object]]:
     """Has the same strategy decide by other code each time."""
-    simulation = DeadMansDraw()
-    position = simulation.position(simulation.deal(Random(1)))
     body = (
         "here = {**globals(), 'position': position}; "
         "exec(open(__file__ + '.txt').read(), here); return here['DO']"
@@ -40,9 +37,14 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, timedelta], 
 
     def asked(code: str, limit: timedelta = LIMIT) -> Decided[object]:
         Path(f"{file}.txt").write_text(code)
-        return DECIDER.decide(strategy, position, limit, monotonic)
+        return decided(strategy, limit)
 
     return asked
+
+
+def decided(strategy: object, limit: timedelta = LIMIT) -> Decided[object]:
+    """What it makes of an opening position."""
+    return DECIDER.decide(strategy, opening(), limit, monotonic)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -73,11 +75,6 @@ def test_a_fault_is_told_with_its_line_and_the_next_decision_is_made(
     assert good.printed.startswith("I see ")
 
 
-def decided(strategy: object, seconds: float = 10) -> Decided[object]:
-    """What it makes of an opening position."""
-    return DECIDER.decide(strategy, opening(), timedelta(seconds=seconds), monotonic)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("end", ["os._exit(3)", "__import__('ctypes').string_at(0)"])
 def test_what_it_has_printed_before_a_hard_end_is_kept(
     ask: Callable[..., Decided[object]], end: str
@@ -91,7 +88,7 @@ def test_a_new_process_imports_the_file_outside_the_time_of_a_decision(tmp_path:
     slow = "import os, time; time.sleep(1.2)"
     strategy = build(strategy_named(written(tmp_path, "slow", "os._exit(3)", slow)), Random(0))
     for _ in range(2):
-        fault = decided(strategy, seconds=1).fault
+        fault = decided(strategy, timedelta(seconds=1)).fault
         assert fault is not None
         assert "the strategy ended the process (os._exit(3)) (slow.py, line 13" in fault
 

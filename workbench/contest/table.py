@@ -139,14 +139,12 @@ def played(task: TableTask, say: Callable[[str], None]) -> TableEnd:
 def _player(
     task: TableTask, side: int, dice: Random, notes: list[Taken], say: Callable[[str], None]
 ) -> LabPlayer:
-    """The player of a side; a team's own code is announced before it is imported, too."""
+    """The player of a side; a team's own code is imported, for which it has a limit of its own."""
     name, copies = task.strategies[side], len(task.strategies) - 1
     plan = Plan(first=name, second=name, pairs=1, game=task.game, copies=copies)
-    if is_own(name):
-        say(f"{TURN} {side}")
     try:
         strategy = strategy_of(plan, name, dice)
-    except ConfigError as error:
+    except (ConfigError, StrategyFault) as error:
         raise _Failed(side, error) from None
     player = Noting(Thinking(plan.simulation, strategy), notes)
     return _Announced(side, player, say) if is_own(name) else player

@@ -35,7 +35,7 @@ from workbench.warden import plain
 LOG = "matches.db"
 """The match log in the contest's folder."""
 
-STARTING = 30.0
+STARTING = 60.0
 """Seconds in which a process must say its first word; after that a turn has the contest's limit."""
 
 PAUSE = 0.5
