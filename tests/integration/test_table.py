@@ -59,6 +59,10 @@ def test_a_whole_match_is_played_by_forms(game: Game) -> None:
         asked = seat.match()
         assert room.last is not None
         assert re.search(r"You have won!|has won\.|have won\.|A tie\.", asked)
+        against = {"euchre": "you and partner v left and right"}
+        page = requests.get(seat.link, timeout=20).text
+        assert f"<h1>{against.get(game.name, 'you v ')}" in page
+        assert game.name != "deadmansdraw" or re.search(r"Draw · \d+ : \d+, turn", page)
         assert (room.last.kept is not None) is bool(room.last.parts)
         for part in room.last.parts[-1:]:
             match = part.match.record.match_id

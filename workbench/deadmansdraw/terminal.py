@@ -65,9 +65,10 @@ class Terminal(Screen[Match, Position, Action]):
         return Match(state.opening, table, (*state.history, move), state.seen)
 
     def standing(self, position: Position) -> str:
-        """Which turn it is, and how many cards there are to draw."""
+        """The score, which turn it is, and how many cards there are to draw."""
         left = len(position.unseen)
-        return f"turn {position.turn}, {left} card{'s'[: left != 1]} to draw"
+        ours, theirs = (position.banks[seat].score for seat in (self.you, 1 - self.you))
+        return f"{ours} : {theirs}, turn {position.turn}, {left} card{'s'[: left != 1]} to draw"
 
     def table(self, position: Position) -> Iterable[RenderableType]:
         """Turn, banks by suit, what a draw risks."""

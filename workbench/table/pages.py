@@ -93,6 +93,7 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
         "stage": room.stage.value,
         "seated": seated,
         "names": own,
+        "sides": _sides(room, chair) if playing else "",
         "turn": turn,
         "to_act": (chair.to_act - chair.seat) % len(names)
         if turn and chair.to_act is not None
@@ -107,6 +108,21 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
         "summary": summary_part,
         "title": _title(room, bool(question)),
     }
+
+
+def _sides(room: Room, chair: Chair) -> str:
+    """Who plays against whom, partners together, the chair's own side first."""
+    names, seats = chair.screen.names, len(chair.screen.names)
+
+    def around(seat: int) -> int:
+        return (seat - chair.seat) % seats
+
+    sides = (sorted(side, key=around) for side in room.setting.simulation.sides)
+    named = (
+        " and ".join(map(names.__getitem__, side))
+        for side in sorted(sides, key=lambda side: around(side[0]))
+    )
+    return " v ".join(named)
 
 
 def _groups(groups: Sequence[ChoiceGroup[Any]]) -> list[ChoiceGroup[Any]]:
