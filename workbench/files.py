@@ -13,7 +13,7 @@ FUNCTIONS = PROJECT / "functions"
 
 def lacking(what: str, package: str, extra: str) -> ConfigError:
     """The error of what cannot be done without a package of one of our extras."""
-    return ConfigError(
-        f"{what} needs {package}, which is not installed: type uv tool install '.[{extra}]' or "
-        f"pip install '.[{extra}]' in the clone."
-    )
+    line = f"uv tool install '.[{extra}]' or pip install '.[{extra}]' in a clone"
+    if PROJECT == _CLONE:
+        line = "make setup"
+    return ConfigError(f"{what} needs {package}, which is not installed: type {line}.")

@@ -91,7 +91,7 @@ def run(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_what_a_stranger_types_works_from_the_wheel_alone(cardsharp: Path, tmp_path: Path) -> None:
     for line in WALK.split("\n")[1:-1]:
         done = run(cardsharp, line.split(), tmp_path)

@@ -14,6 +14,7 @@ from cardsharp.registry import strategies_of
 from workbench import strategy_file
 from workbench.cli import document, main
 from workbench.cli.commands import all_commands
+from workbench.files import lacking
 from workbench.show import progress
 from workbench.show.command import Command
 from workbench.show.exits import Exit
@@ -154,6 +155,11 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
     built = [build(name, Random(1)) for name in names]
     if hosted:
         assert [one.VERSION for one in built] == [0, 1, 2]
+
+
+def test_in_a_clone_what_is_missing_is_set_up_by_make() -> None:
+    """An installed command names its extra (tests/e2e/test_installed.py)."""
+    assert str(lacking("export", "numpy", "env")).endswith("not installed: type make setup.")
 
 
 def test_a_name_that_is_almost_one_is_answered_by_that_one() -> None:
