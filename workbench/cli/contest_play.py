@@ -15,6 +15,7 @@ from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Stage
 from cardsharp.contest.practice import Practice, ladder
 from cardsharp.contest.records import Records
+from cardsharp.contest.sqlite import FILE
 from cardsharp.contest.status import Status
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
@@ -185,9 +186,11 @@ def organise(
     """
     given = os.environ.get("ARENA_ADMIN_PASSWORD")
     password = given or secrets.token_urlsafe(18)
-    with organiser_served(Venue(folder, options), password, page) as url:
+    root = folder.absolute().parent if (folder / FILE).exists() else folder
+    with organiser_served(Venue(root, options), password, page) as url:
         said = "of ARENA_ADMIN_PASSWORD" if given else password
-        results().print(f"organiser's page at {url}: user admin, password {said}", markup=False)
+        line = f"organiser's page at {url}: user admin, password {said}"
+        results().print(line, markup=False, soft_wrap=True)
         messages().print("Ctrl-C stops the page, and no contest.", style="dim")
         with suppress(KeyboardInterrupt):
             while True:
