@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from support.cli import Cli
 
@@ -60,6 +58,10 @@ def test_the_judge_values_what_was_done(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_pandas_and_polars_read_the_same_rows_of_both_files(cli: Cli, tmp_path: Path) -> None:
+    # Here, for every worker would else take seconds to import them.
+    import pandas as pd  # noqa: PLC0415
+    import polars as pl  # noqa: PLC0415
+
     words = ("third", "draw-3", "-n", "1")
     parquet, lines = tmp_path / "rows.parquet", tmp_path / "rows.jsonl"
     assert cli("export", str(parquet), *words).code == 0
