@@ -138,13 +138,15 @@ def _was_late(refused: Refused, lost: Sequence[Lost], accepted: Sequence[Accepte
 def _only_asked(refused: Refused, evidence: Evidence) -> bool:
     """Whether a turn was to be ended whose time was over, and the arena had given it again.
 
-    It has where it was down; only an EndTurn tells, and one is enough.
+    It has where it was down or frozen; only an EndTurn tells, and one is enough each time.
     """
     limit, moves = evidence.whole["creationParams"].get("timeout"), evidence.whole["moves"]
-    first = next(one for one in evidence.refused if one.sequence == refused.sequence)
-    if limit is None or refused.action.get("etype") != "EndTurn" or refused is not first:
+    if limit is None or refused.action.get("etype") != "EndTurn":
         return False
-    return refused.at - _at(moves[refused.sequence - 1]) > timedelta(seconds=limit)
+    asked = [one for one in evidence.refused if one.sequence == refused.sequence]
+    earlier = [one.at for one in asked[: asked.index(refused)]]
+    since = max([_at(moves[refused.sequence - 1]), *earlier])
+    return refused.at - since > timedelta(seconds=limit)
 
 
 def _strangers(evidence: Evidence) -> Iterable[str]:

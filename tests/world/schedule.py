@@ -223,6 +223,7 @@ class Schedule(StillClock):
         seconds = SimpleNamespace(monotonic=self.monotonic)
         uncut = SimpleNamespace(has_cut=False, within=lambda _limit: nullcontext())
         return {
+            "cloud.beside.threading": self._threading(),
             "cloud.lease.threading": self._threading(),
             "exchange.time": seconds,
             "connections.time": seconds,

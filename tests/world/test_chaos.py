@@ -1,6 +1,7 @@
 """`make chaos` in small, the judge's own eyes, and that a seed says all that happens."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -11,6 +12,7 @@ import pytest
 from support.arena import ALICE
 
 from cardsharp.cloud import hold
+from cardsharp.deadmansdraw import scout
 from world.arena import BenchArena
 from world.bench import Bench
 from world.chaos import NIGHT, played
@@ -49,6 +51,17 @@ def test_a_broken_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hold.Hold, "intend", lambda *_: True)
     faults = played(replace(SMALL, matches=1), HOME)[0].faults
     assert any("without an intent" in fault for fault in faults)
+
+
+def test_r14_a_worker_that_dies_while_newer_matches_are_polled_for_costs_no_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 7 s; where nobody looks at leases meanwhile, one death costs several."""
+    wish = replace(NIGHT, matches=4, at_once=4, turn=7, opponent=(0.5, 2.5), machines=2)
+    wish = replace(wish, rate=0.01, every=None, seed=13)
+    assert played(wish, HOME)[0].forced == 0
+    monkeypatch.setattr(scout, "beside", lambda *_: nullcontext())
+    assert played(wish, HOME)[0].forced > 1
 
 
 def test_a_retry_after_is_obeyed_for_no_longer_than_a_short_turn_bears() -> None:
@@ -161,6 +174,7 @@ def test_to_ask_once_if_a_turn_goes_on_is_no_fault(evidence: Evidence, bench: Be
     for refused, wrong in (
         ([asked], []),
         ([asked, asked._replace(answer="again")], [1]),
+        ([asked, asked._replace(at=over + timedelta(seconds=9))], []),
         ([early], [0]),
         ([drawn], [0]),
     ):

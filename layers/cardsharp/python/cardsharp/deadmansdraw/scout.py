@@ -11,8 +11,8 @@ wants it awake. With `looks` it then puts the looks of the next minute on the qu
 a worker takes by `look`: listening is paid by the second, a look by itself.
 
 Where the arena counts our requests, those for the list are few while matches run: it is asked for
-all and then polled for such as are newer, which is answered when there is one. Not so where a match
-may be left to the poller.
+all and then polled for such as are newer, which is answered when there is one, while the leases are
+looked at. Not so where a match may be left to the poller.
 """
 
 import logging
@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from cardsharp.cloud.beside import beside
 from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import Offering
@@ -117,6 +118,9 @@ class Scout:
     _since: float = 0
     """Since when it listens."""
 
+    _offered: int = 0
+    """How many matches it has put on the queue."""
+
     _turn: timedelta | None = None
     """The shortest turn of late, from one move to the next."""
 
@@ -127,16 +131,16 @@ class Scout:
             Rejected: the arena has refused us to the end, more than once.
             StoreError: the match log or the queue failed at the first look; later it may.
         """
-        offered, clock = self.offering.offer(), self.offering.clock
+        self._offered, clock = self.offering.offer(), self.offering.clock
         began = self._since = clock.monotonic()
         if self._rests() and not self._ask(wait=False)[0]:
             self._leave_to_looks(began)
-            return offered
+            return self._offered
         self.post.take()
         due = clock.monotonic() + self.timing.tick.total_seconds()
         while remaining() > self.timing.long_poll and not self.post.is_relieved():
             named, until = self._ask()
-            offered += self._look(named)
+            self._look(named)
             now = clock.monotonic()
             if now >= due:
                 until = max(until, now + self.timing.pace.total_seconds())
@@ -144,13 +148,13 @@ class Scout:
                 if remaining() <= 2 * self.timing.watch or self.post.is_relieved():
                     break
                 clock.sleep(min(self.timing.watch, left))
-                offered += self._look(named)
+                self._look(named)
             if not named and self._rests():
                 self._leave_to_looks(began)
                 break
         if self._refusal is not None:
             raise self._refusal
-        return offered
+        return self._offered
 
     def look(self, due: LookMessage) -> int:
         """Look once, as a message says that it is due; how many matches were put on the queue.
@@ -198,13 +202,12 @@ class Scout:
             _log.warning("%s", error)
             return False
 
-    def _look(self, named: Iterable[str]) -> int:
-        """`offer`, but a failing store only makes it 0: the next look may find it well again."""
+    def _look(self, named: Iterable[str] = ()) -> None:
+        """Offer these and what the log has; where a store fails, the next look may do better."""
         try:
-            return self.offering.offer(named, self._fed)
+            self._offered += self.offering.offer(named, self._fed)
         except StoreError as error:
             _log.warning("%s", error)
-            return 0
 
     @property
     def _fed(self) -> int | None:
@@ -256,7 +259,9 @@ class Scout:
             found = self.arena.latest(tags)
             self._newest = max((one.id for one in found), default=None)
         else:
-            found = self.arena.newer(self._newest, tags)
+            # The arena holds it back for 30 s, in which a worker may die.
+            with beside(self._look, self.timing.watch, self.offering.clock):
+                found = self.arena.newer(self._newest, tags)
             self._polls += 1
             # Now and then, and where it does not keep to the newer ones, it is asked for all again.
             keeps = all(one.id > self._newest for one in found) and self._polls % NEWER
