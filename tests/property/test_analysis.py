@@ -58,7 +58,8 @@ def test_the_figures_of_any_match_add_up_and_what_follows_changes_no_judgement(
     game: Game, seed: int
 ) -> None:
     """A match that is cut off says of the decisions before what the whole one says."""
-    players = [Decides(game, game.ladder[(seed + side) % 2], seed) for side in range(2)]
+    names = game.ladder or (game.default_strategy,) * 2
+    players = [Decides(game, names[(seed + side) % 2], seed) for side in range(2)]
     record, moves = played(game, players, seed)
     whole = analyse(game, record, moves)
     part = analyse(game, record, moves[:8])

@@ -41,8 +41,12 @@ from workbench.stage.surroundings import environment
 STACK = SERVICE
 REGION = "us-east-1"
 FUNCTIONS: dict[str, LambdaHandler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
-GAMES = {game.name: game.service.load().store for game in games() if game.service is not None}
-"""The games with an HTTP service, and the setting that says where each keeps its matches."""
+GAMES = {
+    game.name: game.service.load().store
+    for game in games()
+    if game.service is not None and any((ROOT / "events").glob(f"{game.name}_*.json"))
+}
+"""The services that the template has by name, and the setting where each keeps its matches."""
 
 LISTENING = timedelta(seconds=41)
 """A second more than a poller needs to begin a poll at all."""

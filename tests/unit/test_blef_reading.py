@@ -76,7 +76,7 @@ def test_who_doubts_bets_that_are_high_to_everybody_is_expected_to() -> None:
     one, other = next(
         (low, high)
         for low, high in combinations(range(len(BETS) - 1), 2)
-        if hand.levels[low] == hand.levels[high] and hand.open.levels[low] > hand.open.levels[high]
+        if hand.levels[low] == hand.levels[high] and hand.bare.levels[low] > hand.bare.levels[high]
     )
     taste = Taste()
     assert Tasting(taste).check(hand, one) == Tasting(taste).check(hand, other)

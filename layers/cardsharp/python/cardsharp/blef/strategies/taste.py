@@ -64,7 +64,7 @@ class Traits:
     levels: Sequence[int]
     looks: Sequence[int]
     likelier: Sequence[int]
-    open: "OpenLevels"
+    bare: "OpenLevels"
 
     def firsts(self, last: int) -> Iterator[int]:
         """The bets above `last` that are likelier than all bets between."""
@@ -130,7 +130,7 @@ class Taste:
         """The taste once a decision was seen, the better foretold, the less it changes."""
         drawn = Tasting(self)
         checked = drawn.check(traits, last)
-        checks, doubts, opened = self.checks, self.doubts, traits.open.levels
+        checks, doubts, opened = self.checks, self.doubts, traits.bare.levels
         if last != OPENING:
             off = (action == CHECK) - checked
             checks = _around(checks, traits.levels[last], off)
@@ -195,15 +195,15 @@ class Tasting:
         if last in {OPENING, _TOP}:
             return float(last == _TOP)
         taste = self._taste
-        odds_of_check = taste.checks[traits.levels[last]] + taste.doubts[traits.open.levels[last]]
+        odds_of_check = taste.checks[traits.levels[last]] + taste.doubts[traits.bare.levels[last]]
         return 1 / (1 + exp(-odds_of_check))
 
     def weights(self, traits: Traits, last: int) -> list[float]:
         """How often each bet above the last one is made, up to a factor."""
-        begin, looks, asked = last + 1, traits.looks, (last, traits.open.cards)
+        begin, looks, asked = last + 1, traits.looks, (last, traits.bare.cards)
         near = self._near.get(asked)
         if near is None:
-            opened = traits.open.levels[begin:]
+            opened = traits.bare.levels[begin:]
             near = self._near[asked] = [
                 self._steps[step] * self._bonds[shared] * self._heights[height]
                 for step, shared, height in zip(_STEP_OF, _bonds(last), opened, strict=False)
