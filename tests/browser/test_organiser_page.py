@@ -27,6 +27,7 @@ def test_a_contest_is_organised_without_script(
     """Every act asks once; each page fits, and whoever cannot see it finds what is on it."""
 
     def looked(name: str) -> None:
+        page.wait_for_load_state()
         picture(page, f"organiser-{name}-{width}")
         assert page.locator("script").count() == 0
         assert not overflows(page)
@@ -44,6 +45,7 @@ def test_a_contest_is_organised_without_script(
         page.get_by_label("Name").fill("cup")
         page.get_by_label("Matches a pairing").fill("1")
         page.get_by_role("button", name="Create…").click()
+        expect(page.get_by_role("button", name="Yes, do it")).to_be_visible()
         looked("ask")
         confirmed(page)
         page.get_by_label("One a line").fill(
@@ -75,4 +77,5 @@ def test_a_contest_is_organised_without_script(
         confirmed(page)
         expect(page.locator(".acts .undone")).to_have_count(1)
         page.get_by_role("link", name="Contests").click()
+        expect(page.get_by_label("Matches a pairing")).to_be_visible()
         looked("contests")
