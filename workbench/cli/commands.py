@@ -169,7 +169,7 @@ COMMANDS = (
     ),
     Command(
         "contest",
-        "Hold a contest of Dead Man's Draw, on this machine or in the cloud.",
+        "Hold a contest, on this machine or in the cloud.",
         "Its folder has everything: teams, rulings, results, and the arena's matches. It may be "
         "killed at any moment and goes on when it is run again. `teams list`, `status` and "
         "`results` take --json.",
