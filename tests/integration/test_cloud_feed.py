@@ -80,13 +80,16 @@ def test_one_caller_cannot_keep_others_from_watching() -> None:
 
 
 def test_a_handshake_says_where_it_comes_from() -> None:
+    """Its key may stand in a header or in the query, which wins."""
     feed = Feed(memory_watchers(FakeClock()), NotedSockets(), FakeClock())
-    handler = gate.build(feed, lambda _: ("game", ""))
+    handler = gate.build(feed, lambda asked: ("game", asked["key"]))
+    asked = {"headers": {"Key": "header"}, "queryStringParameters": {"key": "query"}}
     sources = ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "127.0.0.1", "")
     for number, source in enumerate(sources):
         about = {"routeKey": "$connect", "connectionId": str(number)}
-        event = {"requestContext": {**about, "identity": {"sourceIp": source}}}
+        event = {"requestContext": {**about, "identity": {"sourceIp": source}}, **asked}
         assert handler(event, context())["statusCode"] == 200
+    assert {one.key for one in feed.watchers.of("game")} == {"query"}
     callers = {one.connection: one.caller for one in feed.watchers.of("game")}
     assert [callers[one] for one in "45"] == ["", ""]
     assert callers["2"] == callers["3"]

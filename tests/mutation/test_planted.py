@@ -18,7 +18,17 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = "layers/cardsharp/python/cardsharp"
-COPIED = ("layers", "functions", "workbench", "tests", "docs", "events", "pyproject.toml")
+COPIED = (
+    "layers",
+    "functions",
+    "workbench",
+    "stacks",
+    "template.yaml",
+    "tests",
+    "docs",
+    "events",
+    "pyproject.toml",
+)
 
 
 class Fault(NamedTuple):
