@@ -26,7 +26,8 @@ from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision
 from cardsharp.trying import LATE, Unfit
 from workbench import companion
-from workbench.program import Outside, Plain, Process, told_where_slow
+from workbench.process import Process
+from workbench.program import Outside, Plain, told_where_slow
 
 _STACK = re.compile(
     r"Fatal (?:Python|sandbox) error|Current thread 0x|Thread 0x|Stack \(most recent"

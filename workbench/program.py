@@ -5,23 +5,19 @@ that sends one of these back. docs/programs.md is the page for whoever writes su
 plays on this machine only: what is deployed starts no programs.
 """
 
-import fcntl
 import json
 import os
 import shlex
-import signal
-import subprocess
-import tempfile
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from random import Random
 from threading import Lock, Timer
-from typing import IO, Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 from zlib import crc32
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, ValidationError
@@ -30,32 +26,15 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision, Option
-from cardsharp.trying import LATE, MOST_PRINTED, Unfit, ends, tried
+from cardsharp.trying import Unfit, tried
 from workbench import companion
+from workbench.process import Process, words_of
 from workbench.warden import plain
 
 T = TypeVar("T")
 
-LIMIT = timedelta(seconds=2)
-"""What an answer may take on the clock; whoever takes longer is killed and started anew."""
-
-START_LIMIT = timedelta(seconds=20)
-"""What a new process's first answer may take; where a match waits for it, it is played without."""
-
-LONGEST = 1_000_000
-"""Bytes of an answer."""
-
 PATIENCE = 2.0
 """Seconds in which a process starts without a word."""
-
-_HEARD = 8 * MOST_PRINTED
-"""Bytes that are read of what a process wrote: as much as is kept, and the stack of its end."""
-
-_GRACE = 0.5
-"""Seconds in which a program that has closed its output is expected to end."""
-
-_OURS = ("CARDSHARP_", "AWS_")
-"""Variables of the environment that no program is given: passwords are among them."""
 
 
 class Translation(NamedTuple):
@@ -92,14 +71,6 @@ def lasting(command: str) -> str:
     """The same command wherever it is run: the files that it names have their whole paths."""
     words = words_of(command)
     return shlex.join(str(Path(one).absolute()) if Path(one).is_file() else one for one in words)
-
-
-def words_of(command: str) -> list[str]:
-    """The words of a command; none where a quote is left open."""
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return []
 
 
 @cache
@@ -178,7 +149,7 @@ class Outside:
     It has the process for as long as it is there, which is then left to the next one.
     """
 
-    kind: "type[Process]"
+    kind = Process
 
     def __init__(self, command: str) -> None:
         self._command, self._lock = command, Lock()
@@ -265,7 +236,7 @@ class Program(Outside):
         return json.dumps(question).encode() + b"\n"
 
 
-_left: defaultdict[tuple[int, str], list["Process"]] = defaultdict(list)
+_left: defaultdict[tuple[int, str], list[Process]] = defaultdict(list)
 """Processes that nobody asks now, by who started them (a fork must not ask them) and command."""
 
 
@@ -298,126 +269,3 @@ def _meant(answered: JsonValue, actions: Mapping[str, Any]) -> Any:  # noqa: ANN
 def _written(value: object) -> str:
     """JSON that is the same text for the same value."""
     return json.dumps(value, sort_keys=True)
-
-
-# --- the process ---------------------------------------------------------------------------------
-
-
-class Process:
-    """A program that runs, in a session of its own: Ctrl-C is for us, who then end it."""
-
-    def __init__(self, command: str) -> None:
-        self.words = words_of(command)
-        errors = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the process
-        fcntl.fcntl(errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be emptied
-        try:
-            popen = subprocess.Popen(  # noqa: S603 - the user's own command
-                self.words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,
-                env={k: v for k, v in os.environ.items() if not k.startswith(_OURS)},
-            )
-        except OSError as error:
-            errors.close()
-            raise ConfigError(_unstartable(command, error)) from None
-        self.popen, self._errors = popen, errors
-        self._stdin, self._stdout = _pipe(popen.stdin), _pipe(popen.stdout)
-        self.late: timedelta | None = None
-        self._limit = START_LIMIT
-        weakref.finalize(self, _end, popen, errors)
-
-    @property
-    def lives(self) -> bool:
-        """Whether it can be asked."""
-        return self.popen.poll() is None
-
-    def ask(self, question: bytes) -> bytes:
-        """Its answer; it is killed where there is none in time.
-
-        Raises:
-            Unfit: it was late, ended, or wrote no end of a line.
-        """
-        alarm = Timer(self._limit.total_seconds(), self._ring, (self._limit,))
-        alarm.daemon = True
-        alarm.start()
-        line = b""
-        try:
-            with suppress(BrokenPipeError):
-                self._stdin.write(question)
-                self._stdin.flush()
-                line = self._stdout.readline(LONGEST)
-        finally:  # also where this thread is told to end
-            alarm.cancel()
-        if not line.endswith(b"\n") or self.late is not None:
-            raise Unfit(*self.fault(line))
-        self._limit = LIMIT
-        return line
-
-    def heard(self) -> str:
-        """What it has written on stderr since this was asked last."""
-        text = os.pread(self._errors.fileno(), _HEARD, 0).decode(errors="replace")
-        os.ftruncate(self._errors.fileno(), 0)
-        return text
-
-    def end(self) -> None:
-        """End it and whatever it started."""
-        _kill(self.popen)
-
-    def interrupt(self, limit: timedelta) -> bool:
-        """End it, which has not answered within `limit`, unless it is only starting."""
-        if self._limit == START_LIMIT:
-            return False
-        self._ring(limit)
-        return True
-
-    def _ring(self, limit: timedelta) -> None:
-        self.late = limit
-        self.end()
-
-    def fault(self, line: bytes) -> tuple[str, str]:
-        """Why there is no answer, in a phrase; and what it wrote on stderr last."""
-        why = self._why(line)
-        told = self.heard()
-        crash = companion.CRASH.search(told)
-        lines = ends(told.strip().splitlines())
-        text = "\n".join(line.replace("\t", "    ") for line in lines)
-        return f"the program ended ({crash[1]})" if crash else why, text
-
-    def _why(self, line: bytes) -> str:
-        if self.late is not None:
-            return f"{LATE} {self.late.total_seconds():g} s"
-        if line:
-            return "the program wrote a line without an end"
-        with suppress(subprocess.TimeoutExpired):
-            return f"the program ended with exit code {self.popen.wait(_GRACE)}"
-        return "the program closed its output"
-
-
-def _unstartable(command: str, error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return f"'{command}' cannot be started: there is no program {error.filename} here."
-    return f"'{command}' cannot be started: {error.strerror}."
-
-
-def _kill(popen: subprocess.Popen[bytes]) -> None:
-    """End a program and whatever it started."""
-    with suppress(ProcessLookupError):
-        os.killpg(popen.pid, signal.SIGKILL)
-
-
-def _end(popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
-    _kill(popen)
-    with suppress(BrokenPipeError):
-        popen.communicate()
-    errors.close()
-
-
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    if pipe is None:
-        raise TypeError("The pipe was not asked for.")
-    return pipe
-
-
-Outside.kind = Process

@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 from cardsharp.cloud.private import FOLDER, narrow
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.game import Game
-from workbench import program
+from workbench import process, program
 from workbench.housed import house_of, housed
 from workbench.sandbox import boxed
 from workbench.warden import plain
@@ -271,7 +271,7 @@ def _entry(folder: Path) -> tuple[Path | None, list[str]]:
 
 def _command(file: Path) -> list[str]:
     """The words of a file `run`; those that name files of the submission are whole paths."""
-    words = program.words_of(file.read_text("utf-8", "replace"))
+    words = process.words_of(file.read_text("utf-8", "replace"))
     if not words or ("/" in words[0] and not _is_own(words[0], file.parent)):
         raise ConfigError(
             "The file `run` needs a line with a program and its words, such as `python3 main.py`, "

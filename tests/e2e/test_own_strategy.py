@@ -117,8 +117,8 @@ def test_a_file_that_ends_or_holds_up_or_fills_the_process_is_told(  # noqa: PLR
     """Whatever status it gives: a grader must not take `_exit(0)` for a match that was played."""
     file = written(tmp_path, "ends", body or "pass", before)
     hurried = (
-        "import sys; from datetime import timedelta; from workbench import program; "
-        "from workbench.cli import main; program.START_LIMIT = timedelta(seconds=5); "
+        "import sys; from datetime import timedelta; from workbench import process; "
+        "from workbench.cli import main; process.START_LIMIT = timedelta(seconds=5); "
         f"sys.exit(main({[*command.split(), file]!r}))"
     )
     ended = subprocess.run(  # noqa: S603 - our own command

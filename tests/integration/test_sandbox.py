@@ -22,7 +22,7 @@ from cardsharp.deadmansdraw.simulation import DeadMansDraw
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
-from workbench import program, sandbox
+from workbench import process, sandbox
 from workbench.sandbox import boxed, check_sandbox
 from workbench.strategy_file import strategy_named
 from workbench.submission import LARGEST, SANDBOXED, Submitted, contents_of, submitted
@@ -131,7 +131,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "contest.db").write_text("passwords")
     other = written(tmp_path_factory.mktemp("other"), "other", GOOD + "; return DO")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "LIMIT", timedelta(seconds=20))  # for a busy machine
+        patch.setattr(process, "LIMIT", timedelta(seconds=20))  # for a busy machine
         patch.setattr(sandbox, "PYTHON", (*sandbox.PYTHON, str(place)))
         submitted(folder, "other", SANDBOXED).submit(contents_of(Path(other)), game(None))
         yield folder
@@ -250,7 +250,7 @@ def test_a_program_that_cannot_play_is_not_kept(
     code: str, cup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its version is refused in a sentence, and the one before plays on."""
-    monkeypatch.setattr(program, "START_LIMIT", timedelta(seconds=4))
+    monkeypatch.setattr(process, "START_LIMIT", timedelta(seconds=4))
     own = submitted(cup, "programs", SANDBOXED)
     (tmp_path / "main.py").write_text(code)
     (tmp_path / "run").write_text("python3 main.py\n")

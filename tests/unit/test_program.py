@@ -18,7 +18,7 @@ from cardsharp.deciding import Decided
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
-from workbench import program
+from workbench import process
 from workbench.lab.guard import guarded
 from workbench.strategy_file import strategy_named
 
@@ -39,7 +39,7 @@ Made = Callable[[str], str]
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Makes a program of a body that is run before each answer; gives its command."""
-    monkeypatch.setattr(program, "LIMIT", timedelta(seconds=0.3))
+    monkeypatch.setattr(process, "LIMIT", timedelta(seconds=0.3))
 
     def written(body: str) -> str:
         path = tmp_path / f"bot{len(list(tmp_path.iterdir()))}.py"
