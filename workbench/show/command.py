@@ -1,7 +1,9 @@
 """A sub-command as the list of commands shows it, before its module is imported."""
 
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import cyclopts
 
@@ -13,7 +15,7 @@ class Command:
     name: str
     summary: str
     more: str
-    examples: tuple[tuple[str, str], ...]
+    examples: Sequence[tuple[str, str]]
     group: bool = False
     """Whether it has sub-commands of its own; then its module adds the epilogue."""
 
@@ -51,6 +53,11 @@ def _explained(examples: Sequence[tuple[str, str]]) -> str:
     if max(map(len, whole)) > _WIDTH:
         whole = [f"  {line}\n      {meaning}" for line, meaning in examples]
     return "Examples:\n" + "\n".join(whole)
+
+
+def commands_in(table: Path) -> tuple[Command, ...]:
+    """The rows of a table of commands, each with the fields of `Command`."""
+    return tuple(Command(**row) for row in tomllib.loads(table.read_text("utf-8"))["command"])
 
 
 def mount(app: cyclopts.App, commands: Iterable[Command]) -> None:
