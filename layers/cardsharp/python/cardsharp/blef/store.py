@@ -165,11 +165,12 @@ class Games:
 
 def sqlite_games(path: str | Path, clock: Clock) -> Games:
     """The games in a file, made with its folder if it is not there; `:memory:` is this process."""
-    from cardsharp.blef.earlier import STEPS  # noqa: PLC0415 - not needed in the cloud
-    from cardsharp.cloud.sqlite_file import Contents  # noqa: PLC0415 - as above
+    from cardsharp.cloud.sqlite_file import Contents, steps_in  # noqa: PLC0415 - not in the cloud
     from cardsharp.keep.sqlite import SqliteKeep  # noqa: PLC0415 - as above
 
-    return Games(SqliteKeep(path, clock, Contents("file of games", "BLEF_STORE", STEPS)), clock)
+    steps = steps_in(Path(__file__).with_name("games.sql"))
+    contents = Contents("file of games", "BLEF_STORE", steps)
+    return Games(SqliteKeep(path, clock, contents), clock)
 
 
 def dynamo_games(table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> Games:

@@ -6,6 +6,7 @@ a write-ahead log, so a process killed at any moment leaves whole transactions o
 
 import json
 import logging
+import re
 import sqlite3
 import threading
 import weakref
@@ -50,6 +51,11 @@ class Contents:
         with closing(sqlite3.connect(MEMORY)) as db:
             db.executescript(";".join(self.steps[:version]))
             return _found(db)[1]
+
+
+def steps_in(script: Path) -> tuple[str, ...]:
+    """The steps of a script, each after a line that begins with `-- step`."""
+    return tuple(re.split(r"(?m)^-- step.*$", script.read_text("utf-8"))[1:])
 
 
 class SqliteFile:

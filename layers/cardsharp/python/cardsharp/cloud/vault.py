@@ -25,17 +25,6 @@ LIFE = timedelta(days=90)
 """How long a secret is kept after it was last written."""
 
 
-_FIRST = (
-    "CREATE TABLE secrets (id TEXT PRIMARY KEY, body TEXT NOT NULL, expires_at INTEGER NOT NULL)"
-)
-_MOVED = """
-INSERT INTO documents SELECT 'vault#' || id, 'secret', 1, body, expires_at FROM secrets;
-DELETE FROM secrets;
-CREATE INDEX documents_by_end ON documents (expires)
-"""
-"""The empty table stays: by it version 0.2 knows that a newer one made the file, and says so."""
-
-
 @dataclass(frozen=True, slots=True)
 class Vault:
     """Keeps one secret body for each match; every method raises `StoreError` if it fails."""
@@ -70,10 +59,11 @@ class Vault:
 
 def sqlite_vault(log: Path, clock: Clock) -> Vault:
     """The vault in the file that belongs to the match log at `log`."""
-    from cardsharp.cloud.sqlite_file import Contents  # noqa: PLC0415 - not needed in the cloud
-    from cardsharp.keep.sqlite import LISTS, TABLE, SqliteKeep  # noqa: PLC0415 - as above
+    from cardsharp.cloud.sqlite_file import Contents, steps_in  # noqa: PLC0415 - not in the cloud
+    from cardsharp.keep.sqlite import SqliteKeep  # noqa: PLC0415 - as above
 
-    contents = Contents("vault", "CARDSHARP_STORE", (_FIRST, f"{TABLE};{_MOVED}", LISTS))
+    steps = steps_in(Path(__file__).with_suffix(".sql"))
+    contents = Contents("vault", "CARDSHARP_STORE", steps)
     return Vault(SqliteKeep(log.with_name(f"{log.name}.vault"), clock, contents), clock)
 
 

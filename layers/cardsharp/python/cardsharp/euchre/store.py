@@ -29,28 +29,6 @@ if TYPE_CHECKING:
 LIFE = timedelta(hours=24)
 """How long a deal is kept."""
 
-_FIRST = """
-CREATE TABLE deals (
-  token TEXT NOT NULL,
-  game INTEGER NOT NULL,
-  deal INTEGER NOT NULL,
-  cards TEXT NOT NULL,
-  events TEXT NOT NULL DEFAULT '',
-  version INTEGER NOT NULL DEFAULT 0,
-  born TEXT NOT NULL,
-  expires INTEGER NOT NULL,
-  PRIMARY KEY (token, game, deal)
-) WITHOUT ROWID;
-CREATE INDEX deals_by_expiry ON deals (expires);
-"""
-_MOVED = """
-INSERT INTO documents SELECT 'token#' || token, printf('deal#%010d#%010d', game, deal), 1,
-  json_object('cards', cards, 'events', events), expires FROM deals;
-DELETE FROM deals;
-CREATE INDEX documents_by_end ON documents (expires)
-"""
-"""The empty table stays: by it version 0.2 knows that a newer one made the file, and says so."""
-
 
 @dataclass(frozen=True, slots=True)
 class Deals:
@@ -88,10 +66,11 @@ class Deals:
 
 def sqlite_keep(path: str | Path, clock: Clock, *, to_read: bool = False) -> "SqliteKeep":
     """The file of deals at `path`, made with its folder if it is not there, unless `to_read`."""
-    from cardsharp.cloud.sqlite_file import Contents  # noqa: PLC0415 - not needed in the cloud
-    from cardsharp.keep.sqlite import LISTS, TABLE, SqliteKeep  # noqa: PLC0415 - as above
+    from cardsharp.cloud.sqlite_file import Contents, steps_in  # noqa: PLC0415 - not in the cloud
+    from cardsharp.keep.sqlite import SqliteKeep  # noqa: PLC0415 - as above
 
-    contents = Contents("file of deals", "EUCHRE_STORE", (_FIRST, f"{TABLE};{_MOVED}", LISTS))
+    steps = steps_in(Path(__file__).with_name("deals.sql"))
+    contents = Contents("file of deals", "EUCHRE_STORE", steps)
     return SqliteKeep(path, clock, contents, to_read=to_read)
 
 

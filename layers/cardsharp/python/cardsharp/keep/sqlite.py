@@ -9,31 +9,16 @@ from typing import cast
 
 from cardsharp.cloud.codec import decode, encode, from_micros, to_micros
 from cardsharp.cloud.ports import Clock
-from cardsharp.cloud.sqlite_file import Contents, SqliteFile
+from cardsharp.cloud.sqlite_file import Contents, SqliteFile, steps_in
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.keep.port import Add, Change, Delete, Document, Key, Listed, Put
 
 _log = logging.getLogger(__name__)
 
-TABLE = (
-    "CREATE TABLE documents (partition TEXT NOT NULL, sort TEXT NOT NULL, "
-    "version INTEGER NOT NULL, body TEXT NOT NULL, expires INTEGER, "
-    "PRIMARY KEY (partition, sort)) WITHOUT ROWID"
-)
-"""The schema step that makes the table of documents."""
-
-LISTS = (
-    "ALTER TABLE documents ADD COLUMN listed TEXT; ALTER TABLE documents ADD COLUMN at INTEGER; "
-    "ALTER TABLE documents ADD COLUMN shown TEXT; "
-    "CREATE INDEX documents_by_list ON documents (listed, at)"
-)
-"""The step after it, by which documents can stand in lists."""
-
-_BY_END = "CREATE INDEX documents_by_end ON documents (expires)"
 _CONTENTS = Contents(
     "file of documents",
     "CARDSHARP_STORE",
-    (TABLE, _BY_END, LISTS),
+    steps_in(Path(__file__).with_name("documents.sql")),
 )
 _FIND = (
     "SELECT * FROM documents WHERE partition = :partition AND sort = :sort "

@@ -12,21 +12,15 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from cardsharp.cloud.sqlite_file import Contents, SqliteFile
+from cardsharp.cloud.sqlite_file import Contents, SqliteFile, steps_in
 from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.deadmansdraw.arena.snapshot import NewerSnapshot, match_of, snapshot_of
 from cardsharp.errors import ConfigError, StoreError
 
-_FIRST = """
-CREATE TABLE matches (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE moves (
-  match_id TEXT NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL,
-  PRIMARY KEY (match_id, sequence)
-) WITHOUT ROWID;
-"""
-
 # Exclusive: a second arena on the same file would overwrite the first one's matches.
-_DATA = Contents("arena's data file", "--data", (_FIRST,), exclusive=True)
+_DATA = Contents(
+    "arena's data file", "--data", steps_in(Path(__file__).with_name("matches.sql")), exclusive=True
+)
 
 _log = logging.getLogger(__name__)
 _MOVE = TypeAdapter(Move)
