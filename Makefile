@@ -25,8 +25,9 @@ WORLD := PYTHONPATH=tests:tests/samples/games $(BIN)/python -m world
 PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(OPPONENT)) \
   $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED))
 
-# `make chaos` takes these: MATCHES=10000 STORE=SQLite SEED=7 REPLAY=/tmp/night.log
+# `make chaos` takes these: MATCHES=10000 STORE=SQLite TURN=7 AT_ONCE=2 SEED=7 REPLAY=/tmp/night.log
 CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(STORE),--home $(STORE)) \
+  $(if $(TURN),--turn $(TURN)) $(if $(AT_ONCE),--at-once $(AT_ONCE)) \
   $(if $(SEED),--seed $(SEED)) $(if $(REPLAY),--replay $(REPLAY))
 
 # `make contest` takes these: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=7 REPLAY=/tmp/cup.log
@@ -105,7 +106,7 @@ limits: setup ## Play at the arena's limit of requests on a clock of its own: LI
 contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 MATCHES=3 TIMEOUT=5
 	@$(WORLD).contest $(REHEARSAL)
 
-chaos: setup ## Play matches while everything around them fails: MATCHES=200 STORE= SEED= REPLAY=
+chaos: setup ## Play matches while everything around them fails: MATCHES=200 TURN= AT_ONCE= SEED=
 	@$(WORLD).chaos $(CHAOS)
 
 coverage: setup .venv-sam/.setup-done ## Run the fast tests and say what no test reaches; fails below the floor

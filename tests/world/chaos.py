@@ -46,11 +46,10 @@ def played(wish: Wish, home: str, replay: Path | None = None) -> tuple[Outcome, 
     return outcome, time.process_time() - began
 
 
-def nights(matches: int, seed: int, at_once: int) -> Iterator[Wish]:
+def nights(matches: int, seed: int, night: Wish) -> Iterator[Wish]:
     """So many matches, of which each night has its own seed."""
-    for number, begun in enumerate(range(0, matches, NIGHT.matches)):
-        left = min(NIGHT.matches, matches - begun)
-        yield replace(NIGHT, matches=left, seed=seed + number, at_once=at_once)
+    for number, begun in enumerate(range(0, matches, night.matches)):
+        yield replace(night, matches=min(night.matches, matches - begun), seed=seed + number)
 
 
 def told(outcomes: list[Outcome], seconds: float) -> str:
@@ -86,10 +85,13 @@ def main() -> int:
         "--home", choices=HOMES, help="of the match log; else both, one night of ten in the cloud"
     )
     parser.add_argument("--at-once", type=int, default=NIGHT.at_once)
+    parser.add_argument("--turn", type=float, default=NIGHT.turn, help="its limit in seconds")
     parser.add_argument("--replay", type=Path, help="play the seed's first night alone, told here")
     given = parser.parse_args()
     seed = randbelow(10**6) if given.seed is None else given.seed
-    wishes = list(nights(given.matches, seed, given.at_once))
+    opponent = (NIGHT.opponent[0], given.turn / 2)
+    night = replace(NIGHT, turn=given.turn, at_once=given.at_once, opponent=opponent)
+    wishes = list(nights(given.matches, seed, night))
     at_home, in_the_cloud = HOMES
     homes = [given.home] if given.home else [*[at_home] * 9, in_the_cloud]
     seconds, outcomes, faults = 0.0, list[Outcome](), 0

@@ -21,8 +21,8 @@ from world.world import Outcome, Wish, World
 STALL = 600
 """So many seconds a match may stand still before it is given up as stuck."""
 
-OUTAGE = (0.5, 6)
-"""How long an outage may last, in seconds."""
+OUTAGE = 0.3
+"""How much of a turn an outage may last at most: from a longer one no turn can be saved."""
 
 CARDS = 2
 """Cards after which an opponent ends its turn."""
@@ -176,13 +176,13 @@ class Hall(World):
 
     def _cut(self) -> float:
         self.befall(Trouble.CUT)
-        lasts = self.chance.uniform(*OUTAGE)
+        lasts = self.chance.uniform(0.5, OUTAGE * self.wish.turn)
         self.cut_until = self.time.monotonic() + lasts
         return lasts
 
     def _lock(self) -> float:
         self.befall(Trouble.LOCKED)
-        lasts = self.chance.uniform(*OUTAGE)
+        lasts = self.chance.uniform(0.5, OUTAGE * self.wish.turn)
         self.locked_until = self.time.monotonic() + lasts
         return lasts
 
