@@ -1,9 +1,9 @@
 """Who may do what with whose matches: every route of the arena, asked by everybody.
 
-Adding a route needs a row here. A cell is the status, and letters for what the answer shows:
-o - ids of own matches, f - of matches of others, s - a secret of a match (its seed, its draw pile,
-the addresses of its players), e - an e-mail address. What no letter names is not there, and
-passwords never are.
+Adding a route needs a row of `tests/samples/arena_access.txt`. A cell is the status, and letters
+for what the answer shows: o - ids of own matches, f - of matches of others, s - a secret of a match
+(its seed, its draw pile, the addresses of its players), e - an e-mail address. What no letter names
+is not there, and passwords never are.
 """
 
 import re
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
+from pathlib import Path
 
 import pytest
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Answer, Client
@@ -35,87 +36,7 @@ ASKERS = {
 
 WRONG = f"Basic {b64encode(f'{ALICE}:guess'.encode()).decode()}"
 
-TABLE = """
-REQUEST                                   admin Alice Bob   other dummy gone  wrong nobody spectator
-GET /api/hello                            200   200   200   200   200   200   200   200    200
-GET /api/helloworld                       200   200   200   200   200   200   200   200    200
-GET /api/whoami                           200   200   200   200   200   401   401   401    200
-GET /api/sessioninfo                      200   200   200   200   200   401   401   401    401
-
-GET /api/players                          200e  401   401   401   401   401   401   401    401
-GET /api/players?idle=1                   200e  401   401   401   401   401   401   401    401
-GET /api/players/{alice}                  200e  200e  403   403   403   401   401   401    401
-GET /api/players/{removed}                404   403   403   403   403   401   401   401    401
-
-GET /api/matches                          200sf 200so 200o  200   200o  401   401   401    401
-GET /api/matches?showdebug=1              200sf 200so 200o  200   200o  401   401   401    401
-GET /api/matches?condensed=1              200f  200o  200o  200   200o  401   401   401    200f
-GET /api/matches?active=1&wait=1          200sf 200so 200   200   200   401   401   401    401
-GET /api/matches?id={cup}                 200sf 200o  200o  200   200   401   401   401    401
-GET /api/matches?id={practice}            200sf 200so 200   200   200o  401   401   401    401
-GET /api/matches?condensed=1&active=1     200f  200o  200   200   200   401   401   401    401
-GET /api/matches?condensed=1&tags=all     200f  200o  200o  200   200o  401   401   401    200f
-GET /api/matches/busydays                 200   200   200   200   200   401   401   401    200
-
-GET /api/matches/{cup}                    200sf 200o  200o  401   401   401   401   401    200f
-GET /api/matches/{cup}?showdebug=1        200sf 200o  200o  401   401   401   401   401    401
-GET /api/matches/{cup}?showevents=1       200sf 200o  200o  401   401   401   401   401    200f
-GET /api/matches/{cup}?condensed=1        200f  200o  200o  401   401   401   401   401    200f
-GET /api/matches/{cup}?waitactive=1       409   200o  409   401   401   401   401   401    401
-GET /api/matches/{ended}                  200sf 200o  200o  401   401   401   401   401    200f
-GET /api/matches/{ended}?showevents=1     200sf 200o  200o  401   401   401   401   401    200f
-GET /api/matches/{ended}?waitactive=1     410sf 410o  410o  401   401   401   401   401    401
-GET /api/matches/{practice}               200sf 200so 401   401   200o  401   401   401    200f
-GET /api/matches/{practice}?showdebug=1   200sf 200so 401   401   200o  401   401   401    401
-GET /api/matches/{practised}?showevents=1 200sf 200so 401   401   200o  401   401   401    200f
-GET /api/matches/{left}                   200sf 200o  401   401   401   401   401   401    200f
-GET /api/matches/{none}                   404   404   404   404   404   401   401   401    404
-
-POST /api/matches/{cup}                   401   200   409   401   401   401   401   401    401
-POST /api/matches/{cup}?wait=1            401   200   409   401   401   401   401   401    401
-POST /api/matches/{ended}                 401   410   410   401   401   401   401   401    401
-POST /api/matches/{practice}              401   200   401   401   409   401   401   401    401
-POST /api/matches/{practised}             401   410   401   401   410   401   401   401    401
-POST /api/matches/{none}                  401   404   404   404   404   401   401   401    401
-
-POST /api/matches for me and dummy        400   200   200   200   400   401   401   401    401
-POST /api/matches for me and me           400   200   200   200   400   401   401   401    401
-POST /api/matches for dummy and dummy     200   200   200   200   400   401   401   401    401
-POST /api/matches for alice and bob       200   400   400   400   400   401   401   401    401
-POST /api/matches for alice and dummy     200   200   400   400   400   401   401   401    401
-POST /api/matches for bob and removed     400   400   400   400   400   401   401   401    401
-
-DELETE /api/matches/{cup}/terminate       200sf 401   401   401   401   401   401   401    401
-DELETE /api/matches/{ended}/terminate     400   401   401   401   401   401   401   401    401
-DELETE /api/matches/{practice}/terminate  200sf 200so 401   401   401   401   401   401    401
-DELETE /api/matches/{practised}/terminate 400   400   401   401   401   401   401   401    401
-DELETE /api/matches/{none}/terminate      404   404   404   404   404   401   401   401    401
-POST /api/matches/watchdog                200   401   401   401   401   401   401   401    401
-
-GET /                                     302   302   302   302   302   302   302   302    302
-GET /login                                302   302   302   302   302   401   401   401    401
-GET /logout                               401   401   401   401   401   401   401   401    401
-GET /matches                              200f  200o  200o  200   200o  401   401   401    200f
-GET /matches/{cup}                        200f  200o  200o  200f  200f  401   401   401    200f
-GET /matches/{ended}                      200f  200o  200o  200f  200f  401   401   401    200f
-GET /matches/{practice}                   200f  200o  200f  200f  200o  401   401   401    200f
-GET /matches/{practice}/steps             200   200   200   200   200   401   401   401    200
-GET /matches/{ended}/steps?wait=1         200   200   200   200   200   401   401   401    200
-GET /matches/{none}                       200   200   200   200   200   401   401   401    200
-GET /matches/statistics                   200   200   200   200   200   401   401   401    200
-GET /matches/statistics?tag=all           200f  200o  200of 200f  200of 401   401   401    200f
-GET /contest                              200   200   200   200   200   401   401   401    200
-GET /contest?name=cup                     200   200   200   200   200   401   401   401    200
-GET /contest?name=none                    404   404   404   404   404   401   401   401    404
-GET /contest/running                      200   200   200   200   200   401   401   401    200
-GET /contest/contest.css                  200   200   200   200   200   200   200   200    200
-GET /contest/contest.js                   200   200   200   200   200   200   200   200    200
-GET /docs                                 200   200   200   200   200   200   200   200    200
-GET /api                                  200   200   200   200   200   200   200   200    200
-GET /swagger.json                         200   200   200   200   200   200   200   200    200
-GET /_ah/warmup                           200   200   200   200   200   200   200   200    200
-GET /page/{name}                          200   200   200   200   200   200   200   200    200
-"""
+TABLE = (Path(__file__).parents[1] / "samples/arena_access.txt").read_text("utf-8")
 
 MATCHES = {"cup": ADMIN, "ended": ADMIN, "practice": ALICE, "practised": ALICE}
 """The kinds of matches, by who creates them; two of them have ended."""

@@ -1,21 +1,17 @@
 """All recorded conversations with the original agree, but for the decisions that are listed."""
 
 import json
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from support.blef import Reply, without_nothings
 from support.blef_recording import ALICE, Recording
-from support.recorded import recording
+from support.recorded import SAMPLES, recording
 
 from workbench.cloud.http_events import WireRequest
 
-BAD_NICKNAME = "Nickname must start with a letter and only contain alphanumeric characters"
-BAD_ROUND = (
-    "The round parameter is invalid - must be an integer between 1 and the current round, or -1, "
-    "or blank"
-)
-BAD_ACTION = "Action ID must be an integer between 0 and 88"
 BOTH_KEYS = ("/make-public", "/make-private", "/play")
 """Where the original's documentation says `message` and its code `error`, we send both.
 
@@ -27,10 +23,10 @@ The state is the other such path.
 class Decision:
     """Where we answer otherwise on purpose: which cases, what instead, and why."""
 
-    cases: tuple[str, ...]
+    cases: Sequence[str]
     status: int
-    error: str | None
     reason: str
+    error: str | None = None
 
     def agrees(self, reply: Reply) -> bool:
         return reply.status == self.status and (
@@ -38,88 +34,10 @@ class Decision:
         )
 
 
-DECISIONS = (
-    Decision(
-        ("method.create.POST", "method.join.POST"),
-        200,
-        None,
-        "beside each changing GET there is a POST, which no cache or link preview ever sends",
-    ),
-    Decision(
-        ("method.create.OPTIONS", "method.join.OPTIONS", "method.version.OPTIONS"),
-        204,
-        None,
-        "CORS: a browser asks first",
-    ),
-    Decision(
-        ("start.noplayers", "public.noplayers"),
-        403,
-        "Admin UUID does not match",
-        "the original fails with 500 where a game has no players",
-    ),
-    Decision(
-        ("join.oknick.newline",),
-        400,
-        BAD_NICKNAME,
-        "a nickname is matched as a whole, also behind its line feed",
-    ),
-    Decision(
-        ("join.oknick.long300",),
-        400,
-        "Nickname too long - must be within 32 characters",
-        "nobody can show a name of 300 characters",
-    ),
-    Decision(
-        ("join.double.param",),
-        400,
-        BAD_NICKNAME,
-        "a parameter that is sent twice is no 500; API Gateway joins the two by a comma",
-    ),
-    Decision(("state.round.dup",), 400, BAD_ROUND, "the same"),
-    Decision(("play.dup.action",), 400, BAD_ACTION, "the same"),
-    Decision(
-        ("join.uppercase.game_uuid", "state.uppercase.game_uuid"),
-        200,
-        None,
-        "upper-case uuids are accepted everywhere",
-    ),
-    Decision(
-        ("state.uuid.with.prefix", "state.uuid.with.suffix"),
-        400,
-        "Invalid game UUID",
-        "a uuid is matched as a whole; the original answers that no such game exists",
-    ),
-    Decision(
-        ("public.missing.admin", "public.empty.admin", "private.missing.admin"),
-        400,
-        "Admin UUID missing - please supply it",
-        "as the original's documentation says; it fails with 500",
-    ),
-    Decision(
-        ("public.missing.admin.invalidgame",),
-        400,
-        "Invalid game UUID",
-        "the same, and the checks keep their order",
-    ),
-    Decision(
-        ("public.started.noadmin",),
-        403,
-        "Cannot make the change - game already started",
-        "the same",
-    ),
-    Decision(
-        ("state.round.abc", "state.round.nan"),
-        400,
-        BAD_ROUND,
-        "the original fails with 500 where a round is no number",
-    ),
-    Decision(
-        ("state.oddnicks",),
-        200,
-        None,
-        "the two nicknames that are refused above are not in the game",
-    ),
-)
+DECISIONS = [
+    Decision(**row)
+    for row in tomllib.loads((SAMPLES / "blef_decisions.toml").read_text("utf-8"))["decision"]
+]
 
 
 def expected(pair: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON it was

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+from pathlib import Path
 from textwrap import wrap
 
 from rich.console import RenderableType
@@ -12,27 +13,6 @@ from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.simulation import Match
 from cardsharp.blef.state import Round
 from workbench.show.screen import Choice, ChoiceGroup, Screen, ScreenMove, matching
-
-_RULES = """\
-Everybody holds cards that nobody else sees; all of them together are the
-pool. There are 24 cards: 9, 10, J, Q, K, A in four colours. In turn, bet what
-the pool holds, higher than the last bet, or check the last one. Then all
-hands are shown: if the bet holds, whoever checked loses the round, else
-whoever bet. A bet says "at least": three aces are a pair of aces too. The
-bets, from low to high:
-  High card         one card of a value
-  Pair              two of a value
-  Two pair          two of a value and two of another
-  Straight          small 9-K, big 10-A, great 9-A: one card of each value
-  Three of a kind   three of a value
-  Full house        three of a value over two of another
-  Flush             five of a colour
-  Four of a kind    all four of a value
-  Straight flush    a straight of one colour
-Whoever loses a round gets one more card in the next, and begins it. The most
-cards that one may hold are 11 with two players, 8 with three, 6 with four, 4
-with five or six, 3 with seven or eight; whoever would get more is out. The
-last player left wins."""
 
 _KINDS: tuple[tuple[str, int], ...] = (
     ("High card", 6),
@@ -55,7 +35,7 @@ _LAST_BETS = 6
 class BlefScreen(Screen[Match, Position, int]):
     """The hand, the last bets, and what may be said by kinds."""
 
-    rules = _RULES
+    rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     leaving = ", and lose"
 
     def standing(self, position: Position) -> str:

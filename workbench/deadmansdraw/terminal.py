@@ -1,6 +1,7 @@
 """Dead Man's Draw as a person at a terminal sees it."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -17,27 +18,6 @@ from cardsharp.replay import parse
 from workbench.deadmansdraw.drawing import happenings, position_drawn
 from workbench.show.screen import Choice, Screen, ScreenMove
 
-_RULES = """\
-Draw cards one by one into the play area. Stop, and you bank what lies there.
-Draw a second card of a suit that lies there, and you bust: it is all lost. A
-bank counts the highest card of each suit. When the draw pile is empty, the
-play area is banked, and the higher bank wins. There are ten suits of six
-cards, worth 2 to 7, Mermaids 4 to 9; the lowest card of each suit is
-discarded before the match. What a card does when it comes to lie in the play
-area:
-  Anchor      what lies before it is banked even if you bust
-  Hook        you must bring the top card of a suit in your bank back into play
-  Cannon      you must discard the top card of a suit in the opponent's bank
-  Sword       you must take the top card of a suit in it that your bank lacks
-  Map         you must choose one of up to three random discarded cards
-  Oracle      you see the next card before you decide
-  Kraken      you must draw two more cards
-  Chest, Key  banked together, they bring as many discarded cards as you banked
-  Mermaid     nothing, but it is worth more
-A card that a Hook, Sword or Map brings can bust you too. The opponent sees
-what you see: the banks, the play area, what is discarded, and how many are
-left."""
-
 _ANSWERS = {
     EffectType.HOOK: "hook",
     EffectType.SWORD: "steal",
@@ -50,7 +30,7 @@ _ANSWERS = {
 class Terminal(Screen[Match, Position, Action]):
     """The two banks, the play area, and what may come."""
 
-    rules = _RULES
+    rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     chapter = "turn"
     leaving = ", and lose"
 

@@ -1,6 +1,7 @@
 """Euchre as a person at a terminal sees it."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from rich.console import RenderableType
 
@@ -19,24 +20,6 @@ from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
 from cardsharp.euchre.table import DEALER, Table, turn
 from workbench.show.screen import Choice, ChoiceGroup, Screen, ScreenMove, in_columns
 
-_RULES = """\
-You and the partner opposite play against the two others, to ten points.
-Everybody has five of 24 cards, 9 to A; one more is turned up. In turn, from
-the dealer's left: call its suit trumps, and the dealer takes it and lays a
-card aside, or pass. When all have passed, call another suit, or pass; when
-all pass again, the cards are dealt anew. Five tricks are played. Follow the
-suit that was led if you can; the highest trump takes the trick, else the
-highest card of that suit, and who takes it leads the next.
-  Trumps, from the top  the right bower: their jack; the left bower: the other
-                        jack of that colour, which is a trump; A K Q 10 9
-  Other suits           A K Q J 10 9
-Points, for the side that called trumps:
-  three or four tricks   1
-  all five               2, or 4 if who called plays alone
-  fewer than three       2 for the other side: euchred
-Alone: call a suit alone, and your partner's cards lie still. An opponent may
-then defend alone, too; if that euchres you, it brings their side 4."""
-
 _CHAIRS = ("you", "left", "partner", "right")
 _RANKS = ("nine", "ten", "jack", "queen", "king", "ace")
 
@@ -51,7 +34,7 @@ _ASKED = {
 class Terminal(Screen[Match, Position, Action]):
     """The score, what was bid, the trick on the table, and the hand."""
 
-    rules = _RULES
+    rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     chapter = "deal"
     leaving = ", and lose"
 
