@@ -32,7 +32,7 @@ from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
 from workbench.show.keeping import keep_match
 from workbench.watch.site import pages_over
-from workbench.watch.sources import LogSource
+from workbench.watch.sources import source_of
 
 KEPT = Path(__file__).with_name("layout.txt")
 WRITE = os.environ.get("LAYOUT") == "write"
@@ -85,14 +85,14 @@ def watched(folder: Path) -> Iterator[str]:
     assert lease is not None
     log.record(lease, {move.sequence: move.facts for move in moves[:30] if move.facts})
     log.close()
-    with pages_over(LogSource(f"sqlite:{folder / 'matches.db'}")) as address:
+    with pages_over(source_of(f"sqlite:{folder / 'matches.db'}")) as address:
         yield address
 
 
 @contextmanager
 def no_matches(folder: Path) -> Iterator[str]:
     SqliteLog(folder / "matches.db", SystemClock()).close()
-    with pages_over(LogSource(f"sqlite:{folder / 'matches.db'}")) as address:
+    with pages_over(source_of(f"sqlite:{folder / 'matches.db'}")) as address:
         yield address
 
 

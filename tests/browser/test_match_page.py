@@ -18,7 +18,7 @@ from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
 from workbench.show.keeping import keep_match
 from workbench.watch.site import pages_over
-from workbench.watch.sources import LogSource
+from workbench.watch.sources import source_of
 
 TTL = timedelta(minutes=1)
 
@@ -40,7 +40,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     for name, (record, moves) in matches.items():
         keep_match(replace(record, match_id=name), moves, log)
     log.close()
-    with pages_over(LogSource(f"sqlite:{file}")) as address:
+    with pages_over(source_of(f"sqlite:{file}")) as address:
         yield Served(address, matches)
 
 
@@ -184,7 +184,7 @@ def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> No
         log.record(lease, {number: facts[number] for number in range(start, end)})
 
     told(0, 4)
-    source = LogSource(f"sqlite:{tmp_path / 'matches.db'}")
+    source = source_of(f"sqlite:{tmp_path / 'matches.db'}")
     with pages_over(source) as address, visited(browser) as page:
         opened(page, f"{address}/matches/live")
         told(4, 6)
@@ -204,7 +204,7 @@ def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> No
 
 def test_a_list_renews_itself(browser: Browser, tmp_path: Path) -> None:
     log = SqliteLog(tmp_path / "matches.db", SystemClock())
-    source = LogSource(f"sqlite:{tmp_path / 'matches.db'}")
+    source = source_of(f"sqlite:{tmp_path / 'matches.db'}")
     with pages_over(source) as address, visited(browser) as page:
         page.clock.install()
         page.goto(f"{address}/matches")

@@ -35,7 +35,11 @@ def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
         ("nosuch", 2, "Try `cardsharp --help`."),
         ("blef show last", 2, "blef.db yet; run `cardsharp blef bot`, or name one with --store."),
         ("show last", 2, "matches.db yet; run `cardsharp play`, or name one with --store."),
-        ("show last --store foo", 2, "--store must be sqlite:FILE or dynamodb:TABLE, not 'foo'."),
+        (
+            "show last --store foo",
+            2,
+            "There is no 'foo'; a source is a contest's folder, an",
+        ),
         (f"practice --url here --user {ONE}", 2, "--url cannot be used; it must be the arena's"),
         (f"bot --url here --user {ONE}", 2, "--url cannot be used; it must be the arena's"),
         (f"bot --user {ONE}", 2, "--url (or CARDSHARP_ARENA_URL) is missing; set it to the"),

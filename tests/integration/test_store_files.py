@@ -96,14 +96,12 @@ def test_a_foreign_file_is_refused_and_left_as_it_is(
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("kind", ["foreign", "empty", "arena", "text"])
+@pytest.mark.parametrize("kind", ["foreign", "empty", "text"])
 def test_to_read_a_file_that_is_no_match_log_changes_nothing(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "some.db"
     if kind == "foreign":
         with closing(sqlite3.connect(path)) as db:
             db.executescript(FOREIGN)
-    elif kind == "arena":
-        SqliteStorage(path).close()
     else:
         path.write_text("no database, but text\n" * 100 if kind == "text" else "")
     path.chmod(0o644)

@@ -1,24 +1,28 @@
 """`cardsharp watch`: the pages over a match log, a recorded file and an arena, and live matches."""
 
+import gzip
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 import requests
-from support.arena import ALICE, BOB, PASSWORDS, Client, running_arena
+from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, running_arena
 from support.cli import Cli, clean
 from support.stored import any_match
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.contest.entries import Settings
+from cardsharp.contest.sqlite import found_in
 from cardsharp.viewer.assets import ASSETS, POLICY
 from workbench.show.keeping import keep_match
 from workbench.watch.site import pages_over
-from workbench.watch.sources import ArenaSource, LogSource
+from workbench.watch.sources import source_of
 
 TTL = timedelta(minutes=1)
 
@@ -43,7 +47,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 @pytest.fixture
 def url(log: SqliteLog, tmp_path: Path) -> Iterator[str]:
     del log
-    with pages_over(LogSource(f"sqlite:{tmp_path / 'matches.db'}")) as address:
+    with pages_over(source_of(f"sqlite:{tmp_path / 'matches.db'}")) as address:
         yield address
 
 
@@ -75,7 +79,7 @@ def _watch_live(store: str) -> None:
     lease = log.take("live", "test", TTL, record.header)
     assert lease is not None
     log.record(lease, {move.sequence: move.facts for move in moves[:3] if move.facts is not None})
-    with pages_over(LogSource(store)) as address:
+    with pages_over(source_of(store)) as address:
         steps = f"{address}/matches/live/steps"
         assert requests.get(steps, timeout=10).json()["total"] == 3
         found: list[dict[str, object]] = []
@@ -100,7 +104,7 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         _draw(client, match)
         monkeypatch.setenv("CARDSHARP_USER", ALICE)
         monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
-        source = ArenaSource(arena.url)
+        source = source_of(arena.url)
         assert source.find("last") == match
         assert [one.match_id for one in source.matches(None, None, 10)] == [match]
         with pages_over(source) as address:
@@ -108,9 +112,62 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             steps = requests.get(f"{address}/matches/{match}/steps", timeout=10).json()
             assert steps["total"] == 2
         monkeypatch.delenv("CARDSHARP_PASSWORD")
-        with pages_over(ArenaSource(arena.url)) as address:
+        with pages_over(source_of(arena.url)) as address:
             refused = requests.get(f"{address}/matches", timeout=10)
             assert (refused.status_code, "CARDSHARP_USER" in refused.text) == (503, True)
+
+
+def test_any_source_tells_the_same_matches(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An arena's address with a tag, its file, a contest's folder, files and what is pasted."""
+    cup = tmp_path / "cup"
+    found_in(cup, Settings("cup")).close()
+    files = {"one.json": b"", "all.jsonl": b"", "all.jsonl.gz": b""}
+    told = {}
+    with running_arena(tmp_path, data=cup / "arena.db", public=True) as (arena, client):
+        for tag in ("cup", "other", "cup"):
+            match = arena.create_match([ALICE, BOB], tags=[tag])
+            _draw(client, match)
+            client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {"winnerId": ALICE})
+            body = client.get(f"/api/matches/{match}?showevents=true", ADMIN).text.encode()
+            files["all.jsonl"] += body + b"\n"
+            files["one.json"] = body
+        said = cli("matches", f"sqlite:{cup / 'arena.db'}")
+        assert (said.code, "An arena is running on it: name its address" in said.err) == (2, True)
+        for address in (arena.url, f"{arena.url}/matches/statistics?tag=cup"):
+            told[address] = _told(cli, address)
+        assert cli("show", match[-5:], "--store", arena.url, "--json").json()["match"] == match
+        assert "No match 'zz'" in cli("show", "zz", "--store", arena.url).err
+    files["all.jsonl.gz"] = gzip.compress(files["all.jsonl"])
+    for name, text in files.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).write_bytes(text)
+        told[name] = _told(cli, str(tmp_path / name / name))
+        told[f"{name} in a folder"] = _told(cli, str(tmp_path / name))
+    for place in (str(cup), str(cup / "arena.db"), f"sqlite:{cup / 'arena.db'}"):
+        told[place] = _told(cli, place)
+    pasted = BytesIO(files["all.jsonl"])
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(pasted))
+    told["-"] = [one["match"] for one in cli("matches", "-", "--json").json()], told["one.json"][1]
+    whole = told.pop(arena.url)
+    assert len(whole[0]) == 3
+    assert {len(found[0]) for found in told.values()} == {1, 2, 3}
+    for name, (ids, last) in told.items():
+        assert ids in (whole[0], whole[0][:1], whole[0][::2]), name
+        assert last == whole[1], name
+    (tmp_path / "none").mkdir()
+    said = cli("show", str(tmp_path / "none"))
+    assert (said.code, "no recorded match" in said.err) == (2, True)
+
+
+def _told(cli: Cli, source: str) -> tuple[list[str], object]:
+    """The ids of a source's matches, and the steps of the last one."""
+    ids = [one["match"] for one in cli("matches", source, "--json").json()]
+    assert cli("watch", source, "--json").json()["match"] == ids[0]
+    shown = cli("show", source, "--json").json()
+    assert shown["match"] == ids[0]
+    return ids, (shown["header"]["tags"], shown["turns"])
 
 
 def _draw(client: Client, match: str) -> None:

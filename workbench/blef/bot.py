@@ -7,7 +7,7 @@ from cardsharp.access import Limits
 from cardsharp.blef.client import BlefClient
 from cardsharp.blef.rules import MAX_PLAYERS
 from cardsharp.blef.seats import SeatOrder
-from cardsharp.cloud.ports import MatchLog
+from cardsharp.cloud.ports import MatchReader
 from cardsharp.game import OpenGame
 from workbench.show.lookup import data_folder, open_to_read
 
@@ -41,6 +41,6 @@ def public_games(url: str) -> list[OpenGame]:
         ]
 
 
-def open_archive(store: str | None) -> AbstractContextManager[MatchLog]:
+def open_archive(store: str | None) -> AbstractContextManager[MatchReader]:
     """The match log that our bot writes where nothing else is said, or the one of that name."""
     return open_to_read(store or f"sqlite:{data_folder() / 'blef.db'}", "cardsharp blef bot")

@@ -6,13 +6,13 @@ from cardsharp.analysis import Analysis
 from cardsharp.analysis import analyse as analysis_of
 from cardsharp.replay import Asked, header_of
 from workbench.cli.each import AnyGame
-from workbench.cli.opening import opened
 from workbench.show.analysis import Analysed, print_analysis
 from workbench.show.drawing import match_document, print_title
 from workbench.show.lookup import LAST, game_of
 from workbench.show.options import Json, Match, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
+from workbench.watch.sources import opened
 
 _SWING = ("sequence", "turn", "seat", "happened", "change", "luck")
 

@@ -14,6 +14,7 @@ from workbench.cli.commands import build_app
 from workbench.cli.crash import keep_traceback
 from workbench.cli.usage import misused, narrow_examples
 from workbench.show.exits import Exit, exit_for
+from workbench.show.options import PASTED
 from workbench.show.output import help_console, print_error, print_json
 
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
@@ -37,7 +38,7 @@ def _run(given: list[str]) -> int:
         if not {"--help", "-h"}.isdisjoint(given):
             narrow_examples(app, given)
         code = app(
-            given,
+            [PASTED if word == "-" else word for word in given],  # it would be taken for an option
             console=help_console(),
             exit_on_error=False,
             print_error=False,

@@ -15,9 +15,10 @@ from cardsharp.replay import Header, Outcome, fault_of, header_of, outcome_of
 from workbench.cli.commands import command
 from workbench.deadmansdraw.drawing import Labels
 from workbench.show.exits import Exit
-from workbench.show.lookup import open_file, open_to_read, store_or_default
-from workbench.show.options import Json, Store, span
+from workbench.show.lookup import open_file, store_or_default
+from workbench.show.options import AnySource, Json, Store, span
 from workbench.show.output import messages, print_json, results
+from workbench.watch.sources import source_of
 
 _LONG = 20
 """Characters of an id, as an arena gives them; those of the lab are words to type."""
@@ -45,16 +46,16 @@ matches = cyclopts.App(name="matches", help_epilogue=command("matches").epilogue
 
 
 @matches.default
-def listed(*, options: MatchesOptions = MatchesOptions()) -> None:
+def listed(source: AnySource = None, /, *, options: MatchesOptions = MatchesOptions()) -> None:
     """Print matches, the last started first."""
-    with open_to_read(options.store) as log:
+    with source_of(source or options.store).reading() as log:
         found = log.matches(_day(options), options.status, options.limit)
     if options.as_json:
         print_json([_document(record) for record in found])
         return
     console = results()
     if not found:
-        console.print(f"no such match in {store_or_default(options.store)}")
+        console.print(f"no such match in {source or store_or_default(options.store)}")
         return
     narrow = console.width < _NARROW
     table = Table(box=None, padding=(0, 2 - narrow), pad_edge=False)

@@ -5,11 +5,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from workbench.cli.each import AnyGame
-from workbench.cli.opening import opened
 from workbench.show.drawing import drawing_of
 from workbench.show.lookup import LAST, game_of
 from workbench.show.options import Json, Match, Store
 from workbench.show.output import messages
+from workbench.watch.sources import opened
 
 TurnNumber = Annotated[int | None, Parameter(help="Only this turn, counted from 1.")]
 OneTurn = Annotated[int, Parameter(help="The turn's number, counted from 1.")]

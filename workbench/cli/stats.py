@@ -25,10 +25,11 @@ from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.pools import pool_of
 from workbench.lab.runs import all_cores
 from workbench.show.decisions import amount
-from workbench.show.lookup import game_of, open_of, open_to_read
-from workbench.show.options import Json, Store
+from workbench.show.lookup import game_of
+from workbench.show.options import AnySource, Json, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
+from workbench.watch.sources import source_of
 
 _FEW = 8
 """So many matches are judged sooner than another process has started."""
@@ -70,16 +71,27 @@ class StatsOptions:
     as_json: Json = False
 
 
-def stats(*, game: GameName = DEFAULT_GAME, options: StatsOptions = StatsOptions()) -> None:
+def stats(
+    source: AnySource = None,
+    /,
+    *,
+    game: GameName = DEFAULT_GAME,
+    options: StatsOptions = StatsOptions(),
+) -> None:
     """Print results, accuracy and luck by opponent, by strategy, by day or by tag."""
-    of = game_named(game)
-    with open_to_read(options.store) as log:
-        _stats(options, of, log)
+    with source_of(source or options.store).reading() as log:
+        _stats(options, game_named(game), log)
 
 
-def of_game(*, options: StatsOptions = StatsOptions(), game: OneGame = FIRST) -> None:
+def of_game(
+    source: AnySource = None,
+    /,
+    *,
+    options: StatsOptions = StatsOptions(),
+    game: OneGame = FIRST,
+) -> None:
     """Measure how well we decided and how lucky we were, in what a game's bot or service keeps."""
-    with open_of(game, options.store) as log:
+    with source_of(source or options.store, game).reading() as log:
         _stats(options, game, log)
 
 

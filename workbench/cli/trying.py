@@ -13,14 +13,14 @@ from cardsharp.games import game as game_named
 from cardsharp.replay import Asked, fault_of
 from cardsharp.trying import LATE
 from workbench.cli.each import AnyGame
-from workbench.cli.opening import opened
 from workbench.cli.tried import MatchTried, document, print_all, print_turn
 from workbench.lab.again import TrialPlayer
 from workbench.show.exits import Exit
-from workbench.show.lookup import LAST, game_of, open_of
+from workbench.show.lookup import LAST, game_of
 from workbench.show.options import Json, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
+from workbench.watch.sources import opened, source_of
 
 MOST_LATE = 3
 """So many late decisions stop the trial: the next ones may be late, too."""
@@ -37,7 +37,7 @@ class WantedMatches:
         tuple[str, ...],
         Parameter(
             help="An id, a unique beginning or end of one, the word last, a FILE of recorded "
-            "matches, or the URL of an arena or a match there; repeat it for more. Else last."
+            "matches, or another source; repeat it for more. Else last."
         ),
     ] = ()
     all: bool = False
@@ -114,7 +114,7 @@ def matches_of(
 
 def _all_ids(wanted: WantedMatches, game: Game) -> list[str]:
     """The matches of a game that can be read, the newest first; raises `ConfigError` for none."""
-    with open_of(game, wanted.store) as log:
+    with source_of(wanted.store, game).reading() as log:
         readable = (one for one in log.matches(limit=wanted.limit) if fault_of(one) is None)
         found = [one.match_id for one in readable if game_of(one) == game]
     if not found:

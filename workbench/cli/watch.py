@@ -22,7 +22,7 @@ from workbench.show.lookup import LAST
 from workbench.show.options import Json, Match, Store
 from workbench.show.output import print_json, results, write_file
 from workbench.watch.site import pages_over
-from workbench.watch.sources import NamedSource, source_of
+from workbench.watch.sources import MatchSource, match_of
 
 
 @Parameter(name="*")
@@ -51,7 +51,7 @@ def watch(
     game: AnyGame = None,
 ) -> None:
     """Look at a match in the browser, step by step; one that is played moves on by itself."""
-    source, match_id = source_of(match, options.store, game)
+    source, match_id = match_of(match, options.store, game)
     for file, made in ((options.html, match_file), (options.svg, moment)):
         if file is not None:
             found = _match(source, match_id, public=options.public)
@@ -75,14 +75,14 @@ def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
         results().print(f"{file} opens in any browser")
 
 
-def _match(source: NamedSource, match_id: str, *, public: bool) -> DrawnMatch:
+def _match(source: MatchSource, match_id: str, *, public: bool) -> DrawnMatch:
     record = source.match(match_id)
     if record is None:
         raise ConfigError(f"There is no match {match_id}.")
     return shown(record, source.moves(match_id), public=public)
 
 
-def _serve(source: NamedSource, match_id: str, options: WatchOptions) -> None:
+def _serve(source: MatchSource, match_id: str, options: WatchOptions) -> None:
     """Show the page until Ctrl-C."""
     stopped = threading.Event()
     with pages_over(source, options.port) as address:

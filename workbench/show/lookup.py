@@ -1,23 +1,25 @@
 """Where match logs lie, and which match a word on the command line means."""
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.codec import WITHDRAWN
-from cardsharp.cloud.ports import MatchLog, MatchReader, MatchRecord, MoveRecord
+from cardsharp.cloud.ports import MatchLog, MatchReader, MatchRecord
 from cardsharp.cloud.private import FOLDER, narrow
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.errors import ConfigError, StoreError
+from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
 from cardsharp.replay import fault_of, header_of
 from workbench.show.keeping import KeepersClock
-from workbench.show.output import print_error
+
+if TYPE_CHECKING:
+    from cardsharp.deadmansdraw.arena.kept import KeptMatches
 
 LAST = "last"
 """The word that means the match that started last."""
@@ -63,14 +65,17 @@ def open_log(store: str) -> Iterator[MatchLog]:
 
 
 @contextmanager
-def open_to_read(store: str | None, filled_by: str = "cardsharp play") -> Iterator[MatchLog]:
-    """A match log that exists already, as the command `filled_by` makes one.
+def open_to_read(store: str | None, filled_by: str = "cardsharp play") -> Iterator[MatchReader]:
+    """A match log that exists already, as the command `filled_by` makes one, or an arena's file.
 
     Raises:
         ConfigError: the file is not there, or the option names no match log.
     """
     if store is not None and not store.startswith((_SQLITE, "dynamodb:")):
-        raise ConfigError(f"--store must be sqlite:FILE or dynamodb:TABLE, not '{store}'.")
+        raise ConfigError(
+            f"There is no '{store}'; a source is a contest's folder, an arena's address, a FILE or "
+            "folder of recorded matches, - for the standard input, sqlite:FILE or dynamodb:TABLE."
+        )
     name = store_or_default(store)
     file = _file_of(name)
     if name.startswith(_SQLITE) and not file.is_file():
@@ -103,53 +108,36 @@ def _file_of(name: str) -> Path:
     return Path(name.removeprefix(_SQLITE)).expanduser()
 
 
-def _log_to_read(name: str) -> MatchLog:
-    """The match log of that name; of a file nothing but what is in it."""
+def _log_to_read(name: str) -> "MatchLog | KeptMatches":
+    """The match log of that name, or an arena's file; of a file nothing but what is in it."""
     if not name.startswith(_SQLITE):
         return build_log(name, SystemClock())
-    return SqliteLog(_file_of(name), SystemClock(), to_read=True)
+    file = _file_of(name)
+    if _is_of_arena(file):
+        from cardsharp.deadmansdraw.arena.kept import KeptMatches  # noqa: PLC0415 - many modules
+
+        return KeptMatches(file, _names_beside(file))
+    return SqliteLog(file, SystemClock(), to_read=True)
 
 
-class Found(NamedTuple):
-    """A match with its moves, and the numbers of those that the arena lost and the log let go."""
+def _names_beside(file: Path) -> dict[str, str]:
+    """The names of the teams by their ids, where the arena is a contest's."""
+    from cardsharp.contest.sqlite import FILE, kept_in  # noqa: PLC0415 - many modules
 
-    record: MatchRecord
-    moves: list[MoveRecord]
-    withdrawn: list[object]
-
-
-def read_match(word: str, store: str | None, game: Game | None = None) -> Found:
-    """The match that `word` means; one of that game where one is named.
-
-    A move that cannot be read is named on stderr and left out.
-
-    Raises:
-        ConfigError: no match, more than one, or one of another game.
-        StoreError: it cannot be read.
-    """
-    with open_of(game, store) as log:
-        record = find_match(log, word, game)
-        if fault := fault_of(record):
-            raise StoreError(fault)
-        moves, notes = log.moves(record.match_id), log.notes(record.match_id)
-    if game is not None and game_of(record) != game:
-        raise ConfigError(f"{record.match_id} is no match of {game.title}; see `cardsharp show`.")
-    moves = [move for move in moves if _is_readable(move, record)]
-    withdrawn = [note.body["sequence"] for note in notes if note.kind == WITHDRAWN]
-    return Found(record, moves, withdrawn)
+    if not (file.parent / FILE).is_file():
+        return {}
+    with kept_in(file.parent) as records:
+        return records.names()
 
 
-def _is_readable(move: MoveRecord, record: MatchRecord) -> bool:
-    """Whether a move can be shown; says why one cannot."""
-    fault, replay = move.fault, game_of(record).replay
+def _is_of_arena(file: Path) -> bool:
+    """Whether a file is an arena's, by its tables; a running arena lets nobody else read it."""
     try:
-        if fault is None and replay is not None:
-            list(replay.load()(record, [move]))
-    except StoreError as error:
-        fault = str(error)
-    if fault is not None:
-        print_error(f"Move {move.sequence} of match {record.match_id} cannot be read: {fault}")
-    return fault is None
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", 1, uri=True)) as db:
+            found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    except sqlite3.Error as error:
+        return "locked" in str(error)
+    return {name for (name,) in found} == {"matches", "moves"}
 
 
 def _is_of(game: Game | None, record: MatchRecord) -> bool:

@@ -11,18 +11,31 @@ from cyclopts import Parameter, Token, validators
 
 Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document.")]
 
+PASTED = "/dev/stdin"
+"""The word that means the standard input; `-` on a command line."""
+
 Store = Annotated[
     str | None,
     Parameter(
-        help="The match log: sqlite:FILE or dynamodb:TABLE; else CARDSHARP_STORE, else our own."
+        help="The match log: sqlite:FILE, dynamodb:TABLE or any SOURCE of `stats`; else "
+        "CARDSHARP_STORE, else our own."
+    ),
+]
+
+AnySource = Annotated[
+    str | None,
+    Parameter(
+        help="A contest's folder, an arena's address (with ?tag=TAG), a FILE or folder of recorded "
+        "matches, - for the standard input, or what --store takes; else --store."
     ),
 ]
 
 Match = Annotated[
     str,
     Parameter(
-        help="An id, a unique beginning or end of one, the word last, a FILE of recorded matches, "
-        "the URL of an arena or of a match there, or final-2023, which comes with the program."
+        help="An id, a unique beginning or end of one, the word last, the URL of a match, "
+        "final-2023, which comes with the program, or a SOURCE of `stats`, whose last match is "
+        "meant."
     ),
 ]
 

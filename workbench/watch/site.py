@@ -8,7 +8,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from cardsharp.viewer.site import Pages, application
 from workbench.listening import Server, listen, serving, url_of
-from workbench.watch.sources import NamedSource
+from workbench.watch.sources import MatchSource
 
 HOST = "127.0.0.1"
 BACKLOG = 64
@@ -18,7 +18,7 @@ OURS = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
 
 
 @contextmanager
-def pages_over(source: NamedSource, port: int = 0) -> Iterator[str]:
+def pages_over(source: MatchSource, port: int = 0) -> Iterator[str]:
     """The address of the pages over a source, which are served while the block runs.
 
     Raises:

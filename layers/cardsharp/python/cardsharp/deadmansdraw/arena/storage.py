@@ -34,13 +34,19 @@ class Unreadable:
 
 
 class SqliteStorage:
-    """Keeps matches in the SQLite file at `path`, which one arena at a time may use."""
+    """Keeps matches in the SQLite file at `path`, which one arena at a time may use.
 
-    def __init__(self, path: Path) -> None:
+    With `to_read` it must be there, and is only read.
+    """
+
+    def __init__(self, path: Path, *, to_read: bool = False) -> None:
         try:
-            self._file = SqliteFile(path, _DATA)
+            self._file = SqliteFile(path, _DATA, to_read=to_read)
         except StoreError as error:
-            hint = " Perhaps another arena is running on it." if "locked" in str(error) else ""
+            running = " Perhaps another arena is running on it."
+            if to_read:
+                running = " An arena is running on it: name its address instead."
+            hint = running if "locked" in str(error) else ""
             raise ConfigError(f"{error}{hint}") from None
 
     def matches(self) -> Iterable[Match | Unreadable]:
