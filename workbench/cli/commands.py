@@ -29,8 +29,8 @@ Exit codes: 0 it worked (a lost match did), 1 it failed,
 COMMANDS = commands_in(Path(__file__).with_suffix(".toml"))
 
 ORDER = (
-    "play new ladder versus strategies matches show watch why analyse stats try export arena "
-    "contest bot practice doctor cloud cost"
+    "play new ladder versus lesson strategies matches show watch why analyse stats try export "
+    "arena contest bot practice doctor cloud cost"
 )
 """The sub-commands as they are listed."""
 

@@ -28,6 +28,11 @@ _ALIKE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("judge", "decisions", "replay"),
         "Measure how well we decided and how lucky we were, over many matches.",
     ),
+    (
+        "lesson",
+        ("judge", "decisions", "terminal"),
+        "Answer again where you lost most in your matches, with answers and reasons.",
+    ),
     ("duel", ("simulation",), "Let two strategies play each deal from every side."),
     ("versus", ("terminal",), "Play yourself, in this terminal or a browser, against any player."),
     ("serve", ("service",), "Serve games through the handler that the cloud runs, until Ctrl-C."),

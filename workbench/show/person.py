@@ -18,7 +18,9 @@ Ask = Callable[[str], str]
 """Shows a prompt and returns a line; raises `EOFError` where there are no more."""
 
 _PROMPT = "Your move (number or name, help)? "
-_LEAVE = ("quit", "exit", "q")
+LEAVE = ("quit", "exit", "q")
+"""Words by which a person leaves."""
+
 _MOST_WEIGHED = 6
 _EARLIER = SCREEN - 3
 """Lines of the past that are shown at once."""
@@ -169,7 +171,7 @@ class Person(Generic[P, A]):
             line = self.ask(prompt).strip()
         except EOFError:
             raise Left from None
-        if line.lower() in _LEAVE:
+        if line.lower() in LEAVE:
             raise Left
         return line
 

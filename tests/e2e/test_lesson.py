@@ -1,0 +1,83 @@
+"""`cardsharp lesson`: your own mistakes are asked again, today and after some days."""
+
+import io
+from datetime import date, timedelta
+
+import pytest
+from support.cli import Cli
+
+from cardsharp.games import game
+from workbench.show.exits import Exit
+from workbench.show.lookup import data_folder, open_to_read
+from workbench.table.lesson import REST, Exercise, Lessons, answered, judged, position_of
+
+TODAY = date(2026, 11, 26)
+
+
+def typed(patch: pytest.MonkeyPatch, *lines: str) -> None:
+    patch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+
+@pytest.fixture
+def played(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """A match in which a person always took the first choice."""
+    typed(monkeypatch, *["1"] * 400)
+    assert cli("versus", "draw-3", "--seed", "3").code == Exit.OK
+    return cli
+
+
+def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
+    played: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first,) = played("lesson", "-n", "1", "--json").json()
+    assert (first["game"], first["well"]) == ("deadmansdraw", 0)
+    typed(monkeypatch, "nonsense", "1", "quit")
+    said = played("lesson", "-n", "3").out
+    assert "1 of 3" in said
+    assert "That is none of them" in said
+    assert said.count("Then you chose ") == 1, "the second question was left"
+    asked = max(Lessons.read(data_folder() / "lessons.json").cards, key=lambda one: one.cost)
+    assert (asked.cost, asked.well) == (first["cost"], 0), "always the first choice: wrong again"
+    for _ in range(2):
+        typed(monkeypatch, *["1"] * 20)
+        last = played("lesson", "-n", "20")
+    assert (last.code, last.err.count("Nothing is to be asked before")) == (Exit.USAGE, 1)
+
+
+def test_the_judges_own_choice_is_right_and_what_cost_much_is_not(
+    played: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(monkeypatch, "quit")
+    played("lesson")
+    cards, of = Lessons.read(data_folder() / "lessons.json").cards, game(None)
+    card = max(cards, key=lambda one: one.cost)
+    with open_to_read(None) as log:
+        asked = position_of(card, of, log)
+    assert asked is not None
+    assert asked.step.ours is not None
+    wrong = judged(of, asked, asked.step.ours.action)
+    assert wrong is not None
+    right = judged(of, asked, wrong.best)
+    assert right is not None
+    assert (right.well, wrong.well) == (True, False)
+    assert wrong.best_worth - wrong.answer == pytest.approx(card.cost)
+
+
+def test_a_card_rests_longer_each_time_and_comes_back_at_once_when_it_was_forgotten() -> None:
+    card = Exercise(game="deadmansdraw", match="m", sequence=1, cost=0.1, due=TODAY)
+    for rest in (*REST, REST[-1]):
+        answered(card, TODAY, well=True)
+        assert card.due == TODAY + rest
+    answered(card, TODAY, well=False)
+    assert (card.well, card.due) == (0, TODAY + timedelta(days=1))
+    lessons = Lessons(cards=[card])
+    assert lessons.due(game(None), TODAY) == []
+    assert lessons.due(game(None), card.due) == [card]
+
+
+def test_a_file_that_is_none_is_named_and_kept(played: Cli) -> None:
+    file = data_folder() / "lessons.json"
+    file.write_text("{")
+    said = played("lesson")
+    assert (said.code, str(file) in said.err) == (Exit.FAILED, True)
+    assert file.read_text() == "{"
