@@ -6,18 +6,13 @@ from random import Random
 import pytest
 from support.positions import card, effect, position
 
-from cardsharp.deadmansdraw.actions import END_TURN, EffectType, respond
+from cardsharp.deadmansdraw.actions import EffectType, respond
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
 from cardsharp.deadmansdraw.strategies.search.model import KEYS, LYING, SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model
 
 OLD = "Anchor2 Hook2 Cannon2 Key2 Chest2 Map2 Oracle2 Sword2 Kraken2 Mermaid4"
-
-
-def test_a_known_next_card_that_busts_is_not_drawn() -> None:
-    table = position(own="Key5", other="Map6", area="Hook4 Chest6", discard=OLD, known="Hook7")
-    assert build("captain", Random(1)).decide(table).action == END_TURN
 
 
 def test_an_oracles_card_is_never_refused() -> None:

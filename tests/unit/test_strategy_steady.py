@@ -3,91 +3,22 @@
 from random import Random
 
 import pytest
-from support.positions import card, effect, position
+from support.positions import effect, position
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, EffectType, respond
+from cardsharp.deadmansdraw.actions import END_TURN, EffectType
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, build
 
 HOOK, SWORD, CANNON = EffectType.HOOK, EffectType.SWORD, EffectType.CANNON
 MAP, ORACLE, KRAKEN = EffectType.MAP, EffectType.ORACLE, EffectType.KRAKEN
-ANCHORED = "Chest7 Mermaid8 Chest6 Chest5 Map5"
 
 
 def decide(table: Position) -> Decision:
     return build("steady", Random(0)).decide(table)
 
 
-def shown(name: str, area: str, owed: int = 0) -> Position:
-    """An Oracle has shown that card."""
-    return position(area=area, pending=effect(ORACLE, name, owed), known=name)
-
-
-@pytest.mark.parametrize(
-    ("table", "action"),
-    [
-        (position(area="Oracle3 Map2", known="Map7", refused="Map7"), END_TURN),
-        (position(area="Oracle3 Map2 Anchor4 Key7 Mermaid9", known="Chest7"), DRAW),
-        (position(area="Mermaid9 Key7", unseen="Anchor2 Chest2 Cannon3"), DRAW),
-        (position(area="Mermaid9 Key7 Map6", unseen="Mermaid8 Key6 Map5 Anchor3"), END_TURN),
-        # saved by the Anchor the same cards invite a draw, behind it they forbid one
-        (position(area="Mermaid9 Map6 Anchor2", unseen=ANCHORED), DRAW),
-        (position(area="Anchor2 Mermaid9 Map6", unseen=ANCHORED), END_TURN),
-        # even a last card that brings nothing is taken: the opponent would have to draw it else
-        (position(own="Key7", area="Mermaid9", unseen="Key3"), DRAW),
-        (position(area="Mermaid4", unseen="Mermaid9"), END_TURN),
-        (position(area="Mermaid9 Kraken3", pending=effect(KRAKEN, owed=2)), DRAW),
-        (shown("Anchor4", "Mermaid9 Oracle3"), respond(ORACLE, card("Anchor4"))),
-        (shown("Mermaid4", "Mermaid9 Oracle3"), END_TURN),
-        # EndTurn escapes what the Kraken still demands (docs/spec/arena.md section 7)
-        (shown("Kraken4", "Mermaid9 Kraken3 Oracle3", owed=1), END_TURN),
-        (position(area="Parrot9", unseen="Parrot2 Parrot3 Parrot4 Key2"), END_TURN),
-    ],
-)
-def test_when_it_draws_and_when_it_stops(table: Position, action: object) -> None:
-    assert decide(table).action == action
-
-
 def hook(own: str, area: str, **more: str) -> Position:
     return position(own=own, area=area, pending=effect(HOOK), **more)
-
-
-@pytest.mark.parametrize(
-    ("table", "answer"),
-    [
-        (hook("Key2 Mermaid5 Kraken6", "Chest2 Hook2", discard="Cannon7 Map7 Oracle7"), "Key2"),
-        (hook("Chest2 Mermaid5 Kraken6", "Key2 Hook2", discard="Cannon7 Map7 Oracle7"), "Chest2"),
-        # nothing is gained by the Anchor now, but the next draw loses nothing
-        (
-            hook(
-                "Mermaid4 Anchor2",
-                "Map7 Cannon7 Sword7 Hook7",
-                unseen="Map6 Cannon6 Chest7 Chest6 Chest5",
-            ),
-            "Anchor2",
-        ),
-        (hook("Key7 Mermaid4", "Key3 Hook2"), "Mermaid4"),
-        (position(other="Key6 Key7 Map5", area="Cannon2", pending=effect(CANNON)), "Map5"),
-        (
-            position(other="Mermaid9 Key7 Chest3", area="Key2 Sword2", pending=effect(SWORD)),
-            "Mermaid9",
-        ),
-        (position(other="Map6 Key7", area="Sword2 Key2 Map2", pending=effect(SWORD)), "Key7"),
-        (
-            position(
-                own="Mermaid8",
-                area="Key3 Map2",
-                unseen="Key2 Map3",
-                pending=effect(MAP, "Mermaid9 Chest6 Key7"),
-            ),
-            "Chest6",
-        ),
-    ],
-)
-def test_with_which_card_it_answers(table: Position, answer: str) -> None:
-    response = decide(table).action.response
-    assert response is not None
-    assert str(response.card) == answer
 
 
 def stopping(area: str, discard: str, unseen: str) -> float | None:
