@@ -68,6 +68,22 @@ def test_a_hint_is_what_the_best_player_weighs(
     assert re.search(r"(?m)^> +\S.* -?\d+\.\d(\d| %)", said), "the options with their values"
 
 
+@every_table
+def test_a_first_match_explains_the_rules_and_each_thing_once_when_it_comes_up(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
+) -> None:
+    typed(monkeypatch, *["1"] * 40 if table[0] != "blef" else BLUNT)
+    said = cli(*table, "--seed", "3", "--teach").out
+    begun = {"versus": "Draw cards one by one", "blef": "Everybody holds", "euchre": "You and the"}
+    explained = {
+        "versus": "Oracle: you see",
+        "blef": "High card: one",
+        "euchre": "Trumps, from the top",
+    }
+    assert said.index(begun[table[0]]) < said.index("Your move")
+    assert said.count(f"  {explained[table[0]]}") == 1
+
+
 def test_a_window_of_80_by_24_holds_the_question(tmp_path: Path) -> None:
     """Before a real terminal: the table, the choices and the prompt are one screen."""
     ours, theirs = pty.openpty()

@@ -72,6 +72,8 @@ class TableOptions:
     """Say at each turn what our best player would do."""
     why: bool = False
     """Tell the bots' reasons when a round is over."""
+    teach: bool = False
+    """Your first match? Explain the rules, and each card or bet when it first comes up."""
     seed: str | None = None
     """The same seed deals the same cards; without it, chance."""
     url: str | None = None
@@ -86,7 +88,7 @@ class TableOptions:
     @property
     def decides(self) -> bool:
         """Whether anything is given that only a match of our own can heed."""
-        return bool(self.bots or self.partner or self.why or self.seed)
+        return bool(self.bots or self.partner or self.why or self.teach or self.seed)
 
 
 Opponent = Annotated[
@@ -176,7 +178,7 @@ def play(setting: Setting, options: TableOptions) -> int:
     screen = lineup.screen(you, {})
     ask, advisor = _ask(console, options), setting.advisor()
     person = Person(screen, ask, console, advisor, options.hints, setting.make)
-    sitting = Sitting(lineup.simulation, {you: person}, lineup.bots, options.why)
+    sitting = Sitting(lineup.simulation, {you: person}, lineup.bots, options.why, options.teach)
     began = datetime.now(UTC)
     state = sitting.play(lineup.dice)
     kept = keep(lineup.told(sitting, state, began))
@@ -222,7 +224,7 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
                 console.print(line)
 
     host = page.host or HOST
-    room = Room(setting, options.nickname, options.hints, options.why, ended)
+    room = Room(setting, options.nickname, options.hints, options.why, ended, teach=options.teach)
     with table_served(room, host, page.port or 0) as links:
         for line in _announced(links, local=is_local(host)):
             console.print(line, soft_wrap=True)

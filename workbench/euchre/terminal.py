@@ -38,6 +38,11 @@ class Terminal(Screen[Match, Position, Action]):
     chapter = "deal"
     leaving = ", and lose"
 
+    @classmethod
+    def introduction(cls) -> list[str]:
+        """All rules: what they list must be known before the first card."""
+        return cls.rules.splitlines()
+
     def __init__(self, names: Sequence[str], you: int) -> None:
         chairs = range(len(names))
         super().__init__([_CHAIRS[(chair - you) % CHAIRS] for chair in chairs], you)

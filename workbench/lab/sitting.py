@@ -36,20 +36,27 @@ class SeatedBot(NamedTuple):
 class Sitting(Generic[S, P, A]):
     """A match that `people` play, by seat, with the `bots` of the other seats.
 
-    With `whys` the bots' reasons are told when a chapter, such as a round, is over.
+    With `whys` the bots' reasons are told when a chapter, such as a round, is over. To `teach` is
+    to tell the rules at the beginning, and of each thing that they list when it first comes up.
     """
 
     simulation: Simulation[S, P, A]
     people: Mapping[int, AtTheTable[P, A]]
     bots: Mapping[int, SeatedBot]
     whys: bool = False
+    teach: bool = False
     taken: list[Taken] = field(default_factory=list, init=False)
     left: bool = field(default=False, init=False)
     _reasons: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list), init=False)
 
+    _taught: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set), init=False)
+
     def play(self, dice: Random) -> S:
         """Play until the match has ended, or nobody of the people is left; where it stands then."""
         state = self.simulation.deal(dice)
+        if self.teach:
+            for person in self.people.values():
+                person.tell(ScreenMove(person.screen.introduction()))
         self._show(state)
         while (seat := self.simulation.to_act(state)) is not None:
             try:
@@ -62,7 +69,8 @@ class Sitting(Generic[S, P, A]):
             self.taken.append(Taken(state, action, decided))
             for you, person in self.people.items():
                 told = person.screen.told(state, action, after)
-                person.tell(self._with_reasons(you, told, seat, decided.decision))
+                told = self._with_reasons(you, told, seat, decided.decision)
+                person.tell(self._with_lessons(you, told) if self.teach else told)
             self._show(after)
             state = after
         return state
@@ -85,6 +93,14 @@ class Sitting(Generic[S, P, A]):
             self._reasons[you].append(f"   {name}: {decision.reason}")
         reasons = self._reasons.pop(you, []) if told.closes else []
         return told._replace(lines=[*told.lines, *reasons])
+
+    def _with_lessons(self, you: int, told: ScreenMove) -> ScreenMove:
+        """With what the rules say of what comes up for the first time."""
+        said = " ".join(map(str, told.lines)).lower()
+        known, lessons = self._taught[you], self.people[you].screen.lessons()
+        fresh = [one for one in lessons if one not in known and one.lower() in said]
+        known.update(fresh)
+        return told._replace(lines=[*told.lines, *(f"   {one}: {lessons[one]}." for one in fresh)])
 
     def _show(self, state: S) -> None:
         to_act = self.simulation.to_act(state)

@@ -18,6 +18,10 @@ SCREEN = 24
 """Lines of the smallest terminal on which everything is to be seen at once."""
 
 
+_LISTED = re.compile(r"^  ([A-Z][\w ,]*?)  +(.+(?:\n {10,}.+)*)$", re.MULTILINE)
+"""What rules list: names, and what is to be known of each."""
+
+
 class Choice(NamedTuple, Generic[A]):
     """An action as it may be typed: by its key, by its name, or by words of it and of `also`."""
 
@@ -119,6 +123,23 @@ class Screen(Generic[S, P, A]):
         """The choices, those that make sense or `every` one of them, in columns."""
         del every
         return in_columns([str(choice) for choice in self.choices(position)], width)
+
+    @classmethod
+    def lessons(cls) -> dict[str, str]:
+        """What the rules say of each thing that they list, such as a suit, by its name."""
+        listed = _LISTED.findall(cls.rules)
+        return {
+            one.strip(): " ".join(text.split())
+            for names, text in listed
+            for one in names.split(",")
+        }
+
+    @classmethod
+    def introduction(cls) -> list[str]:
+        """The rules up to what they list."""
+        first = _LISTED.search(cls.rules)
+        lines = cls.rules[: first.start() if first else None].rstrip().splitlines()
+        return [*lines, "  Each is explained when it first comes up."] if first else lines
 
     def misread(self, line: str, position: P) -> str:
         """What to say of a line that means none of the choices."""

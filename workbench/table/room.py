@@ -79,6 +79,7 @@ class Room:
     """The parts of all matches that are over, by their ids."""
     fault: CardsharpError | None = None
     stopped: Event = field(default_factory=Event)
+    teach: bool = False
     useless: set[str] = field(default_factory=set)
     """Bots of which every decision of a match has failed."""
     number: int = 0
@@ -179,7 +180,9 @@ class Room:
             self.number, self.stage = number, TableStage.PLAYING
             for seat, chair in seated.items():
                 chair.sit(lineup.screen(seat, names), self.board)
-        sitting: Sitting[Any, Any, Any] = Sitting(lineup.simulation, seated, lineup.bots, self.whys)
+        sitting: Sitting[Any, Any, Any] = Sitting(
+            lineup.simulation, seated, lineup.bots, self.whys, self.teach
+        )
         began = datetime.now(UTC)
         state = sitting.play(lineup.dice)
         self.useless |= {bot.name for bot in lineup.bots.values() if bot.is_useless}
