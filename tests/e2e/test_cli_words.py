@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.cli import ONE, Cli
+from support.recorded import rows
 
 from workbench.show.exits import Exit
 
@@ -23,72 +24,11 @@ def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     return cli
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "said"),
-    [
-        ("lab duel", 2, "needs FIRST (A strategy, FILE.py, FILE.json or 'command'). Try `cardsh"),
-        ("arena --tls", 2, "--tls needs 2 values (Serve https: the files CERT and KEY, in PEM)."),
-        ("play draw-3", 2, "has no place for 'draw-3'. Is it for --opponent or --strategy or"),
-        ("show last 7", 2, "`cardsharp show` has no place for '7'. Is it for --turn or"),
-        ("lab leage", 2, 'Did you mean "league"?'),
-        ("blef play --x", 2, "Unknown option: --x. Try `cardsharp blef play --help`."),
-        ("nosuch", 2, "Try `cardsharp --help`."),
-        ("blef show last", 2, "blef.db yet; run `cardsharp blef bot`, or name one with --store."),
-        ("show last", 2, "matches.db yet; run `cardsharp play`, or name one with --store."),
-        (
-            "show last --store foo",
-            2,
-            "There is no 'foo'; a source is a contest's folder, an",
-        ),
-        (f"practice --url here --user {ONE}", 2, "--url cannot be used; it must be the arena's"),
-        (f"bot --url here --user {ONE}", 2, "--url cannot be used; it must be the arena's"),
-        (f"bot --user {ONE}", 2, "--url (or CARDSHARP_ARENA_URL) is missing; set it to the"),
-        ("bot --url http://127.0.0.1:9", 2, "; set CARDSHARP_USER (or give --user) and CARD"),
-        (f"practice --url http://127.0.0.1:9 --user {ONE}", 3, "no connection; is the "),
-        ("arena --watchdog -1", 2, 'Invalid value "-1.0" for --watchdog. Must be >= 0, or never.'),
-        ("contest new /dev/null/cup", 2, "/dev/null/cup cannot be made: Not a directory."),
-        ("watch http://127.0.0.1:9", 3, "does not answer; is the arena running, and is the "),
-        ("arena --data /dev/null/a.db", 2, "--data: there is no folder /dev/null; make it, or"),
-        ("cloud status", 2, "No AWS region is set; set AWS_DEFAULT_REGION"),
-        ("cloud status --region eu-west-1", 2, "There are no AWS credentials for the stack"),
-        ("lab league captain nosuch steady -n 1", 2, "No strategy is called 'nosuch'."),
-        ("ladder mine.js", 2, "or a command in quotes such as 'node bot.js'."),
-        ("lab league captain", 2, "A league needs two strategies or more"),
-        ("play --opponent nowhere.py", 2, "There is no strategy file"),
-        ("play --matchs 3", 2, "Did you mean --matches?"),
-        ("play --matches 0", 2, 'Invalid value "0" for --matches'),
-        ("play --cloud rain", 2, 'Invalid value "rain"'),
-        ("plai", 2, 'Did you mean "play"?'),
-        ("ladder champion --to nobody", 2, "--to nobody is no rung of this ladder: random, "),
-        ("ladder champion --from third --to random", 2, "--from third is above --to random: "),
-        ("ladder nowhere.json", 2, "nowhere.json cannot be read: No such file or directory; check"),
-        ("versus --bots 2", 2, "Dead Man's Draw is played by two, not by 3."),
-        ("versus --url http://127.0.0.1:9 --game x", 2, "can be joined from a terminal"),
-        ("versus --invite 1", 2, "add --browser"),
-        ("versus --browser --host no.such.host.invalid", 2, "cannot listen"),
-        ("blef versus --partner greedy", 2, "Blef has no partners"),
-        ("blef versus --game x", 2, "give both"),
-        ("blef versus greedy --game x", 2, "is decided there"),
-        ("blef versus --browser --url http://x --game y", 2, "leave --browser out"),
-        ("euchre probe --url http://127.0.0.1:9", 3, "euchre serve` running"),
-        ("euchre probe --deals 0", 2, "Must be >= 1"),
-        ("euchre serve --strategy me", 2, "No strategy is called 'me'"),
-        ("euchre serve --store oracle:1", 2, "--store must be sqlite:FILE or emulator"),
-        ("euchre serve --log /dev/null/x", 2, "Name another with --log."),
-        ("matches --store paper:m.db", 2, "sqlite:FILE or dynamodb:TABLE"),
-        ("matches --day yesterday", 2, "Invalid value for --day"),
-        ("matches prune --older-than soon", 2, "30d or 12h"),
-        ("matches prune --older-than 3d --store dynamodb:t", 2, "is no sqlite:FILE"),
-        ("try steady --store sqlite:/nosuch.db", 2, "There is no match log /nosuch.db"),
-        ("new mine.txt", 2, "must end in .py or .java or .js"),
-        ("new _.py", 2, "gives the strategy no name"),
-    ],
-)
-def test_an_error_is_a_sentence_that_says_what_to_do(
-    cli: Cli, command: str, code: int, said: str
-) -> None:
-    told = cli(*command.split())
-    assert (told.code, told.out) == (code, "")
+@pytest.mark.parametrize("line", rows("errors"))
+def test_an_error_is_a_sentence_that_says_what_to_do(cli: Cli, line: str) -> None:
+    code, command, said = line.split(" | ")
+    told = cli(*command.format(ONE=ONE).split())
+    assert (told.code, told.out) == (int(code), "")
     assert said in told.err
     assert "Traceback" not in told.err
     assert "fixed sample size" not in told.err, "something was begun before the names were read"

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
-from pathlib import Path
 
 import pytest
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Answer, Client
 from support.arena_homes import HOMES, Home
+from support.recorded import rows as table
 
 from cardsharp.access import ha1
 from cardsharp.deadmansdraw.arena import limits
@@ -36,7 +36,6 @@ ASKERS = {
 
 WRONG = f"Basic {b64encode(f'{ALICE}:guess'.encode()).decode()}"
 
-TABLE = (Path(__file__).parents[1] / "samples/arena_access.txt").read_text("utf-8")
 
 MATCHES = {"cup": ADMIN, "ended": ADMIN, "practice": ALICE, "practised": ALICE}
 """The kinds of matches, by who creates them; two of them have ended."""
@@ -58,8 +57,8 @@ class Row:
         return self.method, named
 
 
-def rows() -> Iterator[Row]:
-    lines = [line.rsplit(maxsplit=len(ASKERS)) for line in TABLE.splitlines() if line]
+def every_row() -> Iterator[Row]:
+    lines = [line.rsplit(maxsplit=len(ASKERS)) for line in table("arena_access")]
     for request, *cells in lines[1:]:
         asked = re.fullmatch(r"(\S+) (\S+)(?: for (\w+) and (\w+))?", request)
         assert asked, request
@@ -68,7 +67,7 @@ def rows() -> Iterator[Row]:
         yield Row(method, path, both, dict(zip(ASKERS, cells, strict=True)))
 
 
-ROWS = list(rows())
+ROWS = list(every_row())
 
 
 class World:

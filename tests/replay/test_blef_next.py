@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
@@ -10,113 +10,30 @@ from typing import Any
 
 from support.blef import Reply
 from support.blef_next import NextRecording, game_of, next_rows, seen
+from support.recorded import table
 
 ROWS = next_rows()
 LONG, FED = "x" * 300, "abc\n"
 RENAMED = {LONG: "x" * 32, FED: "abc"}
 """The nicknames that we refuse, and who plays in their place."""
 
-_MISSING = {"admin_uuid": "Admin UUID missing", "player_uuid": "Player UUID missing"}
-
-
-def wrong(parameter: str, value: object, text: str) -> str:
-    return f"Bad input value in '{parameter}': {value}" + (f"\n{text}" if text else "")
-
 
 @dataclass(frozen=True)
 class Decision:
     """Where we answer otherwise on purpose: which cases, with which status and error, and why."""
 
-    cases: tuple[str, ...]
+    cases: Sequence[str]
     reason: str
     status: int = 400
-    error: Callable[[dict[str, Any]], str] | None = None
+    error: str | None = None
     undo: bool = False
-    """What it does is undone, for the original did nothing."""
 
     def agrees(self, row: dict[str, Any], reply: Reply) -> bool:
-        right = reply.status == self.status
-        return right and (self.error is None or reply.json == {"error": self.error(row)})
+        told = self.error and self.error.format(**{**row["query"], "game": game_of(row)})
+        return reply.status == self.status and (told is None or reply.json == {"error": told})
 
 
-def _missing(row: dict[str, Any]) -> str:
-    name = "player_uuid" if "/play" in row["path"] else "admin_uuid"
-    return wrong(name, None, f"{_MISSING[name]} - please supply it")
-
-
-def _no_admin(row: dict[str, Any]) -> str:
-    return wrong("admin_uuid", row["query"]["admin_uuid"], "Admin UUID does not match")
-
-
-def _bad_game(row: dict[str, Any]) -> str:
-    return wrong("game_uuid", row["path"].split("/", 2)[2], "Invalid game UUID")
-
-
-DECISIONS = (
-    Decision(
-        tuple(
-            f"{what}.noplayers.valid"
-            for what in ("start", "make-public", "make-private", "invite-aiagent")
-        ),
-        "the original fails with 500 where a game has no players",
-        error=_no_admin,
-    ),
-    Decision(
-        (
-            *(f"{what}.noplayers.missing" for what in ("start", "make-public", "make-private")),
-            *(f"{what}.admin.missing" for what in ("start", "public", "private")),
-            "play.player.missing",
-        ),
-        "the original reads the word None where nothing was sent",
-        error=_missing,
-    ),
-    Decision(("state.one.upper", "gid.upper"), "uuids are taken in upper and lower case", 200),
-    Decision(
-        ("start.admin.upper",),
-        "the same, and then there are too few players",
-        403,
-        lambda _: "At least 2 players needed to start a game",
-    ),
-    Decision(
-        ("public.admin.upper", "private.admin.upper", "invite.admin.upper", "play.player.upper"),
-        "the same",
-        200,
-        undo=True,
-    ),
-    Decision(
-        ("gid.nohyphen", "gid.braced", "gid.urn"),
-        "a uuid has its hyphens and nothing around it; the original finds no such game",
-        error=_bad_game,
-    ),
-    Decision(
-        ("gid.override",),
-        "the path names the game, whatever the query string says",
-        error=lambda row: wrong("game_uuid", game_of(row), "Game does not exist"),
-    ),
-    Decision(
-        ("state.round.²",),
-        "the original fails with 500 where a digit is no decimal one",
-        error=lambda _: wrong("round", "²", ""),
-    ),
-    Decision(
-        ("play.action.²",),
-        "the same",
-        error=lambda _: wrong("action_id", "²", ""),
-    ),
-    Decision(
-        ("finished.roundnumber", "finished.roundnumber.player"),
-        "the original fails with 500 for the round that a finished game never played",
-        error=lambda row: wrong(
-            "round", row["query"]["round"], "The game has not reached this round"
-        ),
-    ),
-    Decision(
-        ("list.cleaned", "state.cleaned"),
-        "no job makes an idle game private: the list leaves it out after half an hour",
-        200,
-    ),
-)
-
+DECISIONS = [Decision(**one) for one in table("blef_next_decisions")["decision"]]
 REFUSED_NAMES: Mapping[str, str] = {
     LONG: "Nickname too long - must be within 32 characters",
     FED: "Nickname must start with a letter and only contain alphanumeric characters",
@@ -128,7 +45,7 @@ def agrees(row: dict[str, Any], reply: Reply, recorded: NextRecording) -> bool:
     """Whether status and whole body are as recorded, but for moments and rooms."""
     nickname = row["query"].get("nickname")
     if nickname in REFUSED_NAMES:
-        told = wrong("nickname", nickname, REFUSED_NAMES[nickname])
+        told = f"Bad input value in 'nickname': {nickname}\n{REFUSED_NAMES[nickname]}"
         return (reply.status, reply.json) == (400, {"error": told})
     if reply.status != row["status"] or reply.headers["Content-Type"] != "application/json":
         return False

@@ -1,14 +1,13 @@
 """All recorded conversations with the original agree, but for the decisions that are listed."""
 
 import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from support.blef import Reply, without_nothings
 from support.blef_recording import ALICE, Recording
-from support.recorded import SAMPLES, recording
+from support.recorded import recording, table
 
 from workbench.cloud.http_events import WireRequest
 
@@ -34,10 +33,7 @@ class Decision:
         )
 
 
-DECISIONS = [
-    Decision(**row)
-    for row in tomllib.loads((SAMPLES / "blef_decisions.toml").read_text("utf-8"))["decision"]
-]
+DECISIONS = [Decision(**one) for one in table("blef_decisions")["decision"]]
 
 
 def expected(pair: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON it was

@@ -7,6 +7,7 @@ recording of the matches is read where it lies beside the repository.
 
 import gzip
 import json
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +36,17 @@ WHOLE_PAIRS = _BESIDE / "paired_dev.jsonl.gz"
 def recording(name: str) -> tuple[Json, ...]:
     """The lines of a recording that `tests/samples` keeps."""
     return tuple(lines(SAMPLES / f"{name}.jsonl.gz"))
+
+
+def table(name: str) -> Json:
+    """What a table of `tests/samples` says, which is written by hand."""
+    return tomllib.loads((SAMPLES / f"{name}.toml").read_text("utf-8"))
+
+
+def rows(name: str) -> list[str]:
+    """The lines of one that has a row a line."""
+    found = (SAMPLES / f"{name}.txt").read_text("utf-8").splitlines()
+    return [line for line in found if line and not line.startswith("#")]
 
 
 def lines(file: Path) -> Iterator[Json]:

@@ -4,14 +4,11 @@ from random import Random
 
 import pytest
 from support.positions import card, effect, position
-from support.recorded import SAMPLES
+from support.recorded import rows
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import build
-
-LINES = (SAMPLES / "decisions.txt").read_text("utf-8").splitlines()
-CASES = [line for line in LINES if line and not line.startswith("#")]
 
 
 def table_of(text: str) -> Position:
@@ -31,7 +28,7 @@ def action_of(text: str, table: Position) -> Action:
     return respond(table.pending.effect_type, None if text == "none" else card(text))
 
 
-@pytest.mark.parametrize("line", CASES)
+@pytest.mark.parametrize("line", rows("decisions"))
 def test_a_player_decides_as_it_is_written(line: str) -> None:
     told, action = line.split(" -> ")
     name, _, shown = told.partition(" ")
