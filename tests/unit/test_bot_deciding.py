@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from support.bot_positions import effect_pending, opening, position_with
+from support.positions import effect, position
 
 from cardsharp.cloud.messages import parse_message
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
@@ -17,6 +17,8 @@ from cardsharp.deciding import Decided
 from cardsharp.errors import CardsharpError, Malformed
 
 LIMIT = timedelta(seconds=5)
+HOOKED = position(own="Key5", area="Hook6", pending=effect(EffectType.HOOK))
+SHOT = position(other="Key7", area="Cannon6", pending=effect(EffectType.CANNON))
 
 
 class Plays:
@@ -46,7 +48,7 @@ def test_r06_a_strategy_that_is_late_is_overtaken_by_the_safe_action() -> None:
         over.wait()
         return DRAW
 
-    found = decided(thinks, opening(), timedelta(seconds=0.02))
+    found = decided(thinks, position(), timedelta(seconds=0.02))
     late = [thread for thread in threading.enumerate() if thread.name == "decision"]
     over.set()
     for thread in late:
@@ -62,7 +64,7 @@ def test_a_strategy_that_fails_is_replaced_and_the_reason_says_so() -> None:
     def fails(_position: Position) -> Action:
         raise CardsharpError("no idea")
 
-    found = decided(fails, position_with(Card(Suit.KEY, 3)))
+    found = decided(fails, position(area="Key3"))
     assert found.decision.action == END_TURN
     assert found.fault is not None
     assert found.fault.startswith(
@@ -73,11 +75,11 @@ def test_a_strategy_that_fails_is_replaced_and_the_reason_says_so() -> None:
 @pytest.mark.parametrize(
     ("position", "action"),
     [
-        (opening(), END_TURN),
-        (effect_pending(EffectType.HOOK), DRAW),
-        (effect_pending(EffectType.HOOK), respond(EffectType.HOOK, Card(Suit.ANCHOR, 7))),
-        (effect_pending(EffectType.CANNON), respond(EffectType.CANNON)),
-        (opening(), respond(EffectType.MAP, Card(Suit.KEY, 2))),
+        (position(), END_TURN),
+        (HOOKED, DRAW),
+        (HOOKED, respond(EffectType.HOOK, Card(Suit.ANCHOR, 7))),
+        (SHOT, respond(EffectType.CANNON)),
+        (position(), respond(EffectType.MAP, Card(Suit.KEY, 2))),
     ],
 )
 def test_r07_what_the_rules_refuse_is_not_sent(position: Position, action: Action) -> None:
@@ -88,9 +90,7 @@ def test_r07_what_the_rules_refuse_is_not_sent(position: Position, action: Actio
 
 
 def test_what_the_arena_has_refused_here_is_not_sent_again() -> None:
-    found = decided(
-        lambda _: END_TURN, position_with(Card(Suit.KEY, 3)), refused=frozenset({END_TURN})
-    )
+    found = decided(lambda _: END_TURN, position(area="Key3"), refused=frozenset({END_TURN}))
     assert found.fault is not None
     assert found.fault.startswith("the server refused 'EndTurn' (test_bot_deciding.py, line ")
     assert found.decision.action == DRAW
@@ -110,7 +110,7 @@ def test_a_strategy_that_can_be_hurried_is_when_four_fifths_of_its_time_are_over
 
             return Thinks(work)
 
-    decide(Thinks(lambda _: END_TURN), opening(), LIMIT, lambda: clock[0])
+    decide(Thinks(lambda _: END_TURN), position(), LIMIT, lambda: clock[0])
     assert asked == [False, False, True]
 
 

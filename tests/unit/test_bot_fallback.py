@@ -1,35 +1,40 @@
 """Safe and blind actions: legal wherever there is a legal one, and of the least risk."""
 
 import pytest
-from support.bot_positions import DISCARDED, OWN, effect_pending
+from support.positions import card, cards, effect, position
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, EffectType, Verb, respond
-from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb, respond
 from cardsharp.deadmansdraw.fallback import blind_action, safe_action
+from cardsharp.deadmansdraw.position import Position
 
-KEY, MERMAID = OWN
-AREA = (Card(Suit.ANCHOR, 3),)
-
-
-@pytest.mark.parametrize("effect", EffectType)
-def test_every_effect_has_a_safe_and_legal_answer(effect: EffectType) -> None:
-    position = effect_pending(effect, *AREA)
-    assert safe_action(position) in position.legal_actions()
+AREA = cards("Anchor3")
+OFFERED = {EffectType.MAP: "Key4 Hook2", EffectType.ORACLE: "Anchor5"}
 
 
-def test_an_answer_that_does_not_bust_comes_before_one_that_does() -> None:
-    assert safe_action(effect_pending(EffectType.HOOK, Card(Suit.KEY, 3))) == respond(
-        EffectType.HOOK, MERMAID
-    )
-    lying = Card(Suit(DISCARDED[0].suit), 6)
-    assert safe_action(effect_pending(EffectType.MAP, lying)) == respond(
-        EffectType.MAP, DISCARDED[1]
-    )
+def pending(kind: EffectType, area: str = "Anchor3") -> Position:
+    """A turn whose last card's effect waits for its answer."""
+    waits = effect(kind, OFFERED.get(kind, ""), 2 * (kind is EffectType.KRAKEN))
+    return position(own="Key5 Mermaid8", other="Chest4 Key7", area=area, pending=waits)
 
 
-def test_the_krakens_duty_is_done_and_the_oracle_left_alone() -> None:
-    assert safe_action(effect_pending(EffectType.KRAKEN, *AREA)) == DRAW
-    assert safe_action(effect_pending(EffectType.ORACLE, *AREA)) == END_TURN
+@pytest.mark.parametrize("kind", EffectType)
+def test_every_effect_has_a_safe_and_legal_answer(kind: EffectType) -> None:
+    assert safe_action(pending(kind)) in pending(kind).legal_actions()
+
+
+@pytest.mark.parametrize(
+    ("kind", "area", "action"),
+    [
+        (EffectType.HOOK, "Key3", respond(EffectType.HOOK, card("Mermaid8"))),
+        (EffectType.MAP, "Key6", respond(EffectType.MAP, card("Hook2"))),
+        (EffectType.KRAKEN, "Anchor3", DRAW),
+        (EffectType.ORACLE, "Anchor3", END_TURN),
+    ],
+)
+def test_what_does_not_bust_comes_first_a_duty_is_done_and_an_oracle_left_alone(
+    kind: EffectType, area: str, action: Action
+) -> None:
+    assert safe_action(pending(kind, area)) == action
 
 
 def test_a_blind_turn_without_a_card_draws_one() -> None:

@@ -9,9 +9,9 @@ from random import Random
 from time import monotonic
 
 import pytest
-from support.bot_positions import opening
 from support.cli import written
 from support.games import mount_samples, simulated
+from support.positions import position
 
 from cardsharp.deadmansdraw.fallback import DECIDER
 from cardsharp.deadmansdraw.strategies import build
@@ -44,7 +44,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, timedelta], 
 
 def decided(strategy: object, limit: timedelta = LIMIT) -> Decided[object]:
     """What it makes of an opening position."""
-    return DECIDER.decide(strategy, opening(), limit, monotonic)  # type: ignore[arg-type]
+    return DECIDER.decide(strategy, position(), limit, monotonic)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.bot_positions import opening
 from support.games import GAMES
+from support.positions import position
 
 from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.strategies import build
@@ -52,7 +52,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
 def decided(command: str) -> Decided[Any]:
     """What the program, which answers its first question well, makes of the second."""
     strategy = build(strategy_named(command), Random(1))
-    return decide(strategy, opening(), timedelta(seconds=20), lambda: 0.0)
+    return decide(strategy, position(), timedelta(seconds=20), lambda: 0.0)
 
 
 PLAYED = [game for game in GAMES if game.program is not None]
@@ -101,7 +101,7 @@ def test_a_fault_is_a_sentence_and_a_safe_action_replaces_it(
 def test_after_a_fault_it_is_started_anew(made: Made) -> None:
     strategy = build(strategy_named(made("if number == 1: sys.exit()")), Random(1))
     faults = [
-        decide(strategy, opening(), timedelta(seconds=20), lambda: 0.0).fault for _ in range(3)
+        decide(strategy, position(), timedelta(seconds=20), lambda: 0.0).fault for _ in range(3)
     ]
     assert [fault is None for fault in faults] == [False, True, False]
 
@@ -109,8 +109,8 @@ def test_after_a_fault_it_is_started_anew(made: Made) -> None:
 def test_a_line_too_many_is_not_the_answer_to_the_next_question(made: Made) -> None:
     command = made("first['reason'] = str(number)\n    if number == 1: print('debugging')")
     strategy = build(strategy_named(command), Random(1))
-    assert decide(strategy, opening(), timedelta(seconds=20), lambda: 0.0).fault is not None
-    after = decide(strategy, opening(), timedelta(seconds=20), lambda: 0.0)
+    assert decide(strategy, position(), timedelta(seconds=20), lambda: 0.0).fault is not None
+    after = decide(strategy, position(), timedelta(seconds=20), lambda: 0.0)
     assert (after.fault, after.decision.reason) == (None, "0")
 
 

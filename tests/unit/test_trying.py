@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.bot_positions import opening
 from support.cli import written
+from support.positions import position
 
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.fallback import decide
@@ -31,7 +31,7 @@ class Answers:
 
 
 def decided(strategy: Strategy, limit: timedelta = timedelta(seconds=10)) -> Decided[Decision]:
-    return decide(strategy, opening(), limit, lambda: 0.0)
+    return decide(strategy, position(), limit, lambda: 0.0)
 
 
 def test_a_package_beside_it_is_imported_once_by_all_its_versions(
