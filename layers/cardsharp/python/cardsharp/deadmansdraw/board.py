@@ -2,44 +2,30 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 from markupsafe import Markup
 
 from cardsharp.deadmansdraw.actions import Action
-from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
+from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card
 from cardsharp.deadmansdraw.events import TurnEnded
 from cardsharp.deadmansdraw.logbook import Ended, state_body
 from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.replay import card_of
 from cardsharp.replay import Header, Step
-from cardsharp.viewer.board import NOTHING, Board, Parts, card, row, shape, texts, titled
+from cardsharp.viewer.board import (
+    NOTHING,
+    Board,
+    Parts,
+    card,
+    row,
+    shape,
+    symbols_in,
+    texts,
+    titled,
+)
 
-_LINES = '<g fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" '
-_LINES += 'stroke-linejoin="round">{}</g>'
-
-_SHAPES = {
-    Suit.ANCHOR: '<circle cx="12" cy="4.5" r="2"/><path d="M12 6.5v14M7.5 10h9M4 13.5c.5 4.5 '
-    '3.5 7 8 7s7.5-2.5 8-7"/>',
-    Suit.HOOK: '<circle cx="15" cy="4.5" r="1.8"/><path d="M15 6.3V15a5 5 0 0 1-10 0v-3l3 2.5"/>',
-    Suit.CANNON: '<path fill="currentColor" d="M3 12.5L17.5 5l3 5.5L6.5 18z"/>'
-    '<circle cx="9" cy="17" r="4"/><path d="M20.5 4.5l1.5-1.5"/>',
-    Suit.KEY: '<circle cx="7.5" cy="7.5" r="4.5"/><path d="M10.7 10.7L20.5 20.5M15 15l2.5-2.5'
-    'M18.2 18.2l2.5-2.5"/>',
-    Suit.CHEST: '<path d="M3 12v8.5h18V12M2.5 12h19V9.5a5 5 0 0 0-5-5h-9a5 5 0 0 0-5 5z"/>'
-    '<path fill="currentColor" d="M10.5 10.5h3v4.5h-3z"/>',
-    Suit.MAP: '<path d="M3 5.5l6-2 6 2 6-2v15l-6 2-6-2-6 2zM9 3.5v15M15 5.5v15"/>',
-    Suit.ORACLE: '<path d="M1.5 12C4.5 7.5 8 5.5 12 5.5s7.5 2 10.5 6.5c-3 4.5-6.5 6.5-10.5 '
-    '6.5S4.5 16.5 1.5 12z"/><circle cx="12" cy="12" r="3" fill="currentColor"/>',
-    Suit.SWORD: '<path d="M21 3L9 15M5.5 11.5l7 7M8.5 15.5l-5 5"/><path fill="currentColor" '
-    'd="M21 3l-1 5L16 4z"/>',
-    Suit.KRAKEN: '<path d="M8.5 14C6.8 13 6 11.5 6 9.5 6 6 8.5 3 12 3s6 3 6 6.5c0 2-.8 3.5-2.5 '
-    "4.5M8.5 14c0 3.5-2 5-5.5 4M10.9 14c0 4-1 6.5-3.9 7M13.1 14c0 4 1 6.5 3.9 7M15.5 14c0 3.5 "
-    '2 5 5.5 4"/><path d="M10 9.5v.1M14 9.5v.1"/>',
-    Suit.MERMAID: '<path d="M8.5 2.5C15.5 5.5 16 11.5 12 16 8 12 6.5 8 8.5 2.5zM12 16c-3.5-.5-6 '
-    '1-7 5.5 4 .2 6.3-1.5 7-5.5zM12 16c3.5-.5 6 1 7 5.5-4 .2-6.3-1.5-7-5.5z"/>',
-}
-
-_UNKNOWN = '<circle cx="12" cy="12" r="8"/>'
+_SUITS = Path(__file__).with_name("suits.svg")
 
 _EFFECTS = {
     "Oracle": "The Oracle shows the top card: take it or leave it.",
@@ -174,8 +160,7 @@ def _line(suit: str, held: str) -> Markup:
 
 
 BOARD = Board(
-    {suit.lower(): _LINES.format(lines) for suit, lines in _SHAPES.items()}
-    | {"other": _LINES.format(_UNKNOWN)},
+    symbols_in(_SUITS),
     _parts,
     _seen,
     _face,

@@ -1,7 +1,10 @@
 """How a table is drawn: what a game brings to the page of its matches, and what drawings share."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -76,16 +79,13 @@ def texts(found: object) -> list[str]:
     return [str(one) for one in found] if isinstance(found, list | tuple) else []
 
 
-SYMBOLS: Mapping[str, str] = {
-    "clubs": '<path fill="currentColor" d="M12 2.5a4.4 4.4 0 0 1 3.5 7.1 4.4 4.4 0 1 1-2.4 7.4l1.4 '
-    '4.5h-5l1.4-4.5a4.4 4.4 0 1 1-2.4-7.4A4.4 4.4 0 0 1 12 2.5z"/>',
-    "diamonds": '<path fill="currentColor" d="M12 2l7.5 10L12 22 4.5 12z"/>',
-    "hearts": '<path fill="currentColor" d="M12 21C4.5 15 2.5 11.5 2.5 8.3A5 5 0 0 1 12 6.2'
-    ' 5 5 0 0 1 21.5 8.3C21.5 11.5 19.5 15 12 21z"/>',
-    "spades": '<path fill="currentColor" d="M12 2.5C17 7.5 21 10.5 21 14.3a4.3 4.3 0 0 1-8 '
-    '2.2l1.5 5h-5l1.5-5a4.3 4.3 0 0 1-8-2.2C3 10.5 7 7.5 12 2.5z"/>',
-}
+def symbols_in(file: Traversable) -> dict[str, str]:
+    """What is drawn in each symbol of an SVG file, by its id."""
+    text = file.read_text("utf-8")
+    return dict(re.findall(r'<symbol id="(\w+)" viewBox="0 0 24 24">(.+)</symbol>', text))
 
+
+SYMBOLS = symbols_in(files("cardsharp.viewer") / "page" / "french.svg")
 _LETTERS = {name[0].upper(): name for name in SYMBOLS}
 
 
