@@ -3,25 +3,56 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from random import Random
 
 import pytest
 from support.euchre_api import Diary, euchre_front
-from support.euchre_peeker import Peeker, Window
 from support.euchre_random import play_deal, thinking
 from support.size import cases
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.euchre.position import Position
+from cardsharp.euchre.records import DealKey, Record
 from cardsharp.euchre.simulation import Euchre, Match, shuffled
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.strategies import Strategy, build
+from cardsharp.euchre.store import Deals
+from cardsharp.euchre.strategies import Decision, Strategy, build
+from cardsharp.euchre.table import SEATS
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.http_front import HttpFront
 from workbench.euchre.probe import KINDS, Probed, probe
 from workbench.euchre.remote import RemotePlayer
 from workbench.lab.extras import LabPlayer
 from workbench.lab.tempered import play
+
+
+@dataclass(frozen=True)
+class Window(Deals):
+    """A store that lets the peeker see what it holds."""
+
+    seen: list[Record | None] = field(default_factory=list)
+
+    def read(self, key: DealKey) -> Record | None:
+        self.seen.append(super().read(key))
+        return self.seen[-1]
+
+
+class Peeker:
+    """Decides by its left neighbour's highest card, which it reads through the window."""
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+
+    def decide(self, view: Position) -> Decision:
+        record = self.window.seen[-1]
+        assert record is not None
+        deal = Deal(record.cards, view.table, view.discard)
+        left = (view.seat + 1) % len(SEATS)
+        highest = max(deal.hand(left), default=0)
+        return Decision(view.choices[highest % len(view.choices)], "I looked.")
+
 
 DEALS = cases(6, every=200)
 """Of each kind of decision: 6 are enough to catch a cheat, as the positive control shows."""

@@ -1,12 +1,234 @@
 """The arena answers requests that were recorded with the original's answers as that did."""
 
+import base64
+import json
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
+from requests import Request, Session
+from requests.auth import HTTPDigestAuth
+from support.arena import (
+    ADMIN,
+    ADMIN_PASSWORD,
+    DUMMY,
+    Answer,
+    Client,
+    HandClock,
+    as_shown_to,
+    as_text,
+    until,
+)
 from support.arena_cloud import Opened
-from support.pairs import recorded_arena, replayed
 from support.recorded import PAIRS, WHOLE_PAIRS, lines
+
+from cardsharp.deadmansdraw.arena.randomness import Randomness
+from workbench.arena.server import ArenaServer
+
+Json = dict[str, Any]
+
+BY_VALUE = ("content-type", "allow", "location", "x-result-id", "x-slowdown-limit", "retry-after")
+BY_PRESENCE = ("etag", "x-slowdown-remaining", "x-slowdown-reset")
+
+_VOLATILE = (
+    (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "<T>"),
+    (re.compile(r"after [\d.]+ seconds"), "after <S> seconds"),
+    (re.compile(r'"dbname":"[^"]*"'), '"dbname":"<db>"'),
+    (re.compile(r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} \d\d \d{4}\b"), "<DAY>"),
+)
+
+
+def user_of(who: str | None) -> tuple[str, str] | None:
+    """Id and password of somebody in the recording."""
+    if who is None:
+        return None
+    name = who.removeprefix("digest:").removesuffix("!wrong")
+    known = {
+        "admin": (ADMIN, ADMIN_PASSWORD),
+        "dummy": (DUMMY, "dummypass"),
+        "ghost": ("f" * 24, "x"),
+    }
+    user, password = known.get(name) or (
+        f"6364383800000000000000{int(name[1:]):02x}",
+        f"pw{name[1:]}",
+    )
+    return user, "wrong" if who.endswith("!wrong") else password
+
+
+def write_players(folder: Path) -> Path:
+    """The players' file of the recording."""
+    path = folder / "players.json"
+    names = {"dummy": "Dummy"} | {f"p{number}": f"P{number}" for number in range(24)}
+    records = []
+    for who, name in names.items():
+        user, password = user_of(who) or ("", "")
+        email = f"{'d' if who == 'dummy' else who}@x"
+        record = {"_id": user, "name": name, "password": password}
+        records.append({**record, "email": email, "country": "hu"})
+    path.write_text(json.dumps(records))
+    return path
+
+
+@dataclass
+class Sequence:
+    """Pairs that depend on one another, with the ids, seeds and the tag that came so far."""
+
+    arena: ArenaServer
+    clock: HandClock
+    ids: dict[str, str] = field(default_factory=dict)
+    seeds: dict[str, str] = field(default_factory=dict)
+    etag: str = ""
+
+    def ask(self, pair: Json) -> Answer:
+        """Our answer to a pair's request, the last one where it is repeated."""
+        self.clock.turn(timedelta(seconds=pair.get("sleep", 0)))
+        path, headers, body = self._filled(pair["path"]), self._headers(pair), self._body(pair)
+        who = pair.get("as")
+        client = Client(self.arena.url)
+        try:
+            for _ in range(pair.get("repeat", 1)):
+                if who is not None and who.startswith("digest:"):
+                    answer = self._with_digest(pair["method"], path, who)
+                else:
+                    answer = client.ask(pair["method"], path, None, body, headers)
+        finally:
+            client.close()
+        self.etag = answer.headers.get("etag", [self.etag])[0]
+        self._learn(pair, answer)
+        return answer
+
+    def ours(self, pair: Json, answer: Answer) -> Json:
+        """An answer as the recording writes one."""
+        headers = {name: ", ".join(values) for name, values in answer.headers.items()}
+        exact = (*BY_VALUE, *(name.lower() for name in pair.get("exact_headers", ())))
+        shown = {name: self._normal(headers[name]) for name in exact if name in headers}
+        for name in BY_PRESENCE:
+            if name in headers:
+                shown.setdefault(name, "present")
+        if "www-authenticate" in headers:
+            shown["www-authenticate"] = re.findall("Digest|Basic", headers["www-authenticate"])
+        return {"status": answer.status, "headers": shown, "body": self._shown_body(pair, answer)}
+
+    def theirs(self, pair: Json) -> Json:
+        """The recorded answer, without what ours hides from this player."""
+        recorded = pair["answer"]
+        body, user = recorded["body"], user_of(pair.get("as"))
+        if body and body.startswith(("[", "{")):
+            body = as_text(as_shown_to(user and user[0], json.loads(body)))
+        headers = {name.lower(): value for name, value in recorded["headers"].items()}
+        return {"status": recorded["status"], "headers": headers, "body": body}
+
+    def _shown_body(self, pair: Json, answer: Answer) -> str | None:
+        match pair.get("compare"):
+            case "status and headers":
+                return None
+            case "keys":
+                return f"keys: {', '.join(answer.json())}"
+            case _:
+                return self._normal(answer.text.replace('"dynamodb"', '"memory"'))
+
+    def _headers(self, pair: Json) -> dict[str, str]:
+        headers = {name: self._filled(text) for name, text in pair.get("headers", {}).items()}
+        kind = pair.get("content_type", "application/json")
+        if kind and {"text", "body"} & pair.keys():
+            headers["Content-Type"] = kind
+        user = user_of(pair.get("as"))
+        if user is not None:
+            headers["Authorization"] = f"Basic {base64.b64encode(':'.join(user).encode()).decode()}"
+        return headers
+
+    def _body(self, pair: Json) -> bytes | None:
+        if pair.get("text") is not None:
+            return self._filled(pair["text"]).encode()
+        if "body" not in pair:
+            return None
+        letters = "x" * pair.get("body_repeat", 1)
+        text = json.dumps(pair["body"])
+        return self._filled(text.replace('"@"', f'"{letters}"')).encode()
+
+    def _with_digest(self, method: str, path: str, who: str) -> Answer:
+        with Session() as session:
+            user, password = user_of(who) or ("", "")
+            request = Request(method, self.arena.url + path, auth=HTTPDigestAuth(user, password))
+            response = session.send(session.prepare_request(request), timeout=10)
+        headers = {name.lower(): [value] for name, value in response.headers.items()}
+        return Answer(response.status_code, response.content, headers)
+
+    def _learn(self, pair: Json, answer: Answer) -> None:
+        name = pair.get("save")
+        if name and answer.status == 200:
+            made = answer.json()
+            self.ids[made["id"]] = name
+            if pair.get("body", {}).get("randomSeed") is None:
+                self.seeds[made["randomSeed"]] = name
+
+    def _filled(self, text: str) -> str:
+        for ours, name in self.ids.items():
+            text = text.replace(f"{{{name}}}", ours).replace(f"{{{name}|upper}}", ours.upper())
+        return text.replace("{etag}", self.etag)
+
+    def _normal(self, text: str) -> str:
+        for ours, name in self.ids.items():
+            text = text.replace(ours, f"{{{name}}}").replace(ours.upper(), f"{{{name}|upper}}")
+        for ours, name in self.seeds.items():
+            text = text.replace(f'"{ours}"', f'"<seed of {name}>"')
+        for pattern, shown in _VOLATILE:
+            text = pattern.sub(shown, text)
+        return text
+
+
+@contextmanager
+def recorded_arena(opened: Opened, folder: Path) -> Iterator[tuple[ArenaServer, HandClock]]:
+    """An arena set up as the one that was recorded, but for its clock and short long polls."""
+    clock = HandClock()
+    with opened(
+        folder,
+        players=write_players(folder),
+        randomness=Randomness.ORIGINAL,
+        slow_down=True,
+        clock=clock,
+        poll_timeout=timedelta(milliseconds=100),
+        watchdog_pause=timedelta(milliseconds=1),
+    ) as (arena, _):
+        yield arena, clock
+
+
+def replayed(
+    pairs: Iterable[Json], arena: ArenaServer, clock: HandClock
+) -> Iterator[tuple[Json, Json, Json]]:
+    """Each pair with the recorded answer and ours."""
+    for _, group in groupby(pairs, key=lambda pair: pair["seq"]):
+        clock.turn(timedelta(seconds=61))  # a new minute of the slow-down
+        sequence = Sequence(arena, clock)
+        waiting: list[tuple[Json, threading.Thread, list[Answer]]] = []
+        for pair in group:
+            if pair.get("background"):
+                waiting.append(_begin(sequence, pair))
+                continue
+            answer = sequence.ask(pair)
+            yield pair, sequence.theirs(pair), sequence.ours(pair, answer)
+            for earlier, thread, answers in waiting:
+                thread.join()
+                yield earlier, sequence.theirs(earlier), sequence.ours(earlier, answers[0])
+            waiting.clear()
+
+
+def _begin(sequence: Sequence, pair: Json) -> tuple[Json, threading.Thread, list[Answer]]:
+    """A request that waits in a thread of its own."""
+    answers: list[Answer] = []
+    before = sequence.arena.waiting
+    thread = threading.Thread(target=lambda: answers.append(sequence.ask(pair)))
+    thread.start()
+    until(lambda: sequence.arena.waiting > before or not thread.is_alive())
+    return pair, thread, answers
+
 
 OTHER_BODY = {
     "create: draw pile text": "the text is the JavaScript engine's",

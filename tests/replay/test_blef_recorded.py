@@ -1,15 +1,176 @@
 """All recorded conversations with the original agree, but for the decisions that are listed."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
-from support.blef import Reply, without_nothings
-from support.blef_recording import ALICE, Recording
+from support.blef import Client, RecordedChance, Reply, hands_of, seeded_deal, without_nothings
+from support.cloud_clock import START, FakeClock
 from support.recorded import recording, table
 
+from cardsharp.blef.records import GameRecord, Player, key_of
+from cardsharp.blef.service import MAX_GAMES
+from cardsharp.blef.state import Move, Round
+from cardsharp.blef.store import sqlite_games
+from cardsharp.cloud.sqlite_file import MEMORY
 from workbench.cloud.http_events import WireRequest
+
+ALICE = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
+"""The game that alice and bob play from its creation to its end."""
+
+ODD = "2e38c64c-79b9-4d44-879d-37096b8eb879"
+"""The game of the odd nicknames."""
+
+TWICE = "0ebffd3e-4da0-48d4-bd66-28ad15a57b9f"
+"""The game in which a parameter was sent twice."""
+
+
+@dataclass
+class Recording:
+    """The service, and the recording that it is held against.
+
+    The recording left out some requests that it made: they are made up for from the answers that
+    came later. What is ours to choose (uuids, seats, hands) is taken from the recording.
+    """
+
+    pairs: Sequence[dict[str, Any]]
+
+    def __post_init__(self) -> None:
+        # By real chance alice's bets would hold in one run of 170, and bob would be out instead.
+        self.chance = RecordedChance(seeded_deal(1))
+        clock = FakeClock()
+        self.store = sqlite_games(MEMORY, clock)
+        self.client = Client(self.store, clock, self.chance)
+
+    def ask(self, pair: dict[str, Any]) -> Reply:
+        """Send a recorded request."""
+        self._prepare(pair)
+        request = pair["request"]
+        return self.client.send(WireRequest(request["method"], request["target"]))
+
+    def full_house(self) -> None:
+        """Give the game of the odd nicknames eight players, as it had with all of them."""
+        number, status = 0, 200
+        while status == 200:
+            number += 1
+            status = self.client.get(f"/games/{ODD}/join", nickname=f"filler{number}").status
+
+    def create(self, uuid: str) -> None:
+        """Create a game with this uuid."""
+        self.chance.uuids = [uuid]
+        assert self.client.create() == uuid
+
+    def _prepare(self, pair: dict[str, Any]) -> None:
+        """Make sure that what the request is about is as it was for the original."""
+        case, body = pair["case"], pair["body"]
+        if case in {"join.oknick.one", "join.double.param"}:
+            self.create(ODD if case == "join.oknick.one" else TWICE)
+        if isinstance(body, dict):
+            self.chance.uuids = [body[key] for key in ("game_uuid", "player_uuid") if key in body]
+        if case == "start.ok":
+            self._prepare_alices_game()
+        elif case == "state.finished.observer":
+            self._play_on()
+        elif case.startswith(("state.started.", "state.3p.")) or case == "join.full":
+            self._place(pair)
+        elif case == "create.at10000":
+            self._crowd(MAX_GAMES)
+
+    def _prepare_alices_game(self) -> None:
+        """Bob begins; the hands of rounds 1, 2 and 11 are known, of round 2 only alice's."""
+        self.chance.orders = {2: (1, 0)}
+        first = hands_of(self._body("state.past.round1.observer"))
+        alices = hands_of(self._body("state.round2.alice"))[0]
+        bobs = next(card for card in self.chance.deal(24) if card not in alices)
+        last = hands_of(self._body("state.finished.lastround"))
+        self.chance.hands = [
+            tuple(card for hand in hands for card in hand)
+            for hands in (first, [[bobs], alices], last)
+        ]
+
+    def _play_on(self) -> None:
+        """Make the moves that the recording left out: alice bets 87, bob checks, to the end."""
+        bets = next(p for p in self.pairs if p["case"] == "play.flow")["request"]["target"]
+        checks = next(p for p in self.pairs if p["case"] == "play.ok.check")["request"]["target"]
+        while self.client.get(f"/games/{ALICE}").json["status"] == "Running":
+            for target in (bets, checks):
+                assert self.client.send(WireRequest("GET", target)).status == 200
+
+    def _body(self, case: str) -> dict[str, Any]:
+        body: dict[str, Any] = next(p for p in self.pairs if p["case"] == case)["body"]
+        return body
+
+    def _place(self, pair: dict[str, Any]) -> None:
+        """Put a game into the store as the recorded answers show it."""
+        uuid = pair["request"]["target"].split("/")[3].partition("?")[0]
+        case = pair["case"]
+        if case.startswith("state.started."):
+            self._replace(uuid, pair["body"])
+        elif case == "state.3p.afterelimination.observer":
+            seen = self._body("state.3p.active.auth")
+            self._replace(uuid, seen, [self._body("state.3p.elimround")])
+        elif case == "state.3p.finished":
+            closed = ("state.3p.finished.afterelim", "state.3p.finished.last")
+            self._replace(uuid, pair["body"], [self._body(one) for one in closed])
+        elif case == "join.full":
+            players = self._players(uuid, self._body("state.started.8p"))
+            self.store.create(GameRecord(uuid, START, admin="p0", players=players))
+
+    def _replace(
+        self, uuid: str, state: dict[str, Any], closed: Sequence[dict[str, Any]] = ()
+    ) -> None:
+        """Make the game what a state and some of its past rounds show."""
+        if self.store.read(uuid) is None:
+            self.store.create(GameRecord(uuid, START))
+        admin, players = state["admin_nickname"], self._players(uuid, state)
+        game = GameRecord(uuid, START, admin=admin, players=players, round=_round(state))
+        for snapshot in (*map(_round, closed), None):
+            saved = self.store.read(uuid)
+            assert saved is not None
+            self.store.write(saved, game, snapshot)
+
+    def _players(self, uuid: str, state: dict[str, Any]) -> tuple[Player, ...]:
+        """The players, with the uuids of those who asked about their own game."""
+        known = {"state.3p.eliminated.auth": "p2"}
+        keys: dict[str, str] = {}
+        for pair in self.pairs:
+            asked = re.search(rf"{uuid}.*player_uuid=([0-9a-f-]+)", pair["request"]["target"])
+            hands = pair["body"].get("hands", []) if isinstance(pair["body"], dict) else []
+            name = known.get(pair["case"]) or (hands[0]["nickname"] if len(hands) == 1 else None)
+            if asked and name:
+                keys[name] = asked[1]
+        names = [player["nickname"] for player in state["players"]]
+        return tuple(Player(name, key_of(keys.get(name, name))) for name in names)
+
+    def _crowd(self, number: int) -> None:
+        """Fill the store up to so many games."""
+        for _ in range(number - self.store.count_all()):
+            self.store.create(GameRecord(str(uuid4()), START))
+
+
+def _round(state: dict[str, Any]) -> Round:
+    """A round as a state shows it; hands that it hides are made up."""
+    names = [player["nickname"] for player in state["players"]]
+    shown = dict(zip((hand["nickname"] for hand in state["hands"]), hands_of(state), strict=True))
+    turn = state["cp_nickname"]
+    deck = [card for card in seeded_deal(1)(24) if all(card not in hand for hand in shown.values())]
+    n_cards = tuple(player["n_cards"] for player in state["players"])
+    hands = tuple(
+        tuple(shown[name]) if name in shown else tuple(deck.pop() for _ in range(cards))
+        for name, cards in zip(names, n_cards, strict=True)
+    )
+    return Round(
+        state["round_number"],
+        state["max_cards"],
+        n_cards,
+        hands,
+        names.index(turn) if isinstance(turn, str) else None,
+        tuple(Move(names.index(one["player"]), one["action_id"]) for one in state["history"]),
+    )
+
 
 BOTH_KEYS = ("/make-public", "/make-private", "/play")
 """Where the original's documentation says `message` and its code `error`, we send both.

@@ -1,17 +1,18 @@
 """`solved`: what it looks up in the trained tables, and the file that holds them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.blef_positions import positions
 
 from cardsharp.blef.actions import BETS, name_of
-from cardsharp.blef.cards import DECK, sort_hand
+from cardsharp.blef.cards import DECK, Hand, sort_hand
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import max_cards
+from cardsharp.blef.state import Move
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.large import BONDS, CLASSES, KINDS, bond, known, mixture
 from cardsharp.blef.strategies.odds import bits_of
@@ -19,6 +20,26 @@ from cardsharp.blef.strategies.sight import OPENING, Shape
 from cardsharp.blef.strategies.tabled import looked_up
 from cardsharp.blef.strategies.trained import Rows, read, trained, write
 from cardsharp.errors import ConfigError
+
+Cards = tuple[int, int]
+
+
+def position(cards: Cards, hand: Hand, *bets: int) -> Position:
+    """What the player to move sees of a round of two after these bets."""
+    role = len(bets) % 2
+    hands = (hand, ()) if role == 0 else ((), hand)
+    history = tuple(Move(place % 2, bet) for place, bet in enumerate(bets))
+    return Position(role, 1, max_cards(2), cards, hands, role, history)
+
+
+@st.composite
+def positions(draw: st.DrawFn, rounds: Sequence[Cards]) -> Position:
+    """Any position of these rounds, also such as nobody would come to."""
+    cards = draw(st.sampled_from(rounds))
+    bets = sorted(draw(st.sets(st.integers(0, len(BETS) - 1), max_size=6)))
+    hand = draw(st.permutations(DECK))[: cards[len(bets) % 2]]
+    return position(cards, sort_hand(hand), *bets)
+
 
 TRAINED = sorted(trained().rounds)
 

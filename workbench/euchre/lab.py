@@ -1,17 +1,100 @@
 """What Euchre brings to the lab: services as players, the engine's worlds, compiled or not."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
-from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.actions import Question
-from cardsharp.euchre.position import Position
+from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Question
+from cardsharp.euchre.game import GAME
+from cardsharp.euchre.journal import decision_entry
+from cardsharp.euchre.position import Position, project
+from cardsharp.euchre.records import (
+    BidEvent,
+    DealKey,
+    DefenseEvent,
+    Event,
+    PlayEvent,
+    Record,
+    SwapEvent,
+    encode_event,
+)
+from cardsharp.euchre.replay import header_body
+from cardsharp.euchre.rules import score
+from cardsharp.euchre.simulation import Dealt
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
-from workbench.euchre.kept import kept_deals
+from cardsharp.euchre.table import SEATS, Table, turn
 from workbench.euchre.remote import RemotePlayer
-from workbench.lab.extras import Extras, LabMatch
+from workbench.lab.extras import Extras, LabMatch, Taken
 from workbench.twins import twin_function
+
+
+def kept_deals(told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    """The deals of the match for the log."""
+    by_deal = groupby(told.taken, key=lambda taken: len(taken.state.past))
+    for (number, taken), dealt in zip(by_deal, told.end.deals, strict=True):
+        key = DealKey(told.match_id, 0, number + 1)
+        yield _record(told, key, dealt), list(_moves(told, key, list(taken)))
+
+
+def _record(told: LabMatch, key: DealKey, dealt: Dealt) -> MatchRecord:
+    """A deal's header and outcome, for the seats that the first player has in it."""
+    ours = [seat for seat in SEATS if dealt.chair(seat) in told.seats]
+    header = {
+        **told.header(GAME.name),
+        **header_body(Record(key, dealt.deal.cards)),
+        "seats": {str(seat): told.names[dealt.chair(seat)] for seat in ours},
+    }
+    points = score(dealt.deal.table).points
+    mine, theirs = points[ours[0] % 2], points[1 - ours[0] % 2]
+    result = "won" if mine else "lost" if theirs else "passed out"
+    outcome = {"result": result, "scores": list(points), "turns": len(dealt.deal.table.bids)}
+    name = f"{told.match_id}-{key.deal}"
+    return MatchRecord(name, Status.FINISHED, told.at, header, outcome=outcome)
+
+
+def _moves(told: LabMatch, key: DealKey, taken: Sequence[Taken]) -> Iterator[MoveRecord]:
+    for number, one in enumerate(taken):
+        dealt: Dealt = one.state.now
+        now = turn(dealt.deal.table)
+        if now is None:
+            raise ValueError("Nobody was asked there.")
+        position = project(dealt.deal, now.seat)
+        intent: Body | None = None
+        if one.decided is not None:
+            name = told.names[dealt.chair(now.seat)]
+            entry = decision_entry(key, position, position, one.decided)
+            intent = {**entry, "strategy": name, "worker": "lab"}
+        event = encode_event(_event(position, one.action))
+        yield MoveRecord(number, intent, {"event": event})
+
+
+def _event(position: Position, action: Action) -> Event:
+    """An answer as the service stores it."""
+    table, seat = position.table, position.seat
+    match action:
+        case Bid(suit, alone):
+            return BidEvent(
+                ours=True,
+                round=1 + len(table.bids) // len(SEATS),
+                pos=seat,
+                suit=-1 if suit is None else suit,
+                alone=alone,
+            )
+        case Discard(card):
+            return SwapEvent(_caller(table), card)
+        case Defend(alone):
+            return DefenseEvent(seat, alone)
+    return PlayEvent(len(table.complete_tricks), len(table.trick), seat, action.card)
+
+
+def _caller(table: Table) -> int:
+    call = table.call
+    if call is None:
+        raise ValueError("Nobody has called.")
+    return call.seat
+
 
 ENGINE = "pimc"
 
