@@ -20,6 +20,41 @@ def confirmed(page: Page) -> None:
     page.get_by_role("button", name="Yes, do it").click()
 
 
+def founded(page: Page, url: str) -> None:
+    """A contest is asked for; the page asks whether to begin it."""
+    page.goto(url)
+    page.get_by_label("Name").fill("cup")
+    page.get_by_label("Matches a pairing").fill("1")
+    page.get_by_role("button", name="Create…").click()
+    expect(page.get_by_role("button", name="Yes, do it")).to_be_visible()
+
+
+def entered(page: Page, *teams: str) -> None:
+    page.get_by_label("One a line").fill("\n".join(teams))
+    page.get_by_role("button", name="Enter…").click()
+    confirmed(page)
+    expect(page.locator(".sheet")).to_have_count(len(teams))
+
+
+def renamed(page: Page) -> None:
+    page.get_by_role("link", name="Back to cup").click()
+    row = page.get_by_role("row", name="Weekend Bananas")
+    row.get_by_text("Change").click()
+    row.get_by_label("New name").fill("Monday Apples")
+    row.get_by_role("button", name="Rename…").click()
+    confirmed(page)
+
+
+def undone(page: Page) -> None:
+    """To pause is thought better of; the last act is taken back."""
+    page.get_by_role("link", name="Pause…").click()
+    page.get_by_role("link", name="No, go back").click()
+    expect(page.locator(".acts li")).to_have_count(6)
+    page.get_by_role("link", name="Undo:").click()
+    confirmed(page)
+    expect(page.locator(".acts .undone")).to_have_count(1)
+
+
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 def test_a_contest_is_organised_without_script(
     browser: Browser, tmp_path: Path, width: int
@@ -41,26 +76,12 @@ def test_a_contest_is_organised_without_script(
             http_credentials=LOGIN,
         ) as page,
     ):
-        page.goto(url)
-        page.get_by_label("Name").fill("cup")
-        page.get_by_label("Matches a pairing").fill("1")
-        page.get_by_role("button", name="Create…").click()
-        expect(page.get_by_role("button", name="Yes, do it")).to_be_visible()
+        founded(page, url)
         looked("ask")
         confirmed(page)
-        page.get_by_label("One a line").fill(
-            "Goal Diggers\nWeekend Bananas\nHouse, captain\n" + "W" * 90
-        )
-        page.get_by_role("button", name="Enter…").click()
-        confirmed(page)
-        expect(page.locator(".sheet")).to_have_count(4)
+        entered(page, "Goal Diggers", "Weekend Bananas", "House, captain", "W" * 90)
         looked("sheets")
-        page.get_by_role("link", name="Back to cup").click()
-        row = page.get_by_role("row", name="Weekend Bananas")
-        row.get_by_text("Change").click()
-        row.get_by_label("New name").fill("Monday Apples")
-        row.get_by_role("button", name="Rename…").click()
-        confirmed(page)
+        renamed(page)
         with kept_in(tmp_path / "cup") as records:
             any(Director(records, FakeTables()).step() for _ in range(6))
         page.reload()
@@ -70,12 +91,7 @@ def test_a_contest_is_organised_without_script(
         looked("contest")
         pairing.get_by_role("button", name="Decide…").click()
         confirmed(page)
-        page.get_by_role("link", name="Pause…").click()
-        page.get_by_role("link", name="No, go back").click()
-        expect(page.locator(".acts li")).to_have_count(6)
-        page.get_by_role("link", name="Undo:").click()
-        confirmed(page)
-        expect(page.locator(".acts .undone")).to_have_count(1)
+        undone(page)
         page.get_by_role("link", name="Contests").click()
         expect(page.get_by_label("Matches a pairing")).to_be_visible()
         looked("contests")

@@ -117,6 +117,27 @@ def in_the_cloud(folder: Path, clock: HandClock) -> Iterator[Place]:
             yield records, arena.url, client
 
 
+def hidden_from_spectators(cup: Cup, known: list[str], later: list[str]) -> None:
+    for path, (status, raw) in cup.seen(later).items():
+        # That a match ran was to be seen before, and that it did is on the page still.
+        told = known if path == "/contest" else ()
+        assert not any(one.encode() in raw for one in later if one not in told), path
+        is_page = path in PATHS or re.fullmatch("/matches/[0-9a-f]+", path)
+        assert status == (200 if is_page else 404), path
+
+
+def hidden_from_bob(cup: Cup, known: list[str], later: list[str]) -> None:
+    """He sees his own matches, and no others."""
+    own = {one.id for one in cup.organiser.matches(ids=tuple(later)) if BOB in one.player_ids}
+    for path, (_, raw) in cup.seen([], BOB).items():
+        told = {*known} if path == "/contest" else set()
+        assert {one for one in later if one.encode() in raw} <= own | told, path
+    for one in later:
+        held = "holds this match back" in cup.client.get(f"/matches/{one}", BOB).text
+        assert held == (one not in own)
+    assert {one["_id"] for one in cup.client.get("/api/matches", BOB).json()} >= own
+
+
 @pytest.mark.parametrize("home", [at_home, in_the_cloud])
 def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_it(
     tmp_path: Path, home: Callable[[Path, HandClock], AbstractContextManager[Place]]
@@ -154,22 +175,10 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
         assert cup.seen([*known, tried]) == before
         later = [one for one in cup.begun if one not in shown]
         assert {*later} > {*running}
-        for path, (status, raw) in cup.seen(later).items():
-            # That a match ran was to be seen before, and that it did is on the page still.
-            told = known if path == "/contest" else ()
-            assert not any(one.encode() in raw for one in later if one not in told), path
-            is_page = path in PATHS or re.fullmatch("/matches/[0-9a-f]+", path)
-            assert status == (200 if is_page else 404), path
+        hidden_from_spectators(cup, known, later)
         # A team sees what it plays, and of the others no more than spectators do.
-        own = {one.id for one in organiser.matches(ids=tuple(later)) if BOB in one.player_ids}
         assert cup.seen([], BOB)["/contest"] == of_bob == before["/contest"]
-        for path, (_, raw) in cup.seen([], BOB).items():
-            told = {*known} if path == "/contest" else set()
-            assert {one for one in later if one.encode() in raw} <= own | told, path
-        for one in later:
-            held = "holds this match back" in client.get(f"/matches/{one}", BOB).text
-            assert held == (one not in own)
-        assert {one["_id"] for one in client.get("/api/matches", BOB).json()} >= own
+        hidden_from_bob(cup, known, later)
         # The organiser sees all, and in the end everybody does.
         whole = cup.seen(later, ADMIN)
         assert b"Won by" in whole["/contest"][1]
