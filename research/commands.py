@@ -9,6 +9,7 @@ _EXAMPLES = """\
 Examples:
   cardsharp research train --out captain.json   the captain's weights
   cardsharp research solve blef                 what Blef's solved tables lack
+  cardsharp research losses                     what captain lacks in the last cards
   cardsharp research blef check                 what Blef's trained tables lack
   cardsharp research study OPPONENT             a new entry for `adaptive`"""
 
@@ -28,6 +29,11 @@ app.command(
     "research.deadmansdraw.commands:study",
     name="study",
     help="Make an entry for `adaptive` from an opponent's logged matches.",
+)
+app.command(
+    "research.deadmansdraw.losses:losses",
+    name="losses",
+    help="What a player loses against perfect play of the last cards.",
 )
 app.command("research.blef.commands:app", name="solve", help="Solve what can be solved exactly.")
 app.command(

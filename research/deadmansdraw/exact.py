@@ -1,0 +1,159 @@
+"""The exact solver of the engine: what each option is worth where few cards are unseen."""
+
+from collections.abc import Mapping
+from ctypes import (
+    Structure,
+    byref,
+    c_bool,
+    c_double,
+    c_int,
+    c_int8,
+    c_int16,
+    c_int32,
+    c_int64,
+    c_uint64,
+    c_void_p,
+)
+from dataclasses import dataclass
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Suit
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, NUMBER, bits_of
+from research.deadmansdraw.engine import Engine, Twin
+
+_NOTHING, _DRAW, _END_TURN, _MOST_OPTIONS, _OFFER = -1, 60, 61, 12, 3
+_MOST_LOSSES = 500
+
+
+class _Table(Structure):
+    """`Table` of core.h."""
+
+    _fields_ = (
+        ("bank", c_uint64 * 2),
+        ("pile", c_uint64),
+        ("discard", c_uint64),
+        ("area", c_uint64),
+        ("entered", c_int8 * len(SUIT_ORDER) * 2),
+        ("suits_held", c_int8 * 2),
+        ("lying", c_int8 * len(SUIT_ORDER)),
+        ("lying_count", c_int8),
+        ("lying_when_drawn", c_int8),
+        ("player", c_int8),
+        ("pending", c_int8),
+        ("owed", c_int8),
+        ("offer", c_int8 * _OFFER),
+        ("offered", c_int8),
+        ("known_top", c_int8),
+        ("refused", c_int8),
+        ("turn", c_int16),
+        ("over", c_bool),
+    )
+
+
+class _Option(Structure):
+    """`Option` of search.h."""
+
+    action: int
+    value: float
+    _fields_ = (("action", c_int), ("value", c_double))
+
+
+class Lost(Structure):
+    """`Loss` of loss.c: what a decision lost, below 0 where the solver gave up."""
+
+    left: int
+    pending: int
+    chosen: int
+    best: int
+    loss: float
+    nodes: int
+    sampled: bool
+    _fields_ = (
+        *((name, c_int32) for name in ("left", "pending", "chosen", "best")),
+        *(("loss", c_double), ("nodes", c_int64), ("sampled", c_bool)),
+    )
+
+    @property
+    def kind(self) -> str:
+        """The effect that was answered, or whether it was to draw or to stop."""
+        return "draw or stop" if self.pending == _NOTHING else SUIT_ORDER[self.pending].value
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is worked out.
+
+    `bits` is the size of the memory, 96 bytes times 2 to its power; a position is given up after
+    `nodes` that had to be worked out. A bonus that may turn out in more than `picks` ways is not
+    exact: so many are tried.
+    """
+
+    bits: int = 20
+    nodes: int = 10_000_000
+    picks: float = 1e9
+
+
+class Solver:
+    """The exact solver, with what it remembers from one position to the next."""
+
+    def __init__(self, engine: Engine, effort: Effort) -> None:
+        self.library, self.effort = engine.library, effort
+        self.library.exact_new.argtypes = (c_int, c_int64, c_double)
+        self.library.exact_new.restype = c_void_p
+        self.library.exact_free.argtypes = (c_void_p,)
+        self.library.exact_weigh.argtypes = (c_void_p, c_void_p, c_void_p)
+        self.library.losses_of.argtypes = (
+            *(c_void_p, c_void_p, c_void_p, c_uint64, c_uint64),
+            *(c_int, c_void_p, c_int),
+        )
+        self.address = self.library.exact_new(effort.bits, effort.nodes, effort.picks)
+
+    def __del__(self) -> None:
+        self.library.exact_free(self.address)
+
+    def weigh(self, position: Position) -> Mapping[Action, float] | None:
+        """Each option of the player to act with its chance; None where it gave up.
+
+        Refusing an Oracle's card is left out, being never better than stopping or taking.
+        """
+        options, table = (_Option * _MOST_OPTIONS)(), _table(position)
+        number = self.library.exact_weigh(self.address, byref(table), options)
+        found = {_action(position, one.action): one.value for one in options[:number]}
+        return found or None
+
+    def losses(self, player: Twin, seed: int, number: int, cards: int) -> list[Lost]:
+        """What a player loses in that match against itself, from so many unseen cards on."""
+        found = (Lost * _MOST_LOSSES)()
+        policy = player.policy
+        there = self.library.losses_of(
+            *(policy, policy, self.address, seed, number, cards, found, _MOST_LOSSES)
+        )
+        return found[:there]
+
+
+def _action(position: Position, code: int) -> Action:
+    if code in (_DRAW, _END_TURN) or position.pending is None:
+        return DRAW if code == _DRAW else END_TURN
+    return respond(position.pending.effect_type, SERVER_DECK[code])
+
+
+def _table(position: Position) -> _Table:
+    pending, known = position.pending, position.known_top
+    kind = None if pending is None else pending.effect_type
+    area = [NUMBER[card] for card in position.play_area]
+    offer = [NUMBER[card] for card in pending.cards] if pending and kind is EffectType.MAP else []
+    table = _Table(
+        bank=(bits_of(position.own), bits_of(position.other)),
+        pile=bits_of(position.unseen),
+        discard=bits_of(position.discard_pile),
+        area=bits_of(position.play_area),
+        lying_count=len(area),
+        pending=_NOTHING if kind is None else SUIT_ORDER.index(Suit(kind.value)),
+        owed=0 if pending is None else pending.kraken_count,
+        offered=len(offer),
+        known_top=NO_CARD if known is None else NUMBER[known],
+    )
+    table.lying[: len(area)] = area
+    table.offer[: len(offer)] = offer
+    return table

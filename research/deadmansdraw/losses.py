@@ -1,0 +1,175 @@
+"""`cardsharp research losses`: what a player loses against perfect play of the last cards."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cardsharp.errors import ConfigError
+from cardsharp.ratings import NORMAL_95
+from research.compiling import why_not
+from research.deadmansdraw.engine import Engine, load
+from research.deadmansdraw.exact import Effort, Solver
+from workbench.lab.options import Seed
+from workbench.show.options import Json
+from workbench.show.output import plain_table, print_json, results
+from workbench.show.progress import Bar
+
+_POSITIVE = validators.Number(gte=1)
+_WORST = 8
+
+
+class LostHere(BaseModel):
+    """A decision with a choice: what it lost as a chance to win, None where that is not known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    match: int
+    left: int
+    kind: str
+    loss: float | None
+    exact: bool
+    nodes: int
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class LossesOptions:
+    """Which positions, and how much is worked out."""
+
+    player: Annotated[str, Parameter(help="Who plays itself.")] = "captain"
+    cards: Annotated[int, Parameter(validator=_POSITIVE, help="Unseen cards, at most.")] = 6
+    matches: Annotated[int, Parameter(alias="-n", validator=_POSITIVE)] = 100
+    nodes: Annotated[int, Parameter(validator=_POSITIVE, help="Where it gives up.")] = 1_000_000
+    picks: Annotated[int, Parameter(validator=_POSITIVE)] = 64
+    """Of a bonus that may turn out in more ways, so many are tried; then it is not exact."""
+    seed: Seed = 1
+    out: Path | None = None
+    """Keeps each match; the same command goes on with what is there."""
+    as_json: Json = False
+
+    @property
+    def head(self) -> str:
+        """The first line of the file: what the losses hang on."""
+        names = ("player", "cards", "nodes", "picks", "seed")
+        return json.dumps({name: getattr(self, name) for name in names})
+
+
+def losses(*, options: LossesOptions = LossesOptions()) -> None:
+    """Hold each choice with few unseen cards against perfect play, and name the worst kinds.
+
+    Raises:
+        ConfigError: there is no compiler or no such player, or the file is of another run.
+    """
+    engine = _engine(options)
+    found = _kept(options)
+    done = {one.match for one in found} if found else set()
+    first = max(done, default=-1) + 1
+    with Bar(options.matches, "matches", done=min(first, options.matches)) as bar:
+        for number in range(first, options.matches):
+            fresh = list(_lost(engine, options, number))
+            found += fresh
+            _keep(options, fresh)
+            bar.advance()
+    _tell([one for one in found if one.match < options.matches], options)
+
+
+def _engine(options: LossesOptions) -> Engine:
+    engine = load()
+    if engine is None:
+        raise ConfigError(f"The solver needs the compiled engine. {why_not()}")
+    try:
+        engine.twin(options.player)
+    except KeyError:
+        raise ConfigError(f"The compiled engine has no player '{options.player}'.") from None
+    return engine
+
+
+def _lost(engine: Engine, options: LossesOptions, number: int) -> Iterator[LostHere]:
+    """By a solver that remembers nothing, so that a match hangs on no other."""
+    solver = Solver(engine, Effort(nodes=options.nodes, picks=options.picks))
+    player = engine.twin(options.player)
+    for one in solver.losses(player, options.seed, number, options.cards):
+        solved = one.loss >= 0
+        yield LostHere(
+            match=number,
+            left=one.left,
+            kind=one.kind,
+            loss=one.loss if solved else None,
+            exact=solved and not one.sampled,
+            nodes=one.nodes,
+        )
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+def _kept(options: LossesOptions) -> list[LostHere]:
+    if options.out is None:
+        return []
+    if not options.out.exists():
+        options.out.write_text(f"{options.head}\n", "utf-8")
+    head, *lines = options.out.read_text("utf-8").rpartition("\n")[0].splitlines()
+    try:
+        found = [LostHere.model_validate_json(line) for line in lines]
+    except ValidationError:
+        raise ConfigError(f"{options.out} holds no losses; give another file.") from None
+    if head != options.head:
+        raise ConfigError(f"{options.out} is of another run: {head}. Give another file.")
+    return found
+
+
+def _keep(options: LossesOptions, fresh: Sequence[LostHere]) -> None:
+    if options.out is not None:
+        with options.out.open("a", encoding="utf-8") as out:
+            out.writelines(f"{one.model_dump_json()}\n" for one in fresh)
+
+
+# --- what is told --------------------------------------------------------------------------------
+
+
+def summed(found: Sequence[LostHere]) -> dict[str, float]:
+    """The positions, how many were solved and how many exactly, and the mean loss in per cent."""
+    known = [one.loss for one in found if one.loss is not None] or [0.0]
+    return {
+        "positions": len(found),
+        "solved": sum(one.loss is not None for one in found),
+        "exact": sum(one.exact for one in found),
+        "loss": 100 * fmean(known),
+        "margin": 100 * NORMAL_95 * pstdev(known) / len(known) ** 0.5,
+        "nodes": max(one.nodes for one in found),
+    }
+
+
+def _tell(found: Sequence[LostHere], options: LossesOptions) -> None:
+    lefts = sorted({one.left for one in found})
+    every = {"all": summed(found)} if found else {}
+    by_left = {str(left): summed([one for one in found if one.left == left]) for left in lefts}
+    by_kind = {name: summed(group) for name, group in _worst(found)}
+    if options.as_json:
+        print_json({**asdict(options), "byLeft": every | by_left, "worst": by_kind})
+        return
+    columns = ("positions", "solved", "exact", "loss in %", "most nodes")
+    for title, rows in (("unseen", every | by_left), ("worst kinds", by_kind)):
+        table = plain_table(title, *columns, right=columns)
+        for name, row in rows.items():
+            figures = [f"{row[of]:.0f}" for of in ("positions", "solved", "exact")]
+            lost = f"{row['loss']:.3f} ± {row['margin']:.3f}"
+            table.add_row(name, *figures, lost, f"{row['nodes']:,.0f}")
+        results().print(table)
+
+
+def _worst(found: Sequence[LostHere]) -> list[tuple[str, list[LostHere]]]:
+    """The kinds of decision in which most is lost, in all."""
+    groups = defaultdict[str, list[LostHere]](list)
+    for one in found:
+        groups[f"{one.left} left, {one.kind}"].append(one)
+    return sorted(groups.items(), key=lambda group: -sum(one.loss or 0 for one in group[1]))[
+        :_WORST
+    ]

@@ -1,0 +1,433 @@
+/* The exact value of a position with few unseen cards: see exact.h.
+ *
+ * Positions of one key are worth the same: the key leaves out what no card that may still come into
+ * play can reach. It is kept as 124 bits; that two fall together by chance is one in 10^20. */
+#if defined(__x86_64__)
+#pragma GCC target("popcnt")
+#endif
+#include "exact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAYS = 4, LOW = 15, SAMPLED = 16, MOST_GAIN = 80 };
+
+typedef struct { uint64_t name, rest; double value; } Slot; /* `rest` ends with the cards left */
+
+struct Exact {
+    uint64_t sets;
+    int64_t nodes, most;
+    double picks;
+    bool sampled;
+    Slot slots[];
+};
+
+/* A turn under way. `saved` is what lies before the Anchor. */
+typedef struct { Cards own, other, pile, discard, area, saved; int lead; } Position;
+
+static double turn_of_next(Exact *exact, const Position *ended, Cards banked, Card known);
+static double place(Exact *exact, const Position *before, Card card, int owed);
+
+/* --- sets of cards --- */
+
+static const Cards LOWEST = 0x041041041041041u; /* the lowest card of each suit */
+
+static bool holds(Cards cards, Suit suit) { return cards & SUIT_MASK(suit); }
+
+/* All cards of the suits of `cards`. */
+static Cards suits_of(Cards cards) {
+    Cards lower = LOWEST * 31, any = (((cards & lower) + lower) | cards) & LOWEST << 5;
+    return any | (any - (any >> 5));
+}
+
+/* The cards, and all below one of them in its suit. */
+static Cards with_lower(Cards cards) {
+    cards |= cards >> 1 & ~(LOWEST * 32);
+    cards |= cards >> 2 & ~(LOWEST * 48);
+    return cards | (cards >> 4 & ~(LOWEST * 60));
+}
+
+static Cards highest(Cards cards) {
+    Cards under = with_lower(cards);
+    return under & ~(under >> 1 & ~(LOWEST * 32));
+}
+
+static int points(Cards bank) {
+    return count(with_lower(bank)) + count(highest(bank)) + 2 * holds(bank, MERMAID);
+}
+
+/* --- what can still happen --- */
+
+/* What may come: suits that may yet come to lie, as all their cards; whether the opponent may have
+ * another turn, a treasure bring cards, and a bank lose any. */
+typedef struct { Cards come; bool reply, bonus, own_falls, other_falls; } Reach;
+
+static const Cards PAIR = SUIT_MASK(CHEST) | SUIT_MASK(KEY);
+
+static Cards spread(const Position *at, const Reach *reach, Cards come, bool bonus) {
+    Cards own = at->own | at->area, cards = 0;
+    if (come & (SUIT_MASK(HOOK) | SUIT_MASK(SWORD))) {
+        if (reach->reply) cards |= own | at->other;
+        cards |= come & SUIT_MASK(HOOK) ? at->own : 0;
+        cards |= come & SUIT_MASK(SWORD) ? at->other : 0;
+        if (bonus) cards |= at->discard;
+    }
+    if (come & SUIT_MASK(MAP)) {
+        cards |= at->discard | at->area;
+        if (come & SUIT_MASK(CANNON)) cards |= own | at->other;
+    }
+    return cards;
+}
+
+/* `forced` of the draws to come must be made by who is to act. */
+static Reach reach_of(const Position *at, int forced) {
+    const Cards robbers = SUIT_MASK(SWORD) | SUIT_MASK(CANNON);
+    Reach reach = {suits_of(at->pile), count(at->pile) > forced, false, false, false};
+    Cards lying = suits_of(at->area), before, may;
+    do {
+        before = reach.come;
+        may = reach.reply ? before : before & ~lying;
+        reach.bonus = ((may | lying) & PAIR) == PAIR;
+        reach.come |= suits_of(spread(at, &reach, may, reach.bonus));
+    } while (reach.come != before);
+    bool hook = may & SUIT_MASK(HOOK), robber = may & robbers;
+    reach.own_falls = hook || (reach.reply && robber);
+    reach.other_falls = robber || (reach.reply && hook);
+    return reach;
+}
+
+/* --- what is remembered --- */
+
+typedef struct { Cards own, other, pile, discard, area, saved; int lead, mark; } Key;
+
+enum { BEGINS, FREE, OWED }; /* a turn's beginning, free to stop, or with so many draws owed */
+
+static int forced_by(int mark) { return mark == BEGINS ? 1 : mark == FREE ? 0 : mark - OWED; }
+
+/* What of a position still matters at such a moment. */
+static Key key_of(const Position *at, int mark) {
+    Reach reach = reach_of(at, forced_by(mark));
+    Key key = {at->own, at->other, at->pile, at->discard, at->area, at->saved, at->lead, mark};
+    bool folds = !reach.bonus && !(reach.come & SUIT_MASK(SWORD));
+    if (!reach.bonus && !(reach.come & SUIT_MASK(MAP))) key.discard = 0;
+    if (!reach.own_falls) key.own = highest(at->own);
+    if (!reach.other_falls) key.other = highest(at->other);
+    if (folds && !reach.own_falls) {
+        Cards gone = key.own & ~(reach.come | suits_of(at->area));
+        key.lead += points(gone);
+        key.own &= ~gone;
+    }
+    if (folds && !reach.other_falls) {
+        Cards gone = key.other & ~(reach.reply ? reach.come : 0);
+        key.lead -= points(gone);
+        key.other &= ~gone;
+    }
+    return key;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ (hash >> 32);
+}
+
+static bool is_of(const Slot *slot, const Slot *name) {
+    return slot->name == name->name && !((slot->rest ^ name->rest) & ~(uint64_t)SAMPLED);
+}
+
+/* The slot of a position, or the one to give it: empty, or with the fewest cards left. */
+static Slot *slot_of(Exact *exact, const Position *at, int mark, Slot *name) {
+    Key key = key_of(at, mark);
+    uint64_t words[] = {key.own, key.other, key.pile, key.discard, key.area, key.saved};
+    uint64_t one = (uint64_t)(uint32_t)(key.lead * 8 + key.mark), two = one + 0x94d049bb133111ebu;
+    for (int i = 0; i < 6; i++) {
+        one = mix(one, words[i]);
+        two = mix(two + words[i], 0xbf58476d1ce4e5b9u * (unsigned)(i + 1));
+    }
+    *name = (Slot){one, (two & ~(uint64_t)(LOW | SAMPLED)) | (unsigned)count(at->pile), 0.0};
+    Slot *set = exact->slots + WAYS * (two >> 5 & (exact->sets - 1)), *worst = set;
+    for (Slot *slot = set; slot < set + WAYS; slot++) {
+        if (is_of(slot, name)) return slot;
+        if ((slot->rest & LOW) < (worst->rest & LOW)) worst = slot;
+    }
+    return worst;
+}
+
+/* --- the end of a turn --- */
+
+static double of_lead(int lead) { return lead > 0 ? 1.0 : lead ? 0.0 : 0.5; }
+
+static bool treasure(Cards cards) { return holds(cards, CHEST) && holds(cards, KEY); }
+
+static double ways_of(int number, int chosen) {
+    double ways = chosen <= number;
+    for (int i = 0; i < chosen; i++) ways = ways * (number - i) / (i + 1);
+    return ways;
+}
+
+typedef struct {
+    Exact *exact;
+    const Position *ended;
+    Cards banked, apart; /* of the suits `apart` only points count */
+    Card known;
+    double ways[SUITS + 1][MOST_GAIN]; /* of picking so many of `apart` for so many points */
+} Bonus;
+
+/* One more suit of which only the points count. */
+static void add_suit(Bonus *bonus, Cards cards, int wanted) {
+    double before[SUITS + 1][MOST_GAIN];
+    int held = points(bonus->banked);
+    memcpy(before, bonus->ways, sizeof before);
+    for (int lower = 0; cards; cards &= cards - 1, lower++) {
+        int gain = points(bonus->banked | BIT(lowest(cards))) - held;
+        for (int taken = 1; taken <= lower + 1 && taken <= wanted; taken++) {
+            double ways = ways_of(lower, taken - 1);
+            for (int there = 0; there + taken <= wanted; there++) {
+                for (int won = 0; won + gain < MOST_GAIN; won++) {
+                    bonus->ways[there + taken][won + gain] += ways * before[there][won];
+                }
+            }
+        }
+    }
+}
+
+/* With `got` picked one by one, and `wanted` more of those of which only points count. */
+static double with_points(const Bonus *bonus, Cards got, int wanted) {
+    Position picked = *bonus->ended;
+    double sum = 0.0;
+    picked.discard &= ~got;
+    for (int won = 0; won < MOST_GAIN; won++) {
+        double ways = bonus->ways[wanted][won];
+        picked.lead = bonus->ended->lead + won;
+        if (!ways) continue;
+        sum += ways * turn_of_next(bonus->exact, &picked, bonus->banked | got, bonus->known);
+    }
+    return sum;
+}
+
+/* The sum over all picks of `wanted` cards, those of `from` one by one. */
+static double over_picks(const Bonus *bonus, Cards got, Cards from, int wanted) {
+    double sum = with_points(bonus, got, wanted);
+    for (; from && wanted && bonus->exact->nodes <= bonus->exact->most; from &= from - 1) {
+        sum += over_picks(bonus, got | BIT(lowest(from)), from & (from - 1), wanted - 1);
+    }
+    return sum;
+}
+
+/* The mean over some picks, the same each time. */
+static double over_some(const Bonus *bonus, Cards from, int wanted) {
+    Rng rng = {bonus->ended->discard + (uint64_t)wanted};
+    int number = (int)bonus->exact->picks;
+    double sum = 0.0;
+    bonus->exact->sampled = true;
+    for (int i = 0; i < number && bonus->exact->nodes <= bonus->exact->most; i++) {
+        Cards rest = from, got = 0;
+        for (int j = 0; j < wanted; j++) got |= BIT(rng_take(&rng, &rest));
+        sum += with_points(bonus, got, 0);
+    }
+    return sum / number;
+}
+
+/* After `got` was banked and what else lay there thrown away. */
+static double collect(Exact *exact, const Position *ended, Cards got, Card known) {
+    int all = count(ended->discard), wanted = count(got) < all ? count(got) : all;
+    Bonus bonus = {exact, ended, ended->own | got, 0, known, {{1.0}}};
+    if (!treasure(got) || !wanted) return turn_of_next(exact, ended, bonus.banked, known);
+    Position begins = {ended->other, bonus.banked, ended->pile, ended->discard, 0, 0, 0};
+    Reach reach = reach_of(&begins, 1);
+    if (!reach.bonus && !reach.other_falls && !(reach.come & (SUIT_MASK(SWORD) | SUIT_MASK(MAP)))) {
+        bonus.apart = ended->discard & ~(reach.reply ? reach.come : 0);
+    }
+    for (Suit suit = 0; suit < SUITS; suit++) {
+        if (holds(bonus.apart, suit)) add_suit(&bonus, bonus.apart & SUIT_MASK(suit), wanted);
+    }
+    Cards singly = ended->discard & ~bonus.apart;
+    if (ways_of(count(singly), wanted) > exact->picks) return over_some(&bonus, ended->discard, wanted);
+    return over_picks(&bonus, 0, singly, wanted) / ways_of(all, wanted);
+}
+
+static double stop(Exact *exact, const Position *at, Card known) {
+    return collect(exact, at, at->area, known);
+}
+
+static double bust(Exact *exact, const Position *at, Card card) {
+    Position after = *at;
+    after.discard |= BIT(card) | (at->area & ~at->saved);
+    return collect(exact, &after, at->saved, NO_CARD);
+}
+
+/* --- drawing --- */
+
+static double next(Exact *exact, const Position *at, Card card, int owed) {
+    Position drawn = *at;
+    drawn.pile &= ~BIT(card);
+    return place(exact, &drawn, card, owed);
+}
+
+static double draw(Exact *exact, const Position *at, int owed) {
+    double sum = 0.0;
+    for (Cards rest = at->pile; rest; rest &= rest - 1) sum += next(exact, at, lowest(rest), owed);
+    return sum / count(at->pile);
+}
+
+/* A moment before the next draw. */
+static double moment(Exact *exact, const Position *at, int mark) {
+    if (exact->nodes > exact->most) return 0.0;
+    Slot name, *slot = slot_of(exact, at, mark, &name);
+    if (is_of(slot, &name)) {
+        exact->sampled |= (slot->rest & SAMPLED) != 0;
+        return slot->value;
+    }
+    bool sampled = exact->sampled;
+    exact->sampled = false;
+    exact->nodes++;
+    name.value = draw(exact, at, mark > OWED ? mark - OWED - 1 : 0);
+    if (mark == FREE) {
+        double stopped = stop(exact, at, NO_CARD);
+        if (stopped > name.value) name.value = stopped;
+    }
+    if (exact->nodes > exact->most) return 0.0;
+    double value = name.value;
+    slot = slot_of(exact, at, mark, &name); /* others may have come meanwhile */
+    name.value = value;
+    name.rest |= exact->sampled ? SAMPLED : 0;
+    exact->sampled |= sampled;
+    *slot = name;
+    return value;
+}
+
+static double turn_of_next(Exact *exact, const Position *ended, Cards banked, Card known) {
+    if (!ended->pile) return of_lead(points(banked) - points(ended->other) + ended->lead);
+    Position begins = {ended->other, banked, ended->pile, ended->discard, 0, 0, -ended->lead};
+    if (known != NO_CARD) return 1.0 - next(exact, &begins, known, 0);
+    return 1.0 - moment(exact, &begins, BEGINS);
+}
+
+static double after(Exact *exact, const Position *at, int owed) {
+    if (!at->pile) return stop(exact, at, NO_CARD);
+    int left = count(at->pile), draws = owed < left ? owed : left;
+    return moment(exact, at, draws ? OWED + draws : FREE);
+}
+
+/* --- effects --- */
+
+static double hook(Exact *exact, const Position *at, Card card) {
+    Position taken = *at;
+    taken.own &= ~BIT(card);
+    return place(exact, &taken, card, 0);
+}
+
+static double sword(Exact *exact, const Position *at, Card card) {
+    Position taken = *at;
+    taken.other &= ~BIT(card);
+    return place(exact, &taken, card, 0);
+}
+
+static double cannon(Exact *exact, const Position *at, Card card, int owed) {
+    Position shot = *at;
+    shot.other &= ~BIT(card);
+    shot.discard |= BIT(card);
+    return after(exact, &shot, owed);
+}
+
+static double map(Exact *exact, const Position *at, Card card) {
+    Position taken = *at;
+    taken.discard &= ~BIT(card);
+    return place(exact, &taken, card, 0);
+}
+
+static double best_target(Exact *exact, const Position *at, Suit effect, Cards targets, int owed) {
+    double best = -1.0;
+    for (; targets && best < 1.0; targets &= targets - 1) {
+        Card card = lowest(targets);
+        double value = effect == HOOK    ? hook(exact, at, card)
+                       : effect == SWORD ? sword(exact, at, card)
+                                         : cannon(exact, at, card, owed);
+        if (value > best) best = value;
+    }
+    return best;
+}
+
+static double map_to_come(Exact *exact, const Position *at) {
+    double values[DECK];
+    int number = 0;
+    for (Cards rest = at->discard; rest; rest &= rest - 1) {
+        values[number++] = map(exact, at, lowest(rest));
+    }
+    return best_of_offer(values, number);
+}
+
+static double shown(Exact *exact, const Position *at, Card card, int owed) {
+    double stopped = stop(exact, at, card), taken = next(exact, at, card, owed > 0 ? owed - 1 : 0);
+    return taken > stopped ? taken : stopped;
+}
+
+static double oracle_to_come(Exact *exact, const Position *at, int owed) {
+    double sum = 0.0;
+    for (Cards rest = at->pile; rest; rest &= rest - 1) {
+        sum += shown(exact, at, lowest(rest), owed);
+    }
+    return sum / count(at->pile);
+}
+
+static double place(Exact *exact, const Position *before, Card card, int owed) {
+    Position laid = *before, *at = &laid;
+    Suit suit = suit_of(card);
+    if (holds(at->area, suit)) return bust(exact, at, card);
+    if (suit == ANCHOR) at->saved = at->area;
+    at->area |= BIT(card);
+    Cards targets = suit == HOOK     ? highest(at->own)
+                    : suit == CANNON ? highest(at->other)
+                    : suit == SWORD  ? highest(at->other & ~suits_of(at->own))
+                                     : 0;
+    if (targets) return best_target(exact, at, suit, targets, owed);
+    if (suit == MAP && at->discard) return map_to_come(exact, at);
+    if (suit == ORACLE && at->pile) return oracle_to_come(exact, at, owed);
+    return after(exact, at, suit == KRAKEN ? KRAKEN_DRAWS : owed);
+}
+
+/* --- at the table --- */
+
+static double answer(Exact *exact, const Table *table, const Position *at, Card card) {
+    switch (table->pending) {
+        case HOOK: return hook(exact, at, card);
+        case SWORD: return sword(exact, at, card);
+        case CANNON: return cannon(exact, at, card, table->owed);
+        case MAP: return map(exact, at, card);
+        default: return next(exact, at, card, table->owed > 0 ? table->owed - 1 : 0);
+    }
+}
+
+int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]) {
+    int me = table->player, number = 0, owed = table->owed > 0 ? table->owed - 1 : 0;
+    Cards cards = answers(table), discard = table->discard | (table->pending == MAP ? cards : 0);
+    Position at = {table->bank[me], table->bank[1 - me], table->pile, discard, table->area,
+                   lies(table, ANCHOR) ? saved_cards(table) : 0, 0};
+    exact->nodes = 0;
+    exact->sampled = false;
+    for (; cards; cards &= cards - 1) {
+        options[number++] = (Option){lowest(cards), answer(exact, table, &at, lowest(cards))};
+    }
+    if (legal(table, DRAW)) {
+        Card known = table->known_top;
+        double value = known == NO_CARD ? draw(exact, &at, owed) : next(exact, &at, known, owed);
+        options[number++] = (Option){DRAW, value};
+    }
+    if (legal(table, END_TURN)) {
+        options[number++] = (Option){END_TURN, stop(exact, &at, table->known_top)};
+    }
+    return exact->nodes > exact->most ? 0 : number;
+}
+
+int64_t exact_nodes(const Exact *exact) { return exact->nodes; }
+
+bool exact_sampled(const Exact *exact) { return exact->sampled; }
+
+Exact *exact_new(int bits, int64_t most, double picks) {
+    Exact *exact = calloc(1, sizeof *exact + (WAYS * sizeof(Slot) << bits));
+    exact->sets = (uint64_t)1 << bits;
+    exact->most = most;
+    exact->picks = picks;
+    return exact;
+}
+
+void exact_free(Exact *exact) { free(exact); }

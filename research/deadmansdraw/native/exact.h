@@ -1,0 +1,20 @@
+/* The exact value of a position with few unseen cards: both play best, every chance counts. */
+#ifndef CARDSHARP_EXACT_H
+#define CARDSHARP_EXACT_H
+
+#include "search.h"
+
+typedef struct Exact Exact;
+
+/* Remembers 4 << `bits` positions of 24 bytes, and gives up after `most` that it had to work out. Of
+ * bonuses that may turn out in more than `picks` ways, it tries so many. */
+Exact *exact_new(int bits, int64_t most, double picks);
+void exact_free(Exact *exact);
+/* Each option of the player to act with its chance to win (a tie counts half), in the order of
+ * `weigh`; refusing an Oracle's card is left out as there. Their number, 0 where it gave up. */
+int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]);
+/* How many positions the last call worked out. */
+int64_t exact_nodes(const Exact *exact);
+bool exact_sampled(const Exact *exact); /* whether it tried some ways of a bonus alone */
+
+#endif

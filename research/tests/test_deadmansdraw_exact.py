@@ -1,0 +1,83 @@
+"""The exact solver says what trying everything by the rules says."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.perfect import values
+
+from cardsharp.deadmansdraw.actions import EffectType, respond
+from cardsharp.deadmansdraw.bank import bank_of
+from cardsharp.deadmansdraw.cards import SERVER_DECK
+from cardsharp.deadmansdraw.rules import legal_actions, start
+from cardsharp.deadmansdraw.simulation import Match, fair_chance, match_from
+from cardsharp.errors import ConfigError
+from research.deadmansdraw.engine import load
+from research.deadmansdraw.exact import Effort, Solver
+from research.deadmansdraw.losses import LossesOptions, losses
+from research.tests.decisions import needs_compiler
+
+BATCHES, EACH = 20, 50
+
+
+def tiny(dice: Random) -> Match:
+    """One to three cards left of a tiny deck, in which every suit is met."""
+    deck = dice.sample(SERVER_DECK, dice.randint(8, 12))
+    left, lying = dice.randint(1, 3), dice.randint(0, 2)
+    pile, area, rest = deck[:left], deck[left : left + lying], deck[left + lying :]
+    area = [card for at, card in enumerate(area) if card.suit not in {c.suit for c in area[:at]}]
+    banked, thrown = rest[:-4], rest[-4:]
+    cut = dice.randint(0, len(banked))
+    banks = bank_of(banked[:cut]), bank_of(banked[cut:])
+    return match_from(start(tuple(pile), tuple(thrown), dice.randrange(2), banks, tuple(area)))
+
+
+def on(match: Match, dice: Random) -> Match:
+    """The match some random actions later, not ended, so that effects are pending too."""
+    for _ in range(dice.randint(0, 3)):
+        later = match.after(dice.choice(legal_actions(match.state)), fair_chance(dice))
+        if later.state.active is None:
+            return match
+        match = later
+    return match
+
+
+@needs_compiler
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_tiny_decks_as_by_trying_everything(batch: int) -> None:
+    engine, dice, kinds = load(), Random(f"tiny/{batch}"), Counter[object]()
+    assert engine is not None
+    solver = Solver(engine, Effort(bits=12))
+    while kinds.total() < EACH:
+        match = on(tiny(dice), dice)
+        position = match.position
+        if position.known_top is not None and position.pending is None:
+            continue  # nobody tells the small solver that a card was refused
+        found, right = solver.weigh(position), values(match.state)
+        right.pop(respond(EffectType.ORACLE), None)
+        assert found == pytest.approx(right, abs=1e-12)
+        kinds[position.pending and position.pending.effect_type] += 1
+    assert len(kinds) >= 4
+
+
+@needs_compiler
+def test_losses_are_taken_up_from_their_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same command goes on; of what captain loses nearly all is known exactly."""
+
+    def told(**given: object) -> dict[str, dict[str, float]]:
+        losses(options=LossesOptions(cards=2, as_json=True, **given))  # type: ignore[arg-type]
+        document: dict[str, dict[str, dict[str, float]]] = json.loads(capsys.readouterr().out)
+        return document["byLeft"]
+
+    at_once, kept = told(matches=6), tmp_path / "kept.jsonl"
+    told(matches=2, out=kept)
+    assert told(matches=6, out=kept) == at_once
+    every = at_once["all"]
+    assert every["positions"] == every["solved"] >= every["exact"] > every["positions"] / 2
+    assert 0 <= every["loss"] < 10
+    with pytest.raises(ConfigError, match="of another run"):
+        told(matches=6, seed=2, out=kept)

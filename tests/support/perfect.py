@@ -1,0 +1,84 @@
+"""Perfect play of the last cards, by the rules alone: every action, next card and pick is tried."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from statistics import fmean
+
+from cardsharp.deadmansdraw.actions import Action, EffectType
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.rules import apply, legal_actions
+from cardsharp.deadmansdraw.state import State, TurnStart
+
+_SHOWN = 2
+"""An action brings a card and, where that is an Oracle, shows the next."""
+
+
+def values(state: State) -> dict[Action, float]:
+    """What each action is worth to the player to act.
+
+    The first card is known where an Oracle is pending, otherwise nobody knows the pile's order.
+    """
+    known = _shows(state)
+    return {action: _worth(state, action, known=known) for action in legal_actions(state)}
+
+
+def _worth(state: State, action: Action, *, known: bool) -> float:
+    player = 1 - state.player if state.between_turns else state.player
+    return fmean(
+        fmean(_chance(_plain(end, known=still), player, known=still) for end in picked)
+        for order in _orders(state.draw_pile, known=known)
+        for picked, still in [_ends(replace(state, draw_pile=order), action, known=known)]
+    )
+
+
+@cache
+def _chance(state: State, player: int, *, known: bool) -> float:
+    """The chance of `player`, a tie counting half."""
+    if state.outcome is not None:
+        winner = state.outcome.winner
+        return 0.5 if winner is None else float(winner == player)
+    best = max(_worth(state, action, known=known) for action in legal_actions(state))
+    return best if state.active == player else 1 - best
+
+
+def _shows(state: State) -> bool:
+    return state.pending is not None and state.pending.effect_type is EffectType.ORACLE
+
+
+def _orders(pile: tuple[Card, ...], *, known: bool) -> Iterator[tuple[Card, ...]]:
+    """The pile with each pair of cards that may come first."""
+    shown = min(_SHOWN, len(pile))
+    for first in combinations(pile, shown):
+        for pair in {first, first[::-1]}:
+            if not known or pair[:1] == pile[:1]:
+                yield (*pair, *(card for card in pile if card not in pair))
+
+
+def _ends(state: State, action: Action, *, known: bool) -> tuple[list[State], bool]:
+    """The states after `action` with each pick from the discard pile; whether the next is known."""
+    asked: list[tuple[tuple[Card, ...], int]] = []
+
+    def first(pile: tuple[Card, ...], number: int) -> tuple[Card, ...]:
+        asked.append((pile, number))
+        return pile[:number]
+
+    ends = [apply(state, action, first)[0]]
+    for pile, number in asked:
+        picks = combinations(pile, number)
+        ends = [apply(state, action, _picking(pick))[0] for pick in picks]
+    untouched = known and ends[0].draw_pile[:1] == state.draw_pile[:1]
+    return ends, untouched or _shows(ends[0])
+
+
+def _picking(pick: tuple[Card, ...]) -> Callable[[tuple[Card, ...], int], tuple[Card, ...]]:
+    return lambda _pile, _number: pick
+
+
+def _plain(state: State, *, known: bool) -> State:
+    """Without what makes no difference, so that equal positions are worked out once."""
+    top, thrown = int(known), tuple(sorted(state.discard_pile))
+    pile = (*state.draw_pile[:top], *sorted(state.draw_pile[top:]))
+    began = TurnStart(pile, thrown, state.banks)
+    return replace(state, draw_pile=pile, discard_pile=thrown, turn_start=began, last_delta=None)
