@@ -22,6 +22,7 @@ from support.browser import picture, serious, visited
 from support.contest_shown import Show, contest_shown
 from support.contests import teams
 from support.layout import faults, sketch
+from support.recorded import SAMPLE
 from support.stored import PLAYERS, any_match, named
 
 from cardsharp.cloud.clock import SystemClock
@@ -30,6 +31,7 @@ from cardsharp.contest.pages import file_page
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
+from workbench.cli import main
 from workbench.show.keeping import keep_match
 from workbench.watch.site import pages_over
 from workbench.watch.sources import source_of
@@ -154,6 +156,12 @@ def contest_as_file(shelf: Shelf) -> str:
     return file.as_uri()
 
 
+def statistics_as_file(shelf: Shelf) -> str:
+    file = shelf.folder / "statistics.html"
+    assert main(["stats", str(SAMPLE.file), "--limit", "2", "--html", str(file)]) == 0
+    return file.as_uri()
+
+
 PAGES: dict[str, Callable[[Shelf], str]] = {
     "list": at_log("/matches"),
     "list-empty": lambda shelf: f"{shelf.get('none', no_matches)}/matches",
@@ -180,6 +188,7 @@ PAGES: dict[str, Callable[[Shelf], str]] = {
     "contest-64": at_contest(64, 70),
     "contest-over": at_contest(8, None),
     "contest-file": contest_as_file,
+    "statistics-file": statistics_as_file,
 }
 """Each page there is, and in which state, by name."""
 

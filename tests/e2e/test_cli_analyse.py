@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from support.recorded import SAMPLE, looks
 
 import cardsharp.games
 from cardsharp.cloud.ports import MatchRecord, Status
+from cardsharp.deadmansdraw.arena.inputs import truthy
 from cardsharp.games import mounted
 from workbench.lab.extras import Taken
 from workbench.show.keeping import keep_match
@@ -131,6 +133,31 @@ def test_an_answer_that_tells_no_whole_match_says_what_to_ask(
     assert said.code == 2
     assert sentence in said.err
     assert "showevents=true" in said.err
+
+
+def test_statistics_are_one_page_of_charts_that_count_what_was_recorded(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """Autopicks are moves in which the arena was asked to pick, as the recording has them."""
+    page = tmp_path / "stats.html"
+    assert cli("stats", str(SAMPLE.file), "--limit", "1", "--html", str(page)).code == 0
+    text = page.read_text()
+    assert text.startswith("<!doctype html>")
+    assert "default-src &#39;none&#39;; style-src &#39;sha256-" in text
+    assert not re.findall("<script|<link|https?:", text)
+    ended = [match for match in SAMPLE.started() if match["final"]["last_look"]["active"] is None]
+    steps = [step for match in ended for step in match["steps"] if step.get("status") == 200]
+    asked = [
+        step for step in steps
+        if "action" in step and truthy(step["action"].get("autopick"))
+        and not any(event["eventType"] == "Comment" for event in step["response"])
+    ]  # fmt: skip
+    charted = text[text.index("Autopicks</figcaption>") :]
+    told = re.findall(r"<title>([^<:]+): ([\d,]+)</title>", charted[: charted.index("</figure>")])
+    assert f"{len(ended)} matches" in text
+    assert sum(int(count.replace(",", "")) for _, count in told) == len(asked) > 0
+    said = cli("stats", str(SAMPLE.file), "--tag", "nosuch")
+    assert (said.code, "with the tag nosuch" in said.err) == (2, True)
 
 
 def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:

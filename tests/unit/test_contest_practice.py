@@ -192,5 +192,5 @@ def test_busts_and_late_turns_are_counted_for_the_team_that_had_them(
     assert facts.points[1 - first] == 6
     assert facts.seconds == 7 * 9
     assert facts.turns == match.turn
-    office = cast("OrganisedArena", SimpleNamespace(view=lambda _match: view))
+    office = cast("OrganisedArena", SimpleNamespace(view=lambda _match, **_: view))
     assert ArenaTables(office).account(match.id).gone == (starts,), "two turns in a row"

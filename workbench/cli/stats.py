@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
-from math import isfinite
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
@@ -17,19 +16,22 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.judge import Judge, judging
-from cardsharp.replay import fault_of
+from cardsharp.replay import fault_of, header_of
 from workbench.cli.each import FIRST, OneGame
-from workbench.lab.analysed import AnalysedSide, Estimate, Group, analysed
+from workbench.cli.stats_page import JudgedMatches, estimate, page
+from workbench.lab.analysed import AnalysedSide, Group, analysed
 from workbench.lab.options import GameName
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.pools import pool_of
 from workbench.lab.runs import all_cores
-from workbench.show.decisions import amount
 from workbench.show.lookup import game_of
 from workbench.show.options import AnySource, Json, Store
-from workbench.show.output import print_json, results
+from workbench.show.output import print_json, results, write_file
 from workbench.show.progress import Bar
 from workbench.watch.sources import source_of
+
+_ROOM = 2
+"""So many of the judge's counts have room in the table."""
 
 _FEW = 8
 """So many matches are judged sooner than another process has started."""
@@ -63,8 +65,12 @@ class StatsOptions:
     """Group the matches by this."""
     player: str | None = None
     """Only matches that this strategy played."""
+    tag: str | None = None
+    """Only matches with this tag."""
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 100
-    """The newest so many matches."""
+    """Judge the newest so many matches."""
+    html: Path | None = None
+    """Write one page there instead: charts of all matches, and who deserved to win."""
     workers: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
     """Processes; else one a core."""
     store: Store = None
@@ -80,7 +86,7 @@ def stats(
 ) -> None:
     """Print results, accuracy and luck by opponent, by strategy, by day or by tag."""
     with source_of(source or options.store).reading() as log:
-        _stats(options, game_named(game), log)
+        _stats(options, game_named(game), log, source)
 
 
 def of_game(
@@ -92,19 +98,27 @@ def of_game(
 ) -> None:
     """Measure how well we decided and how lucky we were, in what a game's bot or service keeps."""
     with source_of(source or options.store, game).reading() as log:
-        _stats(options, game, log)
+        _stats(options, game, log, source)
 
 
-def _stats(options: StatsOptions, of: Game, log: MatchReader) -> None:
+def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None) -> None:
     judge = judging(of).judge
-    sides: list[AnalysedSide] = []
-    records = _finished(log, of, options.limit)
-    processes = 1 if len(records) <= _FEW else options.workers or all_cores()
-    matches = ((record, log.moves(record.match_id)) for record in records)
-    with pool_of(processes) as pool, Bar(len(records), "judging") as bar:
-        for found in analysed(of.name, matches, pool):
-            sides += [one for one in found if options.player in {None, one.player}]
-            bar.advance()
+    every = _finished(log, of, options.tag)
+    records = every[: options.limit]
+    judged = _judged(options, of, log, records)
+    sides = [side for _, found in judged for side in found]
+    if options.html is not None:
+        by_player = _groups(sides, By.STRATEGY, shares=judge.total == 1)
+        title = f"Statistics of {source}" if source else "Statistics"
+        text = page(
+            options.tag or title, log, every, JudgedMatches(len(records), judged, by_player, judge)
+        )
+        write_file(options.html, text)
+        if options.as_json:
+            print_json({"matches": len(every), "file": str(options.html)})
+        else:
+            results().print(f"{options.html} opens in any browser")
+        return
     if not sides:
         raise ConfigError(
             f"None of {len(records)} matches can be judged, or none was played by "
@@ -129,13 +143,33 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader) -> None:
     )
 
 
-def _finished(log: MatchReader, game: Game, limit: int) -> list[MatchRecord]:
-    """The newest finished matches of a game that can be read; raises `ConfigError` for none."""
-    every = log.matches(status=Status.FINISHED, limit=100_000)
-    ours = (one for one in every if fault_of(one) is None and game_of(one) == game)
-    found = list(islice(ours, limit))
+def _judged(
+    options: StatsOptions, of: Game, log: MatchReader, records: Sequence[MatchRecord]
+) -> list[tuple[str, list[AnalysedSide]]]:
+    """The sides that are asked for of each match that can be judged."""
+    processes = 1 if len(records) <= _FEW else options.workers or all_cores()
+    whole = ((log.match(one.match_id) or one, log.moves(one.match_id)) for one in records)
+    judged = []
+    with pool_of(processes) as pool, Bar(len(records), "judging") as bar:
+        for record, found in zip(records, analysed(of.name, whole, pool), strict=True):
+            sides = [one for one in found if options.player in {None, one.player}]
+            judged += [(record.match_id, sides)] * bool(sides)
+            bar.advance()
+    return judged
+
+
+def _finished(log: MatchReader, game: Game, tag: str | None) -> list[MatchRecord]:
+    """The finished matches of a game that can be read; raises `ConfigError` for none."""
+    found = [
+        one
+        for one in log.matches(status=Status.FINISHED, limit=100_000)
+        if fault_of(one) is None
+        and game_of(one) == game
+        and (tag is None or tag in header_of(one).tags)
+    ]
     if not found:
-        raise ConfigError(f"The log has no finished match of {game.title}; play one first.")
+        tagged = f" with the tag {tag}" if tag else ""
+        raise ConfigError(f"The log has no finished match of {game.title}{tagged}; play one first.")
     return found
 
 
@@ -150,7 +184,7 @@ def _groups(sides: Sequence[AnalysedSide], by: By, *, shares: bool) -> dict[str,
 
 
 def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
-    counts = list(next(iter(groups.values())).sides[0].counts)
+    counts = list(next(iter(groups.values())).sides[0].counts)[:_ROOM]
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(by.value, max_width=14, overflow="fold")
     less_luck = ("less luck",) if judge.unbiased else ()
@@ -160,20 +194,13 @@ def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
         table.add_row(
             name,
             str(len(group.sides)),
-            _estimate(group.result, judge.form),
-            *(_estimate(group.without_luck, judge.form) for _ in less_luck),
-            "-" if group.accuracy is None else _estimate(group.accuracy, ".1f"),
+            estimate(group.result, judge.form),
+            *(estimate(group.without_luck, judge.form) for _ in less_luck),
+            "-" if group.accuracy is None else estimate(group.accuracy, ".1f"),
             f"{group.counted(Mark.BLUNDER):.1f}",
             *(f"{group.counted(count):.1f}" for count in counts),
         )
     return table
-
-
-def _estimate(found: Estimate, form: str) -> str:
-    """A mean with the margin of its interval; shares as per cent, without the sign of it."""
-    mean, margin = amount(form, found.mean), found.within.margin
-    within = f" ± {amount(form.removeprefix('+'), margin)}" if isfinite(margin) else ""
-    return f"{mean}{within}".replace(" %", "")
 
 
 def _document(groups: Mapping[str, Group], judge: Judge, matches: int) -> dict[str, object]:

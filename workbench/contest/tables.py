@@ -104,7 +104,7 @@ class HomeTables:
         seconds = ((kept.ended or self._clock()) - kept.began).total_seconds()
         late = tuple(int(end.failed == side) for side in sides)
         busts = (0,) * len(sides)
-        facts = Facts(end.points, kept.winner, seconds, end.turns, busts, late)
+        facts = Facts(end.points, kept.winner, seconds, end.turns, busts, late, began=kept.began)
         return Account(kept.teams, facts, kept.ended, kept.ended is not None)
 
     def begin(self, order: TableOrder) -> str:

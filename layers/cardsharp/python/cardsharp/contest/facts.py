@@ -1,7 +1,8 @@
 """What a match of a contest came to: what its results and statistics are made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import combinations
 
 Numbers = tuple[float, ...]
@@ -14,7 +15,8 @@ class Facts:
 
     `points` are what the game counts. `winner` is a team's place, None for a draw. `busts` are
     turns that lost their cards, in games that have such; `late` those that the host ended for
-    running out of time.
+    running out of time; `banked` those that ended well. `autopicks` are moves in which the host
+    was to pick. What is not known is empty, as in matches of older versions.
     """
 
     points: Numbers
@@ -23,16 +25,26 @@ class Facts:
     turns: int
     busts: tuple[int, ...] = (0, 0)
     late: tuple[int, ...] = (0, 0)
+    banked: tuple[int, ...] = ()
+    moves: tuple[int, ...] = ()
+    autopicks: tuple[int, ...] = ()
+    began: datetime | None = None
 
     def ordered(self, order: Sequence[int]) -> "Facts":
         """The same where the teams stand in this order of their places now."""
-        return Facts(
-            tuple(self.points[place] for place in order),
-            None if self.winner is None else order.index(self.winner),
-            self.seconds,
-            self.turns,
-            tuple(self.busts[place] for place in order),
-            tuple(self.late[place] for place in order),
+
+        def of(counts: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(counts[place] for place in order if counts)
+
+        return replace(
+            self,
+            points=tuple(self.points[place] for place in order),
+            winner=None if self.winner is None else order.index(self.winner),
+            busts=of(self.busts),
+            late=of(self.late),
+            banked=of(self.banked),
+            moves=of(self.moves),
+            autopicks=of(self.autopicks),
         )
 
     def shares(self) -> list[tuple[int, int, float]]:

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import FileSystemLoader
+from jinja2 import BaseLoader, Environment, FileSystemLoader
 from markupsafe import Markup
 
 from cardsharp.contest.drawing import Drawing
@@ -72,6 +72,7 @@ def _content(status: Status) -> dict[str, object]:
         "running": status.running(),
         "ladder": status.ladder(),
         "chart": status.chart(),
+        "charts": status.charts(),
     }
 
 
@@ -128,14 +129,20 @@ def _length(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-_PAGES = templates(FileSystemLoader(FOLDER))
-_PAGES.globals |= {
-    "contest": lambda name: f"/contest?name={quote(name, safe='')}",
-    "statistics": _statistics,
-    "score": _score,
-    "spoken": _spoken,
-    "short": _short,
-    "at": _length,
-    "shown": shown,
-}
-_PAGES.filters["shown"] = shown
+def environment(*more: BaseLoader) -> Environment:
+    """The templates of a contest's pages, and those of other places that use them."""
+    found = templates(*more, FileSystemLoader(FOLDER))
+    found.globals |= {
+        "contest": lambda name: f"/contest?name={quote(name, safe='')}",
+        "statistics": _statistics,
+        "score": _score,
+        "spoken": _spoken,
+        "short": _short,
+        "at": _length,
+        "shown": shown,
+    }
+    found.filters["shown"] = shown
+    return found
+
+
+_PAGES = environment()

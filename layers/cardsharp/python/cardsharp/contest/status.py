@@ -10,6 +10,7 @@ from functools import cached_property
 
 from cardsharp.contest import figures
 from cardsharp.contest.chart import Chart, chart
+from cardsharp.contest.charts import Drawn, Played, charts
 from cardsharp.contest.drawing import Drawing, bracket, rounds
 from cardsharp.contest.entries import Result, decided_of
 from cardsharp.contest.facts import Facts, Numbers
@@ -187,6 +188,16 @@ class Status:
     def chart(self) -> Chart | None:
         """The ratings of practice over time."""
         return chart(self._ratings)
+
+    def charts(self) -> list[Drawn]:
+        """The charts of the matches that have ended."""
+        return charts(
+            [
+                Played(tuple(self.names.get(team, team) for team in result.teams), facts)
+                for result in self.results
+                for facts in result.facts
+            ]
+        )
 
     def running(self) -> list[Running]:
         """The matches that are being played: the contest's, then those of practice."""

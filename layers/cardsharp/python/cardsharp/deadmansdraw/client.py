@@ -144,9 +144,13 @@ class ArenaClient(Client):
         """Our matches that were created after that one, once there are any; [] at a poll's end."""
         return self.matches(tags, wait=True, offset=match_id, limit="10", sortasc="true")
 
-    def view(self, match_id: str, events: bool = True) -> wire_views.MatchView:
-        """The match as it is now, with all its moves if `events`."""
+    def view(self, match_id: str, events: bool = True, debug: bool = False) -> wire_views.MatchView:
+        """The match as it is now, with all its moves if `events`.
+
+        With `debug` its creator and the organiser are told what each move asked for.
+        """
         params = {"showevents": "true"} if events else {}
+        params |= {"showdebug": "true"} if debug else {}
         path, limit = _match_path(match_id), self._limits.read
         parse = wire.parse_whole_view if events else wire.parse_view
         return self._ask(Call(kind="view", path=path, params=params, limit=limit), parse)

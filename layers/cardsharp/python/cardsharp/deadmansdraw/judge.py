@@ -1,19 +1,20 @@
 """`captain` as the judge of Dead Man's Draw: chances to win the match, by his search."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import Action, EffectType, respond
 from cardsharp.deadmansdraw.decisions import looks
-from cardsharp.deadmansdraw.events import MatchEnded, TurnEnded
+from cardsharp.deadmansdraw.events import MatchEnded
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.replay import EventStep, turns_of
+from cardsharp.deadmansdraw.replay import turns_of, view_of
 from cardsharp.deadmansdraw.rules import apply
 from cardsharp.deadmansdraw.strategies.base import Chance, Decision
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
 from cardsharp.deadmansdraw.strategies.choices import lying
 from cardsharp.deadmansdraw.strategies.search.weights import model
+from cardsharp.deadmansdraw.tally import tally
 from cardsharp.judge import LAPSE, Judge
 from cardsharp.replay import Asked, Thought
 
@@ -54,12 +55,8 @@ class CaptainsJudgement(Judge):
                 yield Asked(replace(step, ours=thought), position, legal)
 
     def counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
-        """Turns that lost their cards, and turns that the arena ended for want of time."""
-        steps = [step for turn in turns_of(moves) for step in turn.steps]
-        return {
-            "busts": _by_player(step for step in steps if _busts(step)),
-            "time-outs": _by_player(step for step in steps if step.move.timed_out is not None),
-        }
+        """Turns that lost their cards, ran out of time or were banked, moves and autopicks."""
+        return tally(view_of(move) for move in moves if move.facts is not None)
 
     def risk(self, position: Position) -> float | None:
         """The chance that the next card busts, None where an effect is to be answered."""
@@ -69,15 +66,6 @@ class CaptainsJudgement(Judge):
         if position.known_top is not None:
             return float(position.known_top.suit in suits)
         return sum(card.suit in suits for card in position.unseen) / len(position.unseen)
-
-
-def _busts(step: EventStep) -> bool:
-    return any(isinstance(event, TurnEnded) and not event.successful for event in step.events)
-
-
-def _by_player(steps: Iterable[EventStep]) -> tuple[int, int]:
-    seats = [step.seat for step in steps]
-    return seats.count(0), seats.count(1)
 
 
 def _refusing(position: Position) -> float:

@@ -1,6 +1,7 @@
 """A match as its arena tells it (`GET /api/matches/ID?showevents=true`), as the log has matches."""
 
 import json
+from itertools import pairwise
 
 from pydantic import ValidationError
 
@@ -83,5 +84,10 @@ def _whole(body: object) -> object:
     seen = [look for look in looks if "new_moves" in look]
     views = [look["view"] for look in seen if look["view"] != "same"]
     moves = [move for look in seen for move in look["new_moves"]]
+    asked = {}  # the moves of a look are what the step before it asked for
+    for step, look in pairwise(looks):
+        for move in look.get("new_moves", ()):
+            asked[move["sequenceId"]] = step.get("action")
+    moves = [{**move, "userAction": asked.get(move["sequenceId"])} for move in moves]
     began = "1970-01-01T00:00:00.000Z"
     return {**views[-1], "_id": body["name"], "startedAt": began, "moves": moves} if views else {}

@@ -240,11 +240,16 @@ def _as_read(move: MoveRecord) -> _ReadMove:
     if move.facts is None:
         turn = 0 if thought is None or thought.turn is None else thought.turn
         return _ReadMove(move.sequence, turn, thought.seat if thought else None, (), thought)
+    told = played(view_of(move))
+    return _ReadMove(move.sequence, told.turn, told.player, told.events, thought)
+
+
+def view_of(move: MoveRecord) -> MoveView:
+    """A move as the arena told it; raises `StoreError` where it cannot be read."""
     try:
-        told = played(MoveView.model_validate(move.facts))
+        return MoveView.model_validate(move.facts)
     except ValidationError as error:
         raise StoreError(f"Move {move.sequence} of the match log cannot be read.") from error
-    return _ReadMove(move.sequence, told.turn, told.player, told.events, thought)
 
 
 def thought_of(intent: Body) -> Thought:

@@ -166,13 +166,17 @@ class EventView(_View):
 
 
 class MoveView(_View):
-    """One accepted request and the events it caused; `at` is ISO 8601, see `wire.instant`."""
+    """One accepted request and the events it caused; `at` is ISO 8601, see `wire.instant`.
+
+    `user_action` is what was asked, told to the match's creator and the organiser alone.
+    """
 
     sequence_id: Count
     sequence_in_turn_id: Count
     turn_id: Count
     at: str
     events: tuple[EventView, ...]
+    user_action: Mapping[str, object] | None = None
 
 
 class StateView(_View):

@@ -2,7 +2,7 @@
 // page once it has changed. The server has made and escaped all of it; nothing is put together here.
 
 const PAUSE = 2000;
-const LIVE = ["summary", "bracket", "standings", "statistics", "practice", "pairings", "running"];
+const LIVE = ["summary", "bracket", "standings", "statistics", "charts", "practice", "pairings", "running"];
 
 const shown = new Map(); // what was asked for, with the ETag of what came
 

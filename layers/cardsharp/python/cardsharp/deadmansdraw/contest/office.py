@@ -6,6 +6,7 @@ entered and never created is nowhere else.
 """
 
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 
 from cardsharp.cloud.dynamodb_items import key
@@ -36,12 +37,13 @@ class Office:
         found = map(self._referee.lobby.find, (*ids, *entered))
         return [_view(match) for match in found if match is not None]
 
-    def view(self, match_id: str) -> MatchView:
-        """A match with all its moves."""
+    def view(self, match_id: str, *, debug: bool = False) -> MatchView:
+        """A match with all its moves, with `debug` also what each asked for."""
+        look = replace(_LOOK, debug=debug)
         referee = self._referee
         match = referee.find(match_id)
         history = referee.lobby.history(match_id)
-        return wire.parse_view(full_view(match, _LOOK, history, referee.book))
+        return wire.parse_view(full_view(match, look, history, referee.book))
 
     def create_match(self, params: MatchParams) -> MatchCreated:
         """The match with these tags and seed, which is new unless it was created before."""

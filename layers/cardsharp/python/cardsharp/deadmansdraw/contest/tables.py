@@ -7,9 +7,9 @@ from typing import Protocol
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.pairing import Score, Team
 from cardsharp.contest.tables import Account, Tabled, TableOrder
-from cardsharp.deadmansdraw.events import TurnEnded
 from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.reading import played
+from cardsharp.deadmansdraw.tally import tally
 from cardsharp.deadmansdraw.wire import MatchParams, instant
 from cardsharp.deadmansdraw.wire_views import MatchCreated, MatchView, PlayerRecord
 
@@ -23,8 +23,8 @@ class OrganisedArena(Protocol):
     def matches(self, tags: tuple[str, ...] = ..., ids: tuple[str, ...] = ...) -> list[MatchView]:
         """Matches with any of these tags, or of these ids, without their moves."""
 
-    def view(self, match_id: str) -> MatchView:
-        """A match with all its moves."""
+    def view(self, match_id: str, *, debug: bool = False) -> MatchView:
+        """A match with all its moves, with `debug` also what each asked for."""
 
     def create_match(self, params: MatchParams) -> MatchCreated:
         """A new match."""
@@ -62,7 +62,7 @@ class ArenaTables:
 
     def view(self, match: str) -> MatchView:
         """A match with all its moves, as the arena tells it."""
-        return self._arena.view(match)
+        return self._arena.view(match, debug=True)
 
     def begin(self, order: TableOrder) -> str:
         """The id of a new match."""
@@ -111,21 +111,18 @@ def _points(view: MatchView) -> tuple[int, int]:
 
 def facts_of(view: MatchView) -> Facts:
     """What a match came to, in the order of its seats; `view` has all its moves."""
-    moves = _moves(view)
-    busts = [
-        move.player
-        for move in moves
-        for event in move.events
-        if isinstance(event, TurnEnded) and not event.successful
-    ]
-    late = [move.timed_out for move in moves]
+    counts = tally(view.moves)
     return Facts(
         points=_points(view),
         winner=view.state.winner_idx,
         seconds=_seconds(view),
         turns=view.turn_count,
-        busts=(busts.count(0), busts.count(1)),
-        late=(late.count(0), late.count(1)),
+        busts=counts["busts"],
+        late=counts["time-outs"],
+        banked=counts["banked"],
+        moves=counts["moves"],
+        autopicks=counts.get("autopicks", ()),
+        began=instant(view.started_at),
     )
 
 
