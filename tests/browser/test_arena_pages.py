@@ -55,3 +55,34 @@ def test_a_match_is_opened_from_the_list_and_moves_on(
             assert not overflows(page)
             page.go_back()
             expect(page.locator("tbody tr")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("script", "width"), [(True, 390), (False, 1280)])
+def test_a_practice_match_is_begun_and_played_to_its_end_in_the_browser(
+    browser: Browser, tmp_path: Path, *, script: bool, width: int
+) -> None:
+    """By buttons and, where script runs, by keys; whoever has ordered it plays both seats."""
+    screen = {"viewport": {"width": width, "height": 844}, "java_script_enabled": script}
+    with running_arena(tmp_path) as (arena, client), seen_by_alice(browser, **screen) as page:
+        page.goto(f"{arena.url}/matches")
+        page.get_by_label("Seed").fill("practice")
+        page.get_by_role("button", name="New practice match").click()
+        seat = page.locator("#seat")
+        expect(seat).to_contain_text("It is your turn.")
+        expect(seat).to_contain_text("seed practice")
+        if script:
+            expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
+            page.keyboard.press("1")
+            expect(page.locator("#seat [name=number]")).to_have_value("2")
+            picture(page, f"arena-seat-{width}")
+            assert serious(page) == []
+            assert not overflows(page)
+            return
+        for _ in range(400):
+            if not seat.count():
+                break
+            seat.get_by_role("button").first.click()
+        (match,) = client.get("/api/matches", ALICE).json()
+        assert match["moveCount"] > 20
+        assert match["activePlayerIndex"] is None
+        expect(page.locator("#facts")).to_contain_text("won")

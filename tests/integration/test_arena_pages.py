@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from support.arena import ADMIN, ALICE, BOB, DUMMY, Client
@@ -115,8 +117,35 @@ def test_the_list_has_what_fits_the_form(opened: Opened, tmp_path: Path) -> None
         assert len(waiting) == 1
         page = client.get("/matches", ADMIN).text
         assert len(listed("/matches", ADMIN)) == 50
-        (older,) = re.findall(r'class="button" href="([^"]+)"', page)
+        (older,) = re.findall(r'href="([^"]+)">Older', page)
         assert len(listed(f"/matches{older}", ADMIN)) == 52
         assert "<b>" not in client.get("/matches").text
         assert "statistics?tag=%3Cb%3E" in client.get("/matches").text
         assert client.get("/matches?at=nonsense&limit=x&active=7").status == 200
+
+
+def test_a_practice_match_is_played_on_its_page_by_who_ordered_it_and_nobody_else(
+    client: Client,
+) -> None:
+    def post(path: str, user: str, **fields: str) -> Any:  # noqa: ANN401 - an answer
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        return client.ask("POST", path, user, urlencode(fields).encode(), headers=form)
+
+    begun = post("/matches", ALICE, dummy="1", seed="x")
+    page = begun.headers["location"][0]
+    match = f"/api{page}"
+    assert begun.status == 303
+    assert client.get(match, ALICE).json()["creationParams"]["randomSeed"] == "x"
+    assert 'id="seat"' in client.get(page, ALICE).text
+    assert 'id="seat"' not in client.get(page, BOB).text
+    assert post(page, BOB, number="1", choice="0").status == 401, "nobody else"
+    for number, choice in (("0", "0"), ("1", "99"), ("1", "x"), ("", "")):
+        assert post(page, ALICE, number=number, choice=choice).status == 303
+        assert client.get(match, ALICE).json()["moveCount"] == 1, "late, or no choice"
+    assert post(page, ALICE, number="1", choice="0").status == 303
+    assert client.get(match, ALICE).json()["moveCount"] == 2
+    other = client.ask(
+        "POST", page, ALICE, b"number=2&choice=0", headers={"Sec-Fetch-Site": "cross-site"}
+    )
+    assert other.status == 403, "another site's form"
+    assert post("/matches", ALICE, seed="s" * 300).status == 400

@@ -61,13 +61,18 @@ def door_page(site: Site, path: str, why: str = "") -> str:
 
 
 def match_page(
-    site: Site, match: DrawnMatch, number: int | None = None, analysis: Explained | None = None
+    site: Site,
+    match: DrawnMatch,
+    number: int | None = None,
+    analysis: Explained | None = None,
+    seat: Markup = NOTHING,
 ) -> str:
     """The page of a match at the step of that number, which counts from 1; else at the last one.
 
-    Without script the analysis is there only where it is given.
+    Without script the analysis is there only where it is given. `seat` has the choices of whoever
+    plays it on the page.
     """
-    return _page("match.html", **_context(site, match, number, analysis))
+    return _page("match.html", **{**_context(site, match, number, analysis), "seat": seat})
 
 
 def steps_document(match: DrawnMatch, start: int = 0) -> dict[str, object]:
@@ -128,6 +133,7 @@ def _context(
         "facts": _facts(match),
         "jumps": _jumps(match, at),
         "alone": None,
+        "seat": NOTHING,
         "step_link": step_link,
         "told": _analysis_parts(match, analysis, at, step_link),
     }

@@ -89,11 +89,13 @@ class Arena:
 
         def pages() -> AllPages:
             from cardsharp.deadmansdraw.arena.pages import Pages  # noqa: PLC0415 - see page_routes
+            from cardsharp.deadmansdraw.arena.practising import Practising  # noqa: PLC0415
             from cardsharp.deadmansdraw.arena.watching import MatchPages  # noqa: PLC0415
 
             site = self._site()
-            matches = MatchPages(site, self.referee, place, config)
-            return AllPages(Pages(site, self.referee, config.clock), matches)
+            practising = Practising(site, self.referee)
+            matches = MatchPages(site, self.referee, place, config, practising)
+            return AllPages(Pages(site, self.referee, config.clock), matches, practising)
 
         self.app = Starlette(
             routes=[

@@ -10,6 +10,7 @@ import math
 import zlib
 from email.message import Message
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.requests import Request
 
@@ -161,6 +162,12 @@ async def read_json(request: Request) -> dict[str, Any]:
             raise Refused(415, f'unsupported charset "{charset.upper()}"')
         raw = _unpacked(raw, request.headers.get("content-encoding", "identity").lower())
     return parse_body(raw, is_json=is_json)
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields of a form, the first of each name; raises `Refused` where it is too large."""
+    fields = parse_qs((await _read(request)).decode("utf-8", "replace"))
+    return {name: values[0] for name, values in fields.items()}
 
 
 async def _read(request: Request) -> bytes:

@@ -24,8 +24,10 @@ _COLUMNS = (
     Column("Points", "num"),
     Column("Turn", "num spare"),
     Column("Draw pile", "num spare"),
+    Column("To answer", "spare"),
     Column("Tags", "spare"),
     Column("Started", "spare when"),
+    Column("Last move", "spare when"),
 )
 _TAG = Markup('<a class="tag" href="/matches/statistics?tag={}">{}</a> ')
 _PLAYERS = Markup("{} v {}")
@@ -88,10 +90,12 @@ def _row(match: Match, book: Book) -> Row:
             " : ".join(str(bank.score) for bank in state.banks),
             str(match.turn),
             str(len(state.draw_pile)),
+            "" if state.pending is None else str(state.pending.effect_type),
             Markup("").join(
                 _TAG.format(quote(tag, safe=""), tag) for tag in match.params.tags or ()
             ),
             f"{match.started_at.astimezone():%Y-%m-%d %H:%M}",
+            f"{match.last_move_at.astimezone():%H:%M:%S}",
         ),
     )
 

@@ -4,7 +4,7 @@ Bots ask for no page, and in the cloud an arena without them starts a sixth fast
 """
 
 from collections.abc import Awaitable, Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from starlette.responses import Response
@@ -17,6 +17,7 @@ from cardsharp.deadmansdraw.arena.paths import LooseRoute
 
 if TYPE_CHECKING:
     from cardsharp.deadmansdraw.arena.pages import Pages
+    from cardsharp.deadmansdraw.arena.practising import Practising
     from cardsharp.deadmansdraw.arena.watching import MatchPages
     from cardsharp.viewer.base import Site
 
@@ -28,6 +29,7 @@ class AllPages(NamedTuple):
 
     pages: "Pages"
     matches: "MatchPages"
+    practising: "Practising"
 
 
 class MorePages(Protocol):
@@ -54,6 +56,8 @@ def page_routes(load: Callable[[], AllPages], guard: Guard) -> list[Route]:
         return answer
 
     known, shown, everybody = guard.known, guard.shown, guard.open
+    forms = partial(guard.known, reads=False)
+    begins = partial(forms, creates=True)
     return [
         LooseRoute("/", everybody(of(lambda all_: all_.pages.root)), "GET"),
         LooseRoute("/login", known(of(lambda all_: all_.pages.login)), "GET"),
@@ -62,6 +66,8 @@ def page_routes(load: Callable[[], AllPages], guard: Guard) -> list[Route]:
         LooseRoute("/matches/statistics", shown(of(lambda all_: all_.pages.statistics)), "GET"),
         LooseRoute("/matches/{id}", shown(of(lambda all_: all_.matches.page)), "GET"),
         LooseRoute("/matches/{id}/steps", shown(of(lambda all_: all_.matches.steps)), "GET"),
+        LooseRoute("/matches", begins(of(lambda all_: all_.practising.begin)), "POST"),
+        LooseRoute("/matches/{id}", forms(of(lambda all_: all_.practising.act)), "POST"),
         LooseRoute("/docs", everybody(of(lambda all_: all_.pages.docs)), "GET"),
         LooseRoute("/api", everybody(of(lambda all_: all_.pages.openapi)), "GET"),
         LooseRoute("/swagger.json", everybody(of(lambda all_: all_.pages.openapi)), "GET"),

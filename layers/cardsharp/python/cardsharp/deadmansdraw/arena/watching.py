@@ -17,6 +17,7 @@ from cardsharp.deadmansdraw.arena.http import hung_up, json_answer, tagged, time
 from cardsharp.deadmansdraw.arena.lobby import MOVED, Signal
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.practising import Practising
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
 from cardsharp.deadmansdraw.arena.views import Look, full_view
@@ -40,7 +41,15 @@ _KEPT = 32
 class MatchPages:
     """The pages of single matches."""
 
-    def __init__(self, site: Site, referee: Referee, place: "Place", config: ArenaConfig) -> None:
+    def __init__(
+        self,
+        site: Site,
+        referee: Referee,
+        place: "Place",
+        config: ArenaConfig,
+        practising: Practising,
+    ) -> None:
+        self._practising = practising
         self._site, self._referee, self._poll_timeout = site, referee, config.poll_timeout
         self._pace, self._clock = config.pace, config.clock
         self._lobby, self._book, self._waiting = place.lobby, place.book, place.waiting
@@ -59,7 +68,10 @@ class MatchPages:
             return tagged(HTMLResponse(message_page(self._site, str(error)), headers=HEADERS))
         step = request.query_params.get("step", "")
         page = match_page(
-            self._site, await self._shown(match), int(step) if step.isdecimal() else None
+            self._site,
+            await self._shown(match),
+            int(step) if step.isdecimal() else None,
+            seat=self._practising.seat(match, user),
         )
         return tagged(HTMLResponse(page, headers=HEADERS))
 

@@ -49,11 +49,17 @@ async function once() {
   list(told.steps, state.total);
   add(told.steps);
   document.getElementById("facts").textContent = told.facts;
+  if (told.steps.length && document.getElementById("seat")) location.reload(); // others play, too
   if (told.steps.length) show(follows ? state.total : Number(root.querySelector("#slider").value));
   if (!told.steps.length && performance.now() - began < PAUSE) await pause(PAUSE);
   if (told.over) analyse();
   return told.over;
 }
+
+document.addEventListener("keydown", (event) => {
+  const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (plain) document.querySelector(`#seat [data-key="${CSS.escape(event.key)}"]`)?.click();
+});
 
 await ready;
 for (let over = false; !over;) {
