@@ -14,9 +14,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PLACES = (("layers/cardsharp/python", "."), ("functions", "."), ("workbench", "workbench"))
@@ -24,87 +24,24 @@ PLACES += (("tests", "tests"), ("docs", "docs"), ("events", "events"))
 SURVIVED, UNTESTED = 0, 33
 """mutmut's codes; anything else was noticed."""
 
-CONFIG = """\
-[tool.mutmut]
-source_paths = ["cardsharp"]
-only_mutate = {files}
-also_copy = ["workbench", "docs", "events", "poller", "practice", "web", "worker", "template.yaml"]
-pytest_add_cli_args = ["-m", "not slow and not timed", "-k", "not ministack and not moto"]
-pytest_add_cli_args_test_selection = {tests}
-use_git_change_detection = false
-track_dependencies = false
-timeout_multiplier = 4.0
-timeout_constant = 60.0
-
-[tool.pytest.ini_options]
-timeout = 60
-addopts = ["--import-mode=importlib"]
-markers = ["slow: left out here", "timed: left out here"]
-pythonpath = ["tests", "tests/samples/games"]
-"""
-
-
-class Target(NamedTuple):
-    """Modules of the library, and tests that are meant to notice each change of them."""
-
-    modules: tuple[str, ...]
-    tests: tuple[str, ...]
-
-
-FAULTS = "contract/test_attending.py"
-TARGETS = {
-    "deadmansdraw": Target(
-        ("deadmansdraw/rules", "deadmansdraw/draft", "deadmansdraw/bank"),
-        ("replay/test_arena_traces.py", "unit/test_rules_endings.py"),
-    ),
-    "blef": Target(
-        ("blef/rules", "blef/actions"),
-        (
-            "replay/test_blef_traces.py",
-            "replay/test_blef_recorded.py",
-            "unit/test_blef_actions.py",
-            "property/test_blef_rules.py",
-        ),
-    ),
-    "euchre": Target(
-        ("euchre/rules", "euchre/table", "euchre/cards"),
-        ("unit/test_euchre_rules.py", "replay/test_euchre_traffic.py"),
-    ),
-    "attending": Target(
-        ("cloud/hold", "cloud/attend", "cloud/attendance", "cloud/lease"),
-        (
-            "unit/test_attend.py",
-            "unit/test_hold.py",
-            "unit/test_bot_handover.py",
-            "unit/test_bot_metrics.py",
-            "unit/test_cloud_lease.py",
-            f"{FAULTS}::test_r01_r23_a_match_goes_on_within_five_seconds_of_a_death_or_a_false_denial",
-        ),
-    ),
-    "stores": Target(
-        ("cloud/memory", "cloud/sqlite", "cloud/sqlite_file", "cloud/sqlite_rows"),
-        (
-            "integration/test_cloud_contract.py",
-            "integration/test_cloud_contract_queue.py",
-            "integration/test_store_files.py",
-            "integration/test_store_rows.py",
-        ),
-    ),
-}
+HERE = Path(__file__).parent
+TARGETS = tomllib.loads((HERE / "targets.toml").read_text("utf-8"))
+"""Modules of the library, and tests that are meant to notice each change of them."""
 
 AT_IMPORT = ("x__of_values__", "x__above_full_houses__")
 """Functions that run while a module is imported, where mutmut cannot change what they do."""
 
 
-def prepare(target: Target, folder: Path) -> None:
+def prepare(target: dict[str, list[str]], folder: Path) -> None:
     """Copy what mutmut needs, packages beside each other."""
     ignored = shutil.ignore_patterns("__pycache__")
     for place, below in PLACES:
         shutil.copytree(ROOT / place, folder / below, ignore=ignored, dirs_exist_ok=True)
     shutil.copy(ROOT / "template.yaml", folder)
-    files = [f"cardsharp/{module}.py" for module in target.modules]
-    tests = [f"tests/{test}" for test in target.tests]
-    text = CONFIG.format(files=json.dumps(files), tests=json.dumps(tests))
+    files = [f"cardsharp/{module}.py" for module in target["modules"]]
+    tests = [f"tests/{test}" for test in target["tests"]]
+    config = (HERE / "mutmut.toml").read_text("utf-8")
+    text = config.format(files=json.dumps(files), tests=json.dumps(tests))
     (folder / "pyproject.toml").write_text(text, encoding="utf-8")
 
 

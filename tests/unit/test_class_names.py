@@ -7,69 +7,13 @@ from functools import cache
 from pathlib import Path
 
 from support.games import HOSTED
+from support.recorded import table
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("layers/cardsharp/python", "workbench", "functions")
 
-SAME_JOB = frozenset(
-    [
-        "Card",
-        "CreatedBody",
-        "DoneBody",
-        "JoinAsked",
-        "Match",
-        "Mine",
-        "MoveBody",
-        "Option",
-        "PlayAsked",
-        "Position",
-        "SeatMatch",
-        "SeatOrder",
-        "SeatTurn",
-        "Shown",
-        "SimulatedTurn",
-        "StateAsked",
-        "Terminal",
-        "Uniform",
-        "World",
-    ]
-)
-"""One in each game, home, service or strategy: the same job, so the same name."""
-
-OWN = frozenset(["Action", "State"])
-"""What each game calls its own; a game that the house hosts may call its classes what it likes."""
-
-APART = {
-    "Answer": 2,
-    "Blef": 2,
-    "Call": 3,
-    "Chance": 2,
-    "Decision": 5,
-    "Denied": 2,
-    "Drawing": 3,
-    "Game": 2,
-    "Ladder": 2,
-    "Message": 3,
-    "MessageBody": 2,
-    "Meter": 2,
-    "Move": 3,
-    "Pages": 2,
-    "Pairing": 2,
-    "Part": 2,
-    "Player": 3,
-    "Result": 3,
-    "Rules": 3,
-    "Search": 2,
-    "Seat": 2,
-    "Settings": 2,
-    "Sight": 2,
-    "Signal": 2,
-    "Stage": 2,
-    "Status": 3,
-    "Table": 2,
-    "Turn": 2,
-}
-"""Unlike things, and how many modules give them the name. The list may only become shorter."""
+NAMES = table("class_names")
+SAME_JOB, OWN, APART = {*NAMES["same_job"]}, {*NAMES["own"]}, NAMES["apart"]
 
 
 def classes() -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 The contracts are in `pyproject.toml`; `make lint` runs them over what is there.
 """
 
+import re
 from copy import deepcopy
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from importlinter import Contract
 from importlinter.api import read_configuration
 from importlinter.contracts.forbidden import ForbiddenContract
 from importlinter.contracts.layers import LayersContract
+from support.recorded import rows
 
 from tests.support.allow_list import AllowList
 
@@ -23,17 +25,7 @@ TYPES: dict[str, type[Contract]] = {
     "forbidden": ForbiddenContract,
     "layers": LayersContract,
 }
-RULES = "Rules know nothing but each other"
-POSITION = "A position is worked out from the rules"
 STRATEGY = "A strategy knows rules and position, and is given its chance"
-LEANT_ON = "What strategies lean on is as blind as they are"
-SHARED = "What games share knows no game, and a function no other"
-CLIENT = "Only a player's side asks over HTTP"
-GAME = "A game knows itself and what all games share"
-HEIGHTS = "The same module lies as high in every game"
-FLOORS = "A floor of the workbench knows only lower ones"
-RESEARCH = "A room of research knows no other game's"
-ROOMS = "Research knows the workbench, the workbench what is deployed"
 
 
 @pytest.fixture(scope="module")
@@ -66,46 +58,9 @@ def plant(house: grimp.ImportGraph, importer: str, imported: str, line: str) -> 
     return broken(planted)
 
 
-@pytest.mark.parametrize(
-    ("importer", "imported", "fence"),
-    [
-        ("cardsharp.deadmansdraw.rules", "random", RULES),
-        ("cardsharp.blef.rules", "sqlite3", RULES),
-        ("cardsharp.deadmansdraw.rules", "cardsharp.deadmansdraw.client", RULES),
-        ("cardsharp.deadmansdraw.position", "requests", POSITION),
-        ("cardsharp.deadmansdraw.position", "cardsharp.cloud.sqs", POSITION),
-        ("cardsharp.euchre.position", "cardsharp.euchre.store", POSITION),
-        ("cardsharp.blef.strategies.bayes", "secrets", STRATEGY),
-        ("cardsharp.blef.strategies.bayes", "threading", STRATEGY),
-        ("cardsharp.euchre.strategies.pimc", "time", STRATEGY),
-        ("cardsharp.deadmansdraw.strategies.search.tree", "os", STRATEGY),
-        ("cardsharp.deadmansdraw.strategies.steady", "cardsharp.deadmansdraw.wire", STRATEGY),
-        ("cardsharp.registry", "os", LEANT_ON),
-        ("cardsharp.blef.game", "cardsharp.euchre.rules", GAME),
-        ("cardsharp.blef.store", "cardsharp.blef.service", HEIGHTS),
-        ("cardsharp.deadmansdraw.bot", "cardsharp.deadmansdraw.assembly", HEIGHTS),
-        ("cardsharp.exchange", "cardsharp.deadmansdraw.cards", SHARED),
-        ("cardsharp.cloud.sqs", "cardsharp.deadmansdraw.rules", SHARED),
-        ("cardsharp.web", "cardsharp.blef", SHARED),
-        ("cardsharp.cloud.sqs", "worker", SHARED),
-        ("cardsharp.cloud.timing", "cardsharp.exchange", CLIENT),
-        ("cardsharp.blef.store", "cardsharp.blef.client", CLIENT),
-        ("functions.director.app", "requests", CLIENT),
-        ("functions.poller.app", "worker", SHARED),
-        ("functions.poller.app", "functions.worker.app", SHARED),
-        ("functions.worker.app", "numpy", SHARED),
-        ("cardsharp.games", "workbench.machine", ROOMS),
-        ("cardsharp.blef.game", "research.twins", ROOMS),
-        ("workbench.lab.runs", "research.twins", ROOMS),
-        ("workbench.arena.server", "workbench.cli", FLOORS),
-        ("workbench.build.artifacts", "workbench.stage", FLOORS),
-        ("workbench.blef.screen", "workbench.euchre.terminal", FLOORS),
-        ("research.euchre.compiled", "research.blef.solve", RESEARCH),
-    ],
-)
-def test_a_breach_breaks_its_fence(
-    house: grimp.ImportGraph, importer: str, imported: str, fence: str
-) -> None:
+@pytest.mark.parametrize("row", rows("breaches"))
+def test_a_breach_breaks_its_fence(house: grimp.ImportGraph, row: str) -> None:
+    importer, imported, fence = re.split(" imports |: ", row)
     assert fence in plant(house, importer, imported, f"import {imported}")
 
 
