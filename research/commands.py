@@ -3,15 +3,11 @@
 The modules are imported when one of their commands is called.
 """
 
+from pathlib import Path
+
 import cyclopts
 
-_EXAMPLES = """\
-Examples:
-  cardsharp research train --out captain.json   the captain's weights
-  cardsharp research solve blef                 what Blef's solved tables lack
-  cardsharp research losses                     what captain lacks in the last cards
-  cardsharp research blef check                 what Blef's trained tables lack
-  cardsharp research study OPPONENT             a new entry for `adaptive`"""
+_EXAMPLES = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip()
 
 app = cyclopts.App(
     name="research",

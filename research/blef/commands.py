@@ -18,11 +18,7 @@ from workbench.show.output import print_json, results
 
 Cards = Literal["1v1", "2v1", "1v2"]
 
-_EXAMPLES = """\
-Examples:
-  cardsharp research solve blef                    what tables and bayes lack
-  cardsharp research solve blef --strategy greedy  what another strategy lacks
-  cardsharp research solve blef --write tables     solve all rounds again"""
+_EXAMPLES = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip()
 
 app = cyclopts.App(name="solve", help="Solve what can be solved exactly.", help_format="plaintext")
 

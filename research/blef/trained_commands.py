@@ -25,20 +25,7 @@ from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results
 from workbench.show.progress import Bar
 
-_EXAMPLES = """\
-Examples:
-  cardsharp research blef train --hours 2 --checkpoint FOLDER
-      train all rounds of four to seven cards, or go on with it
-  cardsharp research blef train --until 300 --setups 2v2 --checkpoint FOLDER
-      one round, by so many steps
-  cardsharp research blef pack --checkpoint FOLDER
-      write the shipped file from it
-  cardsharp research blef large --workers 2
-      learn the rounds of eight to eighteen cards
-  cardsharp research blef check --setups 3v3
-      what a table lacks at least
-  cardsharp research blef gate --out FOLDER
-      the default against players that it does not know"""
+_EXAMPLES = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip()
 
 app = cyclopts.App(
     name="blef",

@@ -31,17 +31,7 @@ from workbench.stage.serving import IN_MEMORY, ServingPlace, front
 from workbench.stage.surroundings import LogFile
 from workbench.strategy_file import strategy_named
 
-_EXAMPLES = """\
-Examples:
-  cardsharp euchre versus                    you and a bot against two bots
-  cardsharp euchre serve                     the API, on port 8090
-  cardsharp euchre duel rules random         who is stronger
-  cardsharp euchre duel http://127.0.0.1:8090 rules
-                                             the service there against rules
-  cardsharp euchre probe --strategy rules    do hidden cards change an answer?
-serve, duel, probe and strategies take --json.
-Exit codes: 0 it worked, 1 it failed or the probe found something,
-2 wrong usage, 3 no service to be reached, 130 stopped with Ctrl-C."""
+_EXAMPLES = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip()
 
 app = cyclopts.App(
     name="euchre",

@@ -52,16 +52,7 @@ from workbench.strategy_file import is_file, is_own
 MOST_TESTED = 20_000
 """Pairs after which a sequential test gives up."""
 
-_EXAMPLES = """\
-Examples:
-  cardsharp lab duel captain champion -n 5000   who is stronger?
-  cardsharp lab duel mine.py captain --out run.jsonl   can be gone on with
-  cardsharp lab duel bayes greedy --game blef --copies 3   against three of them
-  cardsharp lab duel captain steady --cluster tcp://host:8786   on Dask
-  cardsharp lab league captain steady third     everybody against everybody
-  cardsharp lab ratings --game blef             the ratings of its ladder
-  cardsharp lab probe captain                   right and fair answers
-  cardsharp lab profile captain                 time and nodes a decision"""
+_EXAMPLES = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip()
 
 app = cyclopts.App(
     name="lab",
