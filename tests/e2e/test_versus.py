@@ -26,6 +26,8 @@ WINDOW = (SCREEN, 80)
 
 DRAW_TWICE = ["draw", "end", "1"] * 200
 BLUNT = ["check", "high card 9"] * 60
+PLAYED = {"versus": DRAW_TWICE, "blef": BLUNT, "euchre": ["1"] * 300}
+"""What is typed to come to an end."""
 
 
 def typed(patch: pytest.MonkeyPatch, *lines: str) -> None:
@@ -49,11 +51,49 @@ def test_the_words_are_answered_and_the_end_of_the_input_leaves(
     for words in (
         "words of its name",
         "This is the first",
-        "Nothing is taken back: a move that is made counts.",
+        "There is nothing to take back.",
         "That is none of",
         "You have left the table.",
     ):
         assert words in said.out, words
+
+
+@every_table
+def test_a_choice_is_taken_back_and_the_log_says_so(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
+) -> None:
+    """What was not known then is dealt anew, and the reasons of the next choice name it."""
+    typed(monkeypatch, "1", *["undo"] * 30, *PLAYED[table[0]])
+    said = cli(*table, "--seed", "5", "--json")
+    assert "Taken back: " in said.err
+    assert "What you did not know then is dealt anew." in said.err
+    match = re.sub(r"-\d+$", "-1", json.loads(said.out)["match"])  # of Euchre the first deal
+    told = cli("show", match).out
+    assert re.search("tags versus.* undo", told)
+    assert "Taken back before" in " ".join(told.split())
+
+
+@every_table
+def test_a_match_is_gone_on_with_from_any_of_its_steps(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
+) -> None:
+    """With the cards dealt anew or as they came; `show` and `why` tell the branch as a match."""
+    typed(monkeypatch, *PLAYED[table[0]])
+    match = json.loads(cli(*table, "--seed", "4", "--json").out)["match"]
+    for cards in ((), ("--same-cards",)):
+        typed(monkeypatch, *PLAYED[table[0]])
+        said = cli("versus", "--from", f"{match}@4", "--json", *cards)
+        assert f"of {match}, then: " in said.err
+        branch = json.loads(said.out)["match"]
+        assert branch.startswith("branch-")
+        told = cli("show", branch).out
+        assert f"tags branch {match}@" in told
+        assert ("same-cards" in told) is bool(cards)
+        turn = "4" if table[0] == "euchre" else "1"
+        assert "typed at the terminal" in cli("why", branch, turn).out.lower()
+    assert cli("versus", "--from", f"{match}@9999").code == Exit.USAGE
+    assert cli("versus", "--same-cards").code == Exit.USAGE
+    assert cli("versus", "--from", match, "--bots", "2").code == Exit.USAGE
 
 
 @every_table

@@ -15,8 +15,8 @@ import requests
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
 from workbench.table.room import Room
+from workbench.table.served import table_served
 from workbench.table.setting import Setting
-from workbench.table.site import table_served
 
 QUICK = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules"}
 """Opponents that decide at once, where the default one does not."""

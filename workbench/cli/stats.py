@@ -159,11 +159,12 @@ def _judged(
 
 
 def _finished(log: MatchReader, game: Game, tag: str | None) -> list[MatchRecord]:
-    """The finished matches of a game that can be read; raises `ConfigError` for none."""
+    """The finished matches of a game, no branches; raises `ConfigError` for none."""
     found = [
         one
         for one in log.matches(status=Status.FINISHED, limit=100_000)
-        if fault_of(one) is None
+        if "branch" not in one.header
+        and fault_of(one) is None
         and game_of(one) == game
         and (tag is None or tag in header_of(one).tags)
     ]

@@ -17,16 +17,17 @@ from rich.console import Console
 from cardsharp.errors import ConfigError, Garbled, RateLimited, Unreachable
 from cardsharp.game import Game, OpenGame
 from workbench.cli.each import FIRST, OneGame
-from workbench.lab.sitting import PERSON, Sitting
+from workbench.lab.sitting import PERSON
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.output import messages, print_error, print_json, program, results
 from workbench.show.person import Ask, Left, Person
 from workbench.show.screen import Invitation
 from workbench.stage.surroundings import telemetry_in
+from workbench.table.branch import point_named
 from workbench.table.room import EndedMatch, Room
+from workbench.table.served import HOST, is_local, table_served
 from workbench.table.setting import Setting, ending, keep, screens_of
-from workbench.table.site import HOST, is_local, table_served
 
 _SEAT_KEPT = "You have left; the same command takes your seat again."
 
@@ -76,6 +77,16 @@ class TableOptions:
     """Your first match? Explain the rules, and each card or bet when it first comes up."""
     seed: str | None = None
     """The same seed deals the same cards; without it, chance."""
+    branch: Annotated[
+        str | None,
+        Parameter(
+            name="--from",
+            help="Take another option in a stored match, and play on: MATCH@STEP, as watch counts "
+            "steps. What you did not know then is dealt anew.",
+        ),
+    ] = None
+    same_cards: bool = False
+    """With --from, of a match that is over: the cards come as they came there."""
     url: str | None = None
     """Join a game at the service of that address, with --game; else list the public ones there."""
     game: str | None = None
@@ -88,7 +99,8 @@ class TableOptions:
     @property
     def decides(self) -> bool:
         """Whether anything is given that only a match of our own can heed."""
-        return bool(self.bots or self.partner or self.why or self.teach or self.seed)
+        given = (self.bots, self.partner, self.why, self.teach, self.seed, self.branch)
+        return any(given) or self.same_cards
 
 
 Opponent = Annotated[
@@ -111,8 +123,7 @@ def versus(
     if page.decides and not page.browser:
         raise ConfigError("Only a page is served and has links; add --browser.")
     if options.url is None and options.game is None:
-        people = 1 + page.invite
-        setting = Setting(game, opponent, options.partner, options.bots, people, options.seed)
+        setting = _setting(opponent, options, page.invite, game)
         return serve(setting, options, page) if page.browser else play(setting, options)
     if page.browser:
         raise ConfigError("A game at a service is played in the terminal; leave --browser out.")
@@ -123,6 +134,20 @@ def versus(
     else:
         join(game, options)
     return Exit.OK
+
+
+def _setting(opponent: str | None, options: TableOptions, invited: int, game: Game) -> Setting:
+    """Who plays what, from the deal or from within another match."""
+    if options.branch is None:
+        if options.same_cards:
+            raise ConfigError("Which cards came is known of a stored match; add --from.")
+        return Setting(game, opponent, options.partner, options.bots, 1 + invited, options.seed)
+    if options.bots or invited:
+        raise ConfigError("Who plays is decided with --from; leave out --bots and --invite.")
+    point = point_named(
+        options.branch, None, None if game == FIRST else game, same=options.same_cards
+    )
+    return Setting(point.game, opponent, options.partner, seed=options.seed, point=point)
 
 
 def show_public(games: Sequence[OpenGame], options: TableOptions) -> None:
@@ -177,8 +202,8 @@ def play(setting: Setting, options: TableOptions) -> int:
     console = messages() if options.as_json else results()
     screen = lineup.screen(you, {})
     ask, advisor = _ask(console, options), setting.advisor()
-    person = Person(screen, ask, console, advisor, options.hints, setting.make)
-    sitting = Sitting(lineup.simulation, {you: person}, lineup.bots, options.why, options.teach)
+    person = Person(screen, ask, console, advisor, options.hints, setting.make, undoes=True)
+    sitting = lineup.sitting({you: person}, whys=options.why, teach=options.teach)
     began = datetime.now(UTC)
     state = sitting.play(lineup.dice)
     kept = keep(lineup.told(sitting, state, began))
@@ -282,5 +307,5 @@ def _ask(console: Console, options: TableOptions) -> Ask:
 
 def _print_next_steps(console: Console, match_id: str) -> None:
     """Commands that tell of the match, ready to be copied."""
-    for command in (f"show {match_id}", f"why {match_id} 1"):
+    for command in (f"show {match_id}", f"why {match_id} 1", f"versus --from {match_id}@1"):
         console.print(f"  {program()} {command}", style="dim", soft_wrap=True)

@@ -5,12 +5,14 @@ import sys
 import threading
 import webbrowser
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
+from cardsharp.viewer.branches import DrawnBranch, branches_of
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import match_file, steps_document
@@ -21,7 +23,8 @@ from workbench.cli.serve import Port
 from workbench.show.lookup import LAST
 from workbench.show.options import Json, Match, Store
 from workbench.show.output import print_json, results, write_file
-from workbench.watch.site import pages_over
+from workbench.table.served import branching_pages
+from workbench.watch.branches import WithBranches
 from workbench.watch.sources import MatchSource, match_of
 
 
@@ -52,7 +55,8 @@ def watch(
 ) -> None:
     """Look at a match in the browser, step by step; one that is played moves on by itself."""
     source, match_id = match_of(match, options.store, game)
-    for file, made in ((options.html, match_file), (options.svg, moment)):
+    with_branches = partial(match_file, branches=_branches(source, match_id, public=options.public))
+    for file, made in ((options.html, with_branches), (options.svg, moment)):
         if file is not None:
             found = _match(source, match_id, public=options.public)
             text = made(found, explained(found, watched))
@@ -82,10 +86,20 @@ def _match(source: MatchSource, match_id: str, *, public: bool) -> DrawnMatch:
     return shown(record, source.moves(match_id), public=public)
 
 
+def _branches(source: MatchSource, match_id: str, *, public: bool) -> list[DrawnBranch]:
+    branching = WithBranches(source)
+
+    def drawn(branch: str) -> DrawnMatch | None:
+        record = branching.match(branch)
+        return None if record is None else shown(record, branching.moves(branch), public=public)
+
+    return branches_of(match_id, branching.branches, drawn)
+
+
 def _serve(source: MatchSource, match_id: str, options: WatchOptions) -> None:
     """Show the page until Ctrl-C."""
     stopped = threading.Event()
-    with pages_over(source, options.port) as address:
+    with branching_pages(source, options.port) as address:
         url = f"{address}/matches/{match_id}"
         results().print(url)
         results().print("Ctrl-C closes it.", style="dim")

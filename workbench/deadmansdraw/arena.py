@@ -20,6 +20,7 @@ from cardsharp.errors import ConfigError
 from workbench.arena.server import run
 from workbench.deadmansdraw.commands import COMMANDS
 from workbench.deadmansdraw.connection import ask_password
+from workbench.deadmansdraw.like import FIRST_BEGINS, table_like
 from workbench.show.options import ArenaPlace, Json
 from workbench.show.output import print_json, results
 
@@ -108,6 +109,8 @@ class MatchOptions:
     """Seconds a turn may take."""
     seed: str | None = None
     """The matches' random seed; else one each."""
+    like: str | None = None
+    """Begin as a stored match stood: MATCH@STEP, or its start; FIRST decides there."""
     url: str = "http://127.0.0.1:8080"
     """The arena's address."""
     insecure: bool = False
@@ -129,6 +132,8 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
     organiser = Credentials(ADMIN, password)
     with ArenaClient(address, organiser, Limits(attempts=1)) as client:
         names = {player.id: player.name for player in client.players()}
+        table = {} if options.like is None else table_like(options.like)._asdict()
+        seed = options.seed or (FIRST_BEGINS if table else None)
         pair = _player(first, names), _player(second, names)
         made = []
         for number in range(options.matches):
@@ -136,8 +141,9 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
             params = MatchParams(
                 player_ids=seated,
                 tags=options.tag,
-                random_seed=options.seed,
+                random_seed=seed,
                 timeout=None if options.timeout is None else timedelta(seconds=options.timeout),
+                **table,
             )
             made.append((client.create_match(params).id, seated))
             if not options.as_json:

@@ -22,6 +22,7 @@ from cardsharp.errors import ConfigError
 from practice.app import handler as create_matches
 from workbench.cloud.context import Function
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
+from workbench.deadmansdraw.like import FIRST_BEGINS, table_like
 from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
 from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
@@ -49,6 +50,8 @@ CREATION_TIME = timedelta(minutes=5)
 class StartOptions:
     """A table to begin with; what is not given is the arena's own."""
 
+    like: str | None = None
+    """As a stored match stood: MATCH@STEP, or its start; whoever decided there is we."""
     draw_pile: str | None = None
     """Cards of the draw pile, the next first: Key3,Map5,..."""
     discard_pile: str | None = None
@@ -65,16 +68,30 @@ class StartOptions:
             "discard_pile": self.discard_pile,
             "play_area": self.play_area,
         }
-        piles: dict[str, object] = {k: _pile(v) for k, v in given.items() if v is not None}
+        piles: dict[str, object] = {}
+        if self.like is not None:
+            table = table_like(self.like)
+            piles = {
+                "draw_pile": _bodies(table.draw_pile),
+                "discard_pile": _bodies(table.discard_pile),
+                "play_area": _bodies(table.play_area),
+                "banks": [*map(_bodies, table.banks)],
+                "seed": FIRST_BEGINS,
+            }
+        piles |= {k: _pile(v) for k, v in given.items() if v is not None}
         if self.banks is not None:
             first, _, second = self.banks.partition("/")
             piles["banks"] = [_pile(first), _pile(second)]
         return piles
 
 
+def _bodies(cards: Sequence[Card]) -> list[Body]:
+    return [card._asdict() for card in cards]
+
+
 def _pile(text: str) -> list[Body]:
     """The cards of a comma list such as Key3,Map5, in its order; an empty text is no card."""
-    return [_card(part.strip())._asdict() for part in text.split(",") if part.strip()]
+    return _bodies([_card(part.strip()) for part in text.split(",") if part.strip()])
 
 
 def _card(text: str) -> Card:
@@ -167,9 +184,9 @@ def _create(options: PracticeOptions, tags: Sequence[str], number: int) -> list[
         "matches": number,
         "opponent": options.opponent,
         "tags": list(tags),
-        "seed": options.seed,
         "timeout_seconds": options.timeout,
         **options.table.piles(),
+        **({} if options.seed is None else {"seed": options.seed}),
     }
     context = Function("practice", create_matches, CREATION_TIME).context(SystemClock())
     return create_matches(order, context)["match_ids"]

@@ -6,6 +6,7 @@ from itertools import groupby
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Question
+from cardsharp.euchre.cards import Card
 from cardsharp.euchre.game import GAME
 from cardsharp.euchre.journal import decision_entry
 from cardsharp.euchre.position import Position, project
@@ -35,7 +36,7 @@ def kept_deals(told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]
     by_deal = groupby(told.taken, key=lambda taken: len(taken.state.past))
     for (number, taken), dealt in zip(by_deal, told.end.deals, strict=True):
         key = DealKey(told.match_id, 0, number + 1)
-        yield _record(told, key, dealt), list(_moves(told, key, list(taken)))
+        yield _record(told, key, dealt), list(_moves(told, key, list(taken), dealt.deal.discard))
 
 
 def _record(told: LabMatch, key: DealKey, dealt: Dealt) -> MatchRecord:
@@ -54,7 +55,10 @@ def _record(told: LabMatch, key: DealKey, dealt: Dealt) -> MatchRecord:
     return MatchRecord(name, Status.FINISHED, told.at, header, outcome=outcome)
 
 
-def _moves(told: LabMatch, key: DealKey, taken: Sequence[Taken]) -> Iterator[MoveRecord]:
+def _moves(
+    told: LabMatch, key: DealKey, taken: Sequence[Taken], laid: Card | None
+) -> Iterator[MoveRecord]:
+    """The moves; in a branch the dealer has `laid` another card aside than there."""
     for number, one in enumerate(taken):
         dealt: Dealt = one.state.now
         now = turn(dealt.deal.table)
@@ -66,7 +70,10 @@ def _moves(told: LabMatch, key: DealKey, taken: Sequence[Taken]) -> Iterator[Mov
             name = told.names[dealt.chair(now.seat)]
             entry = decision_entry(key, position, position, one.decided)
             intent = {**entry, "strategy": name, "worker": "lab"}
-        event = encode_event(_event(position, one.action))
+        action = one.action
+        if laid is not None and isinstance(action, Discard):
+            action = Discard(laid)
+        event = encode_event(_event(position, action))
         yield MoveRecord(number, intent, {"event": event})
 
 

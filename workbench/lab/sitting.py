@@ -3,7 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from random import Random
 from typing import Any, Generic, NamedTuple
@@ -13,11 +13,15 @@ from cardsharp.simulation import A, P, S, Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Taken
 from workbench.lab.guard import SeatedFile
-from workbench.show.person import AtTheTable, Left
+from workbench.show.person import AtTheTable, Left, Undone
 from workbench.show.screen import ScreenMove
 
 PERSON = "you"
 """What the person is called, also in the match log."""
+
+
+Opening = tuple[list[Taken], Any]
+"""What was done in a match before it is gone on with, and the state in which that is."""
 
 
 class SeatedBot(NamedTuple):
@@ -37,7 +41,8 @@ class Sitting(Generic[S, P, A]):
     """A match that `people` play, by seat, with the `bots` of the other seats.
 
     With `whys` the bots' reasons are told when a chapter, such as a round, is over. To `teach` is
-    to tell the rules at the beginning, and of each thing that they list when it first comes up.
+    to tell the rules at the beginning, and of each thing that they list when it first comes up. One
+    with an `opening` goes on from there, which `note` says to the people.
     """
 
     simulation: Simulation[S, P, A]
@@ -45,15 +50,28 @@ class Sitting(Generic[S, P, A]):
     bots: Mapping[int, SeatedBot]
     whys: bool = False
     teach: bool = False
+    opening: Opening | None = None
+    note: str = ""
     taken: list[Taken] = field(default_factory=list, init=False)
     left: bool = field(default=False, init=False)
+    undone: list[str] = field(default_factory=list, init=False)
+    """What was taken back, and so is not in `taken`."""
+    _before: int = field(default=0, init=False)
+    _back: list[str] = field(default_factory=list, init=False)
     _reasons: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list), init=False)
 
     _taught: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set), init=False)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was done at this table."""
+        return len(self.taken) > self._before
+
     def play(self, dice: Random) -> S:
         """Play until the match has ended, or nobody of the people is left; where it stands then."""
-        state = self.simulation.deal(dice)
+        before, state = self.opening or ([], self.simulation.deal(dice))
+        self.taken, self._before = [*before], len(before)
+        self._say(self.note)
         if self.teach:
             for person in self.people.values():
                 person.tell(ScreenMove(person.screen.introduction()))
@@ -64,6 +82,9 @@ class Sitting(Generic[S, P, A]):
             except Left:
                 self.left = True
                 return state
+            except Undone:
+                state = self._undone(state, dice)
+                continue
             action = decided.decision.action
             after = self.simulation.act(state, action, dice)
             self.taken.append(Taken(state, action, decided))
@@ -75,11 +96,38 @@ class Sitting(Generic[S, P, A]):
             state = after
         return state
 
+    def _undone(self, state: S, dice: Random) -> S:
+        """The state before the last real choice of a person, hidden cards dealt anew."""
+        for place in range(len(self.taken) - 1, self._before - 1, -1):
+            then, action, _ = self.taken[place]
+            person = self.people.get(self.simulation.to_act(then) or 0)
+            choices = (
+                [] if person is None else person.screen.choices(self.simulation.position(then))
+            )
+            if len(choices) > 1:
+                name = next((one.name for one in choices if one.action == action), str(action))
+                del self.taken[place:]
+                state = self.simulation.disguised(then, dice)
+                self.undone.append(name)
+                self._back.append(name)
+                self._say(f"Taken back: {name}. What you did not know then is dealt anew.")
+                self._show(state)
+                return state
+        self._say("There is nothing to take back.")
+        return state
+
+    def _say(self, text: str) -> None:
+        for person in self.people.values():
+            person.tell(ScreenMove([text] if text else []))
+
     def _decide(self, state: S, seat: int) -> Decided[Decision[A]]:
         position = self.simulation.position(state)
         player = self.people[seat] if seat in self.people else self.bots[seat].strategy
         began = time.perf_counter()
         decision = player.decide(position)
+        if self._back and seat in self.people:
+            reason = f"{decision.reason} Taken back before: {', '.join(self._back)}."
+            decision, self._back = replace(decision, reason=reason), []
         if isinstance(player, SeatedFile) and player.decided is not None:
             return player.decided
         return Decided(decision, timedelta(seconds=time.perf_counter() - began))

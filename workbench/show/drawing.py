@@ -76,7 +76,8 @@ class StepByStep(Generic[S]):
         console = results()
         print_title(console, record, self.title(header))
         for number, step in enumerate(ours, 1):
-            title = f"turn {turn}, decision {number} of {len(ours)}"
+            place = f"step {steps.index(step) + 1}"
+            title = f"turn {turn}, decision {number} of {len(ours)}, {place}"
             print_decision(console, title, step, self.seen(step), self.then(step))
 
     def title(self, header: Header) -> str:

@@ -33,11 +33,18 @@ Your move is its number, or words of its name; their beginnings will do.
   recap    only what happened before this {chapter}
   rules    the rules, on one screen
   quit     leave the table{leaving}
-Nothing is taken back."""
+{undo}"""
+
+_UNDO = "  undo     take your last choice back; what you did not know then is dealt anew"
+_NO_UNDO = "Nothing is taken back: a move that is made counts."
 
 
 class Left(Exception):
     """The person has left the table."""
+
+
+class Undone(Exception):
+    """The person takes the last choice back."""
 
 
 class Advisor(NamedTuple, Generic[P]):
@@ -115,7 +122,7 @@ class AtTheTable(Protocol[P, A]):
 class Person(Generic[P, A]):
     """Decides by what is typed; `hinted` has a hint told at each turn.
 
-    `make` makes the game's own decision.
+    `make` makes the game's own decision. Who `undoes` may take a choice back.
     """
 
     screen: Screen[Any, P, A]
@@ -124,6 +131,7 @@ class Person(Generic[P, A]):
     advisor: Advisor[P]
     hinted: bool = False
     make: Callable[..., Decision[A]] = Decision
+    undoes: bool = False
     _past: list[RenderableType] = field(default_factory=list, init=False)
     _before: list[RenderableType] = field(default_factory=list, init=False)
     _since: list[RenderableType] = field(default_factory=list, init=False)
@@ -150,6 +158,7 @@ class Person(Generic[P, A]):
 
         Raises:
             Left: the input ended, or the person asked to leave.
+            Undone: the person takes the last choice back.
         """
         question = PersonQuestion(position, self.screen.choices(position), self.advisor, self.make)
         only = question.only()
@@ -179,6 +188,8 @@ class Person(Generic[P, A]):
         position = question.position
         while True:
             line = self._line(_PROMPT)
+            if self.undoes and line.lower() == "undo":
+                raise Undone
             reply = self._replies().get(line.lower())
             if reply is not None:
                 self._print(reply(question))
@@ -199,7 +210,7 @@ class Person(Generic[P, A]):
             "history": lambda _: self._history(),
             "recap": lambda _: self._before or [f"This is the first {screen.chapter}."],
             "rules": lambda _: screen.rules.splitlines(),
-            "undo": lambda _: ["Nothing is taken back: a move that is made counts."],
+            "undo": lambda _: [_NO_UNDO],
         }
 
     def _seen(self, position: P, *, every: bool = False) -> Iterator[RenderableType]:
@@ -210,7 +221,10 @@ class Person(Generic[P, A]):
 
     def _help(self) -> list[str]:
         return _WORDS.format(
-            advisor=self.advisor.name, chapter=self.screen.chapter, leaving=self.screen.leaving
+            advisor=self.advisor.name,
+            chapter=self.screen.chapter,
+            leaving=self.screen.leaving,
+            undo=_UNDO if self.undoes else _NO_UNDO,
         ).splitlines()
 
     def _history(self) -> Iterator[RenderableType]:

@@ -18,7 +18,7 @@ from cardsharp.replay import Thought
 from cardsharp.strategy import Decision
 from cardsharp.viewer.board import Board
 from workbench.lab.sitting import SeatedBot
-from workbench.show.person import Advisor, Left, PersonQuestion
+from workbench.show.person import Advisor, Left, PersonQuestion, Undone
 from workbench.show.screen import Screen, ScreenMove
 
 AWAY = timedelta(seconds=45)
@@ -89,7 +89,10 @@ class Chair:
     recap: Recap | None = None
     standing: str = ""
     looked: float = 0.0
+    undoes: bool = False
+    """Whether a choice may be taken back: where all others are bots."""
     _answer: Any = None
+    _undo: bool = False
     _told: list[str] = field(default_factory=list)
 
     def sit(self, screen: Screen[Any, Any, Any], board: Board) -> None:
@@ -105,15 +108,24 @@ class Chair:
     # --- what the match asks and tells ---------------------------------------------------------
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
-        """What the person answers, or who plays instead; raises `Left` where all have left."""
+        """What the person answers, or who plays instead.
+
+        Raises:
+            Left: all have left.
+            Undone: the person takes the last choice back.
+        """
         question = self.ask(position)
         only = question.only()
         if only is not None:
             return only
         with self.changed:
-            self.changed.wait_for(lambda: self._answer or self.stand_in or self.deserted())
-            self.question = None
+            self.changed.wait_for(
+                lambda: self._answer or self._undo or self.stand_in or self.deserted()
+            )
+            self.question, undo, self._undo = None, self._undo, False
             self.touch()
+        if undo:
+            raise Undone
         if self._answer is not None:
             return question.decision(self._answer.action, _HOW)
         if self.stand_in is None:
@@ -162,6 +174,16 @@ class Chair:
             if found is None:
                 return "unknown"
             self._answer, self.question, self.since = found, None, []
+            self.begun += 1
+            self.changed.notify_all()
+            return ""
+
+    def undo(self, number: int) -> str:
+        """Take the last choice back, at the question of that number; a word where not."""
+        with self.changed:
+            if not self.undoes or self.question is None or number != self.number:
+                return "late"
+            self._undo, self.question, self.since = True, None, []
             self.begun += 1
             self.changed.notify_all()
             return ""

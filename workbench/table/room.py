@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from threading import Condition, Event
-from typing import Any
 
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.replay import Asked
 from cardsharp.viewer.board import Board
 from cardsharp.viewer.explained import Explained, explained
 from cardsharp.viewer.shown import DrawnMatch, shown
-from workbench.lab.sitting import Sitting
 from workbench.table.chair import Chair
 from workbench.table.setting import Setting, ending, keep
 
@@ -95,7 +93,7 @@ class Room:
             for _ in range(self.setting.people)
         ]
         for chair in self.chairs:
-            chair.deserted = self.deserted
+            chair.deserted, chair.undoes = self.deserted, self.setting.people == 1
         self.chairs[0].name, self.chairs[0].here = self.host, True
 
     def run(self) -> None:
@@ -180,9 +178,7 @@ class Room:
             self.number, self.stage = number, TableStage.PLAYING
             for seat, chair in seated.items():
                 chair.sit(lineup.screen(seat, names), self.board)
-        sitting: Sitting[Any, Any, Any] = Sitting(
-            lineup.simulation, seated, lineup.bots, self.whys, self.teach
-        )
+        sitting = lineup.sitting(seated, whys=self.whys, teach=self.teach)
         began = datetime.now(UTC)
         state = sitting.play(lineup.dice)
         self.useless |= {bot.name for bot in lineup.bots.values() if bot.is_useless}

@@ -1,7 +1,7 @@
 """Who plays a game against whom, and how such a match is kept; wherever the people are."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import count
@@ -9,25 +9,26 @@ from random import Random, SystemRandom
 from secrets import token_hex
 from typing import Any
 
-from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
+from cardsharp.replay import header_of
 from cardsharp.simulation import Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import LabMatch, extras_of
 from workbench.lab.guard import SeatedFile
-from workbench.lab.sitting import PERSON, SeatedBot, Sitting
+from workbench.lab.sitting import PERSON, Opening, SeatedBot, Sitting
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log, store_or_default
 from workbench.show.output import print_error
-from workbench.show.person import Advisor
+from workbench.show.person import Advisor, AtTheTable
 from workbench.show.screen import Screen
 from workbench.strategy_file import called, is_own, strategy_named
+from workbench.table.branch import BranchPoint, Kept
+
+AnySitting = Sitting[Any, Any, Any]
 
 _SIDES = 2
 """Of a game with partners."""
-
-Kept = tuple[MatchRecord, list[MoveRecord]]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class Setting:
     bots: int | None = None
     people: int = 1
     seed: str | None = None
+    point: BranchPoint | None = None
+    """Where another match is gone on with, by one person; without a strategy's name by those who
+    played it."""
 
     @cached_property
     def simulation(self) -> Simulation[Any, Any, Any]:
@@ -53,6 +57,8 @@ class Setting:
             ConfigError: it is not played so.
         """
         game = self.game
+        if self.point is not None:
+            return self.point.simulation
         if game.simulation is None:
             raise ConfigError(f"{game.title} cannot be played by people.")
         simulate = game.simulation.load()
@@ -75,21 +81,26 @@ class Setting:
         Raises:
             ConfigError: there is no such strategy, or the game is not played so.
         """
-        simulation = self.simulation
+        simulation, point = self.simulation, self.point
         seats = range(simulation.seats)
-        you = self._dice(number, "seats").randrange(simulation.seats)
+        if point is None:
+            you, opening = self._dice(number, "seats").randrange(simulation.seats), None
+        else:
+            you, opening = point.seat, point.opening(self._dice(number, "deck"))
         ours = next(side for side in simulation.sides if you in side)
         around = [(you + place) % simulation.seats for place in seats]
         order = sorted(around, key=lambda seat: seat not in ours)  # stable: partners first
         people = tuple(order[: self.people])
         best = self.game.default_strategy
         wanted = {
-            seat: (self.partner if seat in ours else self.opponent) or best
+            seat: (self.partner if seat in ours else self.opponent)
+            or (point.player(seat) if point else None)
+            or best
             for seat in seats
             if seat not in people
         }
         bots = {seat: self.bot(name, number, f"bot {seat}") for seat, name in wanted.items()}
-        return Lineup(self.game, simulation, people, bots, self._dice(number))
+        return Lineup(self.game, simulation, people, bots, self._dice(number), point, opening)
 
     def bot(self, wanted: str, number: int, purpose: str) -> SeatedBot:
         """A strategy for a seat, with dice of its own."""
@@ -126,6 +137,8 @@ class Lineup:
     people: tuple[int, ...]
     bots: Mapping[int, SeatedBot]
     dice: Random
+    point: BranchPoint | None = None
+    opening: Opening | None = None
 
     def names(self, viewer: int, people: Mapping[int, str]) -> list[str]:
         """What the players are called for whoever sits at `viewer`, by seat, each otherwise."""
@@ -147,6 +160,13 @@ class Lineup:
         screen: Screen[Any, Any, Any] = screens_of(self.game)(self.names(viewer, people), viewer)
         return screen
 
+    def sitting(
+        self, people: Mapping[int, AtTheTable[Any, Any]], *, whys: bool, teach: bool = False
+    ) -> AnySitting:
+        """The match with those people."""
+        note = "" if self.point is None else self.point.told
+        return Sitting(self.simulation, people, self.bots, whys, teach, self.opening, note)
+
     def winners(self, state: object) -> list[int]:
         """The seats of those who have won; nobody where it is a tie."""
         points = self.simulation.points(state)
@@ -155,7 +175,7 @@ class Lineup:
 
     def told(
         self,
-        sitting: Sitting[Any, Any, Any],
+        sitting: AnySitting,
         state: object,
         at: datetime,
         people: Mapping[int, str] | None = None,
@@ -166,16 +186,26 @@ class Lineup:
         """
         extras, you = extras_of(self.game.name), self.people[0]
         ended = sitting.people[you].screen.given_up(state) if sitting.left else state
-        if ended is None or not sitting.taken or not extras.keeps:
+        if ended is None or not sitting.has_begun or not extras.keeps:
             return []
         others = {**{seat: bot.name for seat, bot in self.bots.items()}, **(people or {})}
         names = tuple(
             PERSON if seat == you else others[seat] for seat in range(self.simulation.seats)
         )
         ours = next(side for side in self.simulation.sides if you in side)
-        name = f"versus-{token_hex(4)}"
+        name = f"{'branch' if self.point else 'versus'}-{token_hex(4)}"
         told = LabMatch(name, at, ours, names, sitting.taken, ended, tag="versus")
-        return list(extras.kept(told))
+        parts = list(extras.kept(told))
+        if self.point is not None:
+            parts = self.point.kept(parts)
+        return [_tagged(part, "undo") for part in parts] if sitting.undone else parts
+
+
+def _tagged(part: Kept, tag: str) -> Kept:
+    """A part of a match with one more tag."""
+    record, moves = part
+    tags = [*header_of(record).tags, tag]
+    return replace(record, header={**record.header, "tags": tags}), moves
 
 
 def screens_of(game: Game) -> type[Screen[Any, Any, Any]]:

@@ -151,6 +151,7 @@ document.addEventListener("keydown", (pressed) => {
       exact?.focus();
     }
   } else if (pressed.key === "h") $("hinting")?.querySelector("button").click();
+  else if (pressed.key === "u") $("undoing")?.querySelector("button").click();
   else if (pressed.key === "ArrowRight") move(1);
   else if (pressed.key === "ArrowLeft") move(-1);
   else {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are
     from cardsharp.cloud.settings import Workplace
     from cardsharp.deciding import Decider
     from cardsharp.judge import Judge
-    from cardsharp.replay import Asked, Step
+    from cardsharp.replay import Asked, Restored, Step
     from cardsharp.simulation import Simulate
     from cardsharp.viewer.board import Board
     from cardsharp.web.asgi import AsgiService
@@ -111,6 +111,13 @@ Decisions = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[Asked]"]
 """The decisions of a stored match whose positions it tells whole."""
 
 
+Restore = Callable[["MatchRecord", "Sequence[MoveRecord]", "Random"], "Iterable[Restored]"]
+"""The states that a stored match went through, in the game's simulation.
+
+What the log does not tell, such as cards that nobody has seen, is as the dice have it.
+"""
+
+
 class Game(NamedTuple):
     """A game, and what it has: `None` is what it has not.
 
@@ -150,6 +157,8 @@ class Game(NamedTuple):
     recorded: Part[Recorded] | None = None
     """Reads a match as its arena or service tells it."""
     decisions: Part[Decisions] | None = None
+    restore: Part[Restore] | None = None
+    """Without it nothing can be tried from within a stored match."""
     decider: Part["Decider[Any, Any, Any]"] | None = None
     """Has a strategy decide such a position again."""
     judge: Part["Judge"] | None = None

@@ -30,6 +30,17 @@ class Stored(BaseModel):
     )
 
 
+class Branch(Stored):
+    """Of which match this is another course, from which of its steps on, counted from 1.
+
+    `same` is whether the cards came as they had come there.
+    """
+
+    of: str
+    step: int
+    same: bool = False
+
+
 class Header(Stored):
     """Who plays; `seats` maps our player indexes to the names of our strategies.
 
@@ -46,6 +57,7 @@ class Header(Stored):
     version: str | None = None
     seats: Mapping[int, str] = {}
     timeout_seconds: float | None = None
+    branch: Branch | None = None
 
     def name(self, index: int | None) -> str:
         """What a player is called."""
@@ -136,6 +148,17 @@ class Step:
     happened: str
     state: Mapping[str, object]
     ours: Thought | None = None
+
+
+class Restored(NamedTuple):
+    """A stored match in the game's simulation: its `state` before the move of that number.
+
+    `action` is what was done then, None where that was nobody's decision.
+    """
+
+    sequence: int
+    state: Any
+    action: Any
 
 
 class Asked(NamedTuple):

@@ -18,6 +18,7 @@ GAME = Game(
     service=Part("cardsharp.blef.assembly:SERVICE"),
     replay=Part("cardsharp.blef.replay:replay"),
     board=Part("cardsharp.blef.board:BOARD"),
+    restore=Part("cardsharp.blef.restore:restore"),
     decisions=Part("cardsharp.blef.decisions:decisions"),
     judge=Part("cardsharp.blef.judge:JUDGE"),
     decider=Part("cardsharp.blef.fallback:DECIDER"),

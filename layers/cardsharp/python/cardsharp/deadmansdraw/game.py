@@ -31,6 +31,7 @@ GAME = Game(
     recorded=Part("cardsharp.deadmansdraw.recorded:recorded"),
     board=Part("cardsharp.deadmansdraw.board:BOARD"),
     decisions=Part("cardsharp.deadmansdraw.decisions:decisions"),
+    restore=Part("cardsharp.deadmansdraw.restore:restore"),
     decider=Part("cardsharp.deadmansdraw.fallback:DECIDER"),
     judge=Part("cardsharp.deadmansdraw.judge:JUDGE"),
     words=Part("cardsharp.deadmansdraw.words:WORDS"),

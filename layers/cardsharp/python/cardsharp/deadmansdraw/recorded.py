@@ -6,11 +6,14 @@ from itertools import pairwise
 from pydantic import ValidationError
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
-from cardsharp.deadmansdraw.cards import SERVER_DECK, lowest_of_each_suit
+from cardsharp.deadmansdraw.cards import SERVER_DECK, lowest_of_each_suit, without
 from cardsharp.deadmansdraw.logbook import facts_body, header_body, outcome_body
 from cardsharp.deadmansdraw.wire import instant
 from cardsharp.deadmansdraw.wire_views import CreationView, MatchView
 from cardsharp.errors import Malformed
+
+LOWEST = lowest_of_each_suit(SERVER_DECK)
+"""The discard pile of a match that begins as all do."""
 
 _ASK = "GET /api/matches/ID?showevents=true"
 
@@ -61,14 +64,15 @@ def told(view: MatchView) -> Told:
 
 
 def _opening(given: CreationView) -> dict[str, object]:
-    """The cards that lay open at the beginning, where it was not the usual one."""
+    """The cards with which it began, where these were not the usual ones."""
     if (given.play_area, given.draw_pile, given.discard_pile, given.banks) == (None,) * 4:
         return {}
     banks = given.banks or ((), ())
     discard = given.discard_pile
     open_cards = {
         "playArea": given.play_area or (),
-        "discardPile": lowest_of_each_suit(SERVER_DECK) if discard is None else discard,
+        "discardPile": LOWEST if discard is None else discard,
+        "drawPile": without(SERVER_DECK, LOWEST) if given.draw_pile is None else given.draw_pile,
     }
     named = {name: " ".join(map(str, cards)) for name, cards in open_cards.items()}
     return {"opening": {"banks": [" ".join(map(str, bank)) for bank in banks], **named}}

@@ -75,6 +75,8 @@ class Opening(Stored):
     banks: tuple[Cards, Cards] = ((), ())
     play_area: Cards = ()
     discard_pile: Cards = ()
+    draw_pile: Cards = ()
+    """Its set of cards, in no order that means anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,15 +135,36 @@ class Turn:
         return self.after[player].score - self.before[player].score
 
 
-def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
+def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[EventStep]:
     """The steps of a match.
 
     Raises:
         StoreError: the header or a move of the log cannot be read.
     """
+    return chain.from_iterable(turn.steps for turn in turns_of(moves, _told_opening(record)))
+
+
+def opening_of(
+    record: MatchRecord, moves: Sequence[MoveRecord]
+) -> tuple[Observer, list["ReadMove"]]:
+    """What lay open when a match began, which cards were to be drawn, and the moves told since.
+
+    Raises:
+        StoreError: the header or a move of the log cannot be read.
+    """
+    opening, groups = _told_opening(record), _groups(moves)
+    seen = _opening(groups) if opening is None else _opened(opening)
+    return seen, [told for group in groups for told in group if told.events]
+
+
+def _told_opening(record: MatchRecord) -> Opening | None:
     told = record.header.get("opening")
-    opening = parse(Opening, told) if isinstance(told, Mapping) else None
-    return chain.from_iterable(turn.steps for turn in turns_of(moves, opening))
+    return parse(Opening, told) if isinstance(told, Mapping) else None
+
+
+def _groups(moves: Sequence[MoveRecord]) -> list[tuple["ReadMove", ...]]:
+    told = [_as_read(move) for move in moves]
+    return [tuple(group) for _, group in groupby(told, key=lambda one: one.turn)]
 
 
 def turns_of(moves: Sequence[MoveRecord], opening: Opening | None = None) -> list[Turn]:
@@ -152,8 +175,7 @@ def turns_of(moves: Sequence[MoveRecord], opening: Opening | None = None) -> lis
     Raises:
         StoreError: a move of the log cannot be read.
     """
-    told = [_as_read(move) for move in moves]
-    groups = [tuple(group) for _, group in groupby(told, key=lambda one: one.turn)]
+    groups = _groups(moves)
     seen = _opening(groups) if opening is None else _opened(opening)
     turns = []
     for group in groups:
@@ -225,7 +247,7 @@ def _words(events: Sequence[Event]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadMove:
+class ReadMove:
     """A move as it was read, before the table around it is known."""
 
     sequence: int
@@ -234,14 +256,19 @@ class _ReadMove:
     events: tuple[Event, ...]
     thought: Thought | None
 
+    @property
+    def past(self) -> PastMove:
+        """The same as both players remember it."""
+        return PastMove(self.turn, self.player, self.events)
 
-def _as_read(move: MoveRecord) -> _ReadMove:
+
+def _as_read(move: MoveRecord) -> ReadMove:
     thought = None if move.intent is None else thought_of(move.intent)
     if move.facts is None:
         turn = 0 if thought is None or thought.turn is None else thought.turn
-        return _ReadMove(move.sequence, turn, thought.seat if thought else None, (), thought)
+        return ReadMove(move.sequence, turn, thought.seat if thought else None, (), thought)
     told = played(view_of(move))
-    return _ReadMove(move.sequence, told.turn, told.player, told.events, thought)
+    return ReadMove(move.sequence, told.turn, told.player, told.events, thought)
 
 
 def view_of(move: MoveRecord) -> MoveView:
@@ -270,7 +297,7 @@ def _action_text(body: object) -> object:
     return f"{effect.get('effectType')}: {named}"
 
 
-def _steps(group: Iterable[_ReadMove], seen: Observer, *, tells_pile: bool) -> Iterator[EventStep]:
+def _steps(group: Iterable[ReadMove], seen: Observer, *, tells_pile: bool) -> Iterator[EventStep]:
     """The moves of a turn with the table after each."""
     ended = None
     for told in group:
@@ -290,13 +317,13 @@ def _steps(group: Iterable[_ReadMove], seen: Observer, *, tells_pile: bool) -> I
         )
 
 
-def _delta(group: Iterable[_ReadMove]) -> Delta | None:
+def _delta(group: Iterable[ReadMove]) -> Delta | None:
     """What a turn changed; a forced end can tell it twice, the same both times."""
     ends = [event for told in group for event in told.events if isinstance(event, TurnEnded)]
     return ends[-1].delta if ends else None
 
 
-def _opening(groups: Sequence[Sequence[_ReadMove]]) -> Observer:
+def _opening(groups: Sequence[Sequence[ReadMove]]) -> Observer:
     """The table at the start: as all matches begin, but where one began in the middle.
 
     Then our first decision at the beginning of a turn shows the table, and what the turns before
@@ -327,10 +354,11 @@ def _opening(groups: Sequence[Sequence[_ReadMove]]) -> Observer:
 def _opened(opening: Opening) -> Observer:
     first, second = (bank_of(map(card_of, bank)) for bank in opening.banks)
     discard, area = map(card_of, opening.discard_pile), map(card_of, opening.play_area)
-    return Observer((), tuple(discard), tuple(area), (first, second))
+    pile = map(card_of, opening.draw_pile)
+    return Observer(pile, tuple(discard), tuple(area), (first, second))
 
 
-def _first_look(told: _ReadMove) -> StoredPosition | None:
+def _first_look(told: ReadMove) -> StoredPosition | None:
     """The position of a decision that opened its turn: nothing lay in the play area."""
     position = None if told.thought is None else position_of(told.thought)
     return (

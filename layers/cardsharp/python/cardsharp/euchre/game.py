@@ -19,6 +19,7 @@ GAME = Game(
     commands=Part("workbench.euchre.commands:app"),
     replay=Part("cardsharp.euchre.replay:replay"),
     board=Part("cardsharp.euchre.board:BOARD"),
+    restore=Part("cardsharp.euchre.restore:restore"),
     decisions=Part("cardsharp.euchre.decisions:decisions"),
     judge=Part("cardsharp.euchre.judge:JUDGE"),
     decider=Part("cardsharp.euchre.fallback:DECIDER"),

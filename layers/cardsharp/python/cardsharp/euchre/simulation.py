@@ -6,7 +6,7 @@ from random import Random
 
 from cardsharp.errors import ConfigError, Illegal
 from cardsharp.euchre.actions import Action
-from cardsharp.euchre.cards import DECK, Card
+from cardsharp.euchre.cards import DECK, Card, suit_of
 from cardsharp.euchre.position import Position, seen_by
 from cardsharp.euchre.rules import apply, legal_actions, score, start
 from cardsharp.euchre.state import HAND, TURN, Deal
@@ -155,8 +155,20 @@ class Euchre(Simulation[Match, Position, Action]):
         return build(name)
 
     def disguised(self, state: Match, dice: Random) -> Match:
-        """The match with all cards exchanged that the chair to answer cannot see."""
-        return replace(state, now=replace(state.now, deal=exchanged(state.now.deal, dice)))
+        """The match with all cards exchanged that the chair to answer cannot see.
+
+        Nobody gets a card of a suit that was shown not to be held.
+        """
+        voids = state.now.deal.table.voids
+        while True:
+            deal = exchanged(state.now.deal, dice)
+            held = (
+                (seat, suit_of(card, deal.table.trump))
+                for seat in SEATS
+                for card in deal.hand(seat)
+            )
+            if not any(suit in voids[seat] for seat, suit in held):
+                return replace(state, now=replace(state.now, deal=deal))
 
     def material(self, state: Match) -> Sequence[object]:
         """The 24 cards: hands, played, laid aside, turned, buried."""

@@ -10,6 +10,7 @@ _MADE = {
     "order": "cardsharp.host.bot:order",
     "replay": "cardsharp.host.replay:replay_of",
     "decisions": "cardsharp.host.replay:decisions_of",
+    "restore": "cardsharp.host.replay:restore_of",
     "decider": "cardsharp.host.house:decider_of",
     "judge": "cardsharp.host.judge:judge_of",
     "board": "cardsharp.host.board:board_of",

@@ -3,13 +3,18 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from random import Random
 from typing import Any
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
-from cardsharp.game import Decisions, Replay
+from cardsharp.errors import StoreError
+from cardsharp.game import Decisions, Replay, Restore
 from cardsharp.host.house import House, house
 from cardsharp.host.wire import MoveBody
-from cardsharp.replay import Asked, Step, Thought, parse
+from cardsharp.replay import Asked, Restored, Step, Thought, parse
+
+_TRIES = 20_000
+"""Deals among which one is looked for that a match can have begun with."""
 
 
 def replay_of(folder: str) -> Replay:
@@ -21,6 +26,11 @@ def replay_of(folder: str) -> Replay:
 def decisions_of(folder: str) -> Decisions:
     """What finds their decisions."""
     return partial(_decisions, house(folder))
+
+
+def restore_of(folder: str) -> Restore:
+    """What plays them again."""
+    return partial(_restored, house(folder))
 
 
 def _steps(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
@@ -51,3 +61,26 @@ def _decisions(game: House, record: MatchRecord, moves: Sequence[MoveRecord]) ->
             thought = step.ours or Thought(seat=move.seat, turn=step.turn, action=move.words)
             options = {one: str(one) for one in rules.options(position)}
             yield Asked(replace(step, ours=thought), position, options)
+
+
+def _restored(
+    game: House, record: MatchRecord, moves: Sequence[MoveRecord], dice: Random
+) -> Iterator[Restored]:
+    """The states before all moves of a match that leads to the positions which the log tells.
+
+    Raises:
+        StoreError: of many deals none does; then too much is hidden in this game.
+    """
+    told = [MoveBody.model_validate(move.facts) for move in moves if move.facts is not None]
+    known = {one.step.sequence: one.position for one in _decisions(game, record, moves)}
+    rules, actions = game.rules(), [game.codec.action(move.action) for move in told]
+    for _ in range(_TRIES):
+        states = [rules.deal(dice)]
+        for number, action in enumerate(actions):
+            position = rules.position(states[-1])
+            if position != known.get(number, position) or action not in rules.options(position):
+                break
+            states.append(rules.apply(states[-1], action, dice))
+        else:
+            return map(Restored, range(len(actions)), states, actions)
+    raise StoreError(f"No deal was found that leads to the match {record.match_id}.")

@@ -3,18 +3,20 @@
 import base64
 import gzip
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from jinja2 import Environment
 from markupsafe import Markup
 
+from cardsharp.game import Game
 from cardsharp.replay import Thought, Weighed
 from cardsharp.strategy import percent
 from cardsharp.viewer.assets import asset
 from cardsharp.viewer.base import Site, alone, templates
 from cardsharp.viewer.board import NOTHING
+from cardsharp.viewer.branches import DrawnBranch, every
 from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.shown import DrawnMatch, Frame
 
@@ -60,19 +62,44 @@ def door_page(site: Site, path: str, why: str = "") -> str:
     return _page("door.html", site=site, path=path, why=why, alone=None)
 
 
-def match_page(
+class PlayOn(NamedTuple):
+    """What a form needs by which a match is gone on with: its secret, and against whom."""
+
+    token: str
+    players: Callable[[Game], Sequence[str]]
+
+
+class Branching(NamedTuple):
+    """The branches of a match that its page lists, and how more are begun there."""
+
+    branches: Sequence[DrawnBranch] = ()
+    play_on: PlayOn | None = None
+
+
+NO_BRANCHING = Branching()
+
+
+def match_page(  # noqa: PLR0913 - the page, and what may be done on it
     site: Site,
     match: DrawnMatch,
     number: int | None = None,
     analysis: Explained | None = None,
     seat: Markup = NOTHING,
+    *,
+    branching: Branching = NO_BRANCHING,
 ) -> str:
     """The page of a match at the step of that number, which counts from 1; else at the last one.
 
     Without script the analysis is there only where it is given. `seat` has the choices of whoever
     plays it on the page.
     """
-    return _page("match.html", **{**_context(site, match, number, analysis), "seat": seat})
+    told = {**_context(site, match, number, analysis), "seat": seat}
+    return _page("match.html", **told, branched=_branched(told, branching))
+
+
+def _branched(told: Mapping[str, object], branching: Branching) -> Markup:
+    """The tree of branches, and the form that begins one."""
+    return _made("branches.html", **told, **branching._asdict())
 
 
 def steps_document(match: DrawnMatch, start: int = 0) -> dict[str, object]:
@@ -102,14 +129,29 @@ def analysis_document(match: DrawnMatch, analysis: Explained | None) -> dict[str
     }
 
 
-def match_file(match: DrawnMatch, analysis: Explained | None = None) -> str:
-    """The page of a match as one file, which opens from disk and loads nothing."""
-    document = {**steps_document(match), "analysis": analysis_document(match, analysis)}
+def match_file(
+    match: DrawnMatch, analysis: Explained | None = None, branches: Sequence[DrawnBranch] = ()
+) -> str:
+    """The page of a match as one file, which opens from disk and loads nothing.
+
+    Of a branch it holds the steps from where it begins.
+    """
+    document = {
+        **steps_document(match),
+        "analysis": analysis_document(match, analysis),
+        "branches": {
+            one.match.record.match_id: {
+                **steps_document(one.match, one.branch.step - 1),
+                "of": one.branch.of,
+            }
+            for one in every(branches)
+        },
+    }
     data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)
     packed = base64.b64encode(data).decode()
     page = alone(asset("viewer.css"), asset("match.js"), packed)
-    told = _context(Site("Cardsharp"), match, None, analysis, "#")
-    return _page("match.html", **{**told, "alone": page})
+    told = {**_context(Site("Cardsharp"), match, None, analysis, "#"), "alone": page}
+    return _page("match.html", **told, branched=_branched(told, Branching(branches)))
 
 
 def _context(

@@ -25,9 +25,12 @@ from cardsharp.games import game
 from cardsharp.replay import fault_of, header_of, outcome_of
 from cardsharp.viewer.assets import ASSETS, HEADERS, asset
 from cardsharp.viewer.base import Site
+from cardsharp.viewer.branches import BranchesOf, DrawnBranch, branches_of
 from cardsharp.viewer.explained import Explained, explained
 from cardsharp.viewer.pages import (
+    Branching,
     Column,
+    PlayOn,
     Row,
     analysis_document,
     list_page,
@@ -81,7 +84,8 @@ class Manner:
 
     Who is a guest (`door`) sees of a match that runs what a spectator may know, of any other all.
     `public` pages show nothing but what everybody at the table sees. A question for something new
-    is held for `hold`; a list has `most` matches at most. What cannot change any more is kept by
+    is held for `hold`; a list has `most` matches at most. `branches` are listed under a match, and
+    with `play_on` more can be played. What cannot change any more is kept by
     browsers as `over` says, what they load as `assets` says: values of Cache-Control.
     """
 
@@ -89,6 +93,8 @@ class Manner:
     public: bool = False
     hold: timedelta = HOLD
     most: int = MOST
+    branches: BranchesOf | None = None
+    play_on: PlayOn | None = None
     over: str = HEADERS["Cache-Control"]
     assets: str = HEADERS["Cache-Control"]
 
@@ -129,7 +135,9 @@ class Pages:
         """GET /matches/{id}."""
         match = self._shown(request)
         analysis = self._judged(request, match) if "analysis" in request.query_params else None
-        page = match_page(self.manner.site, match, _number(request, "step"), analysis)
+        manner, number = self.manner, _number(request, "step")
+        branching = Branching(self._branches(match), manner.play_on)
+        page = match_page(manner.site, match, number, analysis, branching=branching)
         return self._of(match, HTMLResponse(page))
 
     def steps(self, request: Request) -> Response:
@@ -180,6 +188,18 @@ class Pages:
         """What a judge says of a match to whoever asks, if anything."""
         told = self.manner.site.judged and (match.over or not _is_guest(request))
         return self._explained(match) if told else None
+
+    def _branches(self, match: DrawnMatch) -> list[DrawnBranch]:
+        if self.manner.branches is None:
+            return []
+
+        def drawn(match_id: str) -> DrawnMatch | None:
+            record, public = self._source.match(match_id), self.manner.public
+            if record is None:
+                return None
+            return self._drawn(match_id, record.beat, record.status, public=public)
+
+        return branches_of(match.record.match_id, self.manner.branches, drawn)
 
     def _shown(self, request: Request) -> DrawnMatch:
         match_id = request.path_params["id"]

@@ -1,6 +1,6 @@
 // A match that is still played: ask for what is new, which the server answers when there is some.
 
-import { add, analyse, ready, show, state } from "./match.js";
+import { add, analyse, list, ready, show, state } from "./match.js";
 
 const root = document.getElementById("match");
 const PAUSE = Number(root.dataset.pause); // after an answer that brought nothing at once, or a fault
@@ -9,32 +9,6 @@ const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseco
 function shownNow() {
   if (document.visibilityState === "visible") return Promise.resolve();
   return new Promise((done) => document.addEventListener("visibilitychange", done, { once: true }));
-}
-
-function list(steps, start) {
-  const turns = document.getElementById("turns");
-  steps.forEach((step, index) => {
-    let turn = turns.lastElementChild;
-    if (!turn || turn.dataset.turn !== String(step.turn)) {
-      const known = turn?.querySelector("h2")?.firstChild?.textContent.trim() === String(step.turn);
-      if (!known) {
-        turn = document.createElement("li");
-        turn.append(document.createElement("h2"), document.createElement("ol"));
-        const who = document.createElement("span");
-        who.textContent = step.who;
-        turn.firstElementChild.append(`${step.turn} `, who);
-        turns.append(turn);
-      }
-      turn.dataset.turn = String(step.turn);
-    }
-    const item = document.createElement("li");
-    const link = document.createElement("a");
-    link.href = `?step=${start + index + 1}`;
-    if (step.ours) link.className = "ours";
-    link.textContent = step.happened;
-    item.append(link);
-    turn.lastElementChild.append(item);
-  });
 }
 
 async function once() {

@@ -31,6 +31,7 @@ export function show(number) {
   $("happened").replaceChildren(who, ` ${step.happened}`);
   $("count").textContent = `${at} of ${steps.length}`;
   $("slider").value = String(at);
+  if ($("branching")) $("branching").value = String(at);
   mark();
   judge();
   if (location.hash !== `#${at}`) history.replaceState(null, "", `#${at}`);
@@ -78,6 +79,52 @@ function judge() {
   $("judged").innerHTML = told.judged[at] ?? "";
   $("worth").textContent = told.worths[at - 1] ?? "";
   $("cursor").setAttribute("transform", `translate(${at})`);
+}
+
+// Put steps into the list of all, from the number `start` on.
+export function list(told, start) {
+  const turns = $("turns");
+  told.forEach((step, index) => {
+    let turn = turns.lastElementChild;
+    if (!turn || turn.dataset.turn !== String(step.turn)) {
+      const known = turn?.querySelector("h2")?.firstChild?.textContent.trim() === String(step.turn);
+      if (!known) {
+        turn = document.createElement("li");
+        turn.append(document.createElement("h2"), document.createElement("ol"));
+        const who = document.createElement("span");
+        who.textContent = step.who;
+        turn.firstElementChild.append(`${step.turn} `, who);
+        turns.append(turn);
+      }
+      turn.dataset.turn = String(step.turn);
+    }
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    link.href = alone ? `#${start + index + 1}` : `?step=${start + index + 1}`;
+    if (step.ours) link.className = "ours";
+    link.textContent = step.happened;
+    item.append(link);
+    turn.lastElementChild.append(item);
+  });
+}
+
+// The branches that a file holds: each is its parent's steps up to where it begins, then its own.
+let whole = null;
+
+function course(id) {
+  const own = whole.branches[id];
+  return own ? [...course(own.of).slice(0, own.from), ...own.steps] : whole.steps;
+}
+
+function follow(id, step) {
+  steps.length = 0;
+  add(course(id));
+  $("turns").replaceChildren();
+  list(steps, 0);
+  told = null;
+  for (const part of ["course", "judged", "summary"]) $(part).replaceChildren();
+  if (!id) explain(whole.analysis);
+  jump(() => step);
 }
 
 function mark() {
@@ -149,6 +196,12 @@ function wire() {
     event.preventDefault();
     jump(() => Number(link.dataset.step));
   });
+  if (alone) $("branches")?.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-branch]");
+    if (!link) return;
+    event.preventDefault();
+    follow(link.dataset.branch, Number(link.dataset.step));
+  });
   $("slider").addEventListener("input", () => jump(() => Number($("slider").value)));
   $("play").addEventListener("click", () => play(playing === null));
   $("flip").addEventListener("click", flip);
@@ -184,6 +237,7 @@ async function asked() {
 }
 
 export const ready = asked().then((match) => {
+  whole = match;
   add(match.steps);
   explain(match.analysis);
   wire();

@@ -1,0 +1,135 @@
+"""Branches of stored matches of every game: where they begin, what is kept, what stays hidden."""
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from support.branches import happened, played
+from support.games import GAMES, SAMPLES, id_of, simulated
+from support.played import Decides, Kept, begun, kept, taken
+from support.table import QUICK
+
+import cardsharp.games
+from cardsharp.cloud.ports import Status
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.replay import header_of
+from workbench.table.branch import branch_point
+
+every_game = pytest.mark.parametrize("game", GAMES, ids=id_of)
+
+
+@pytest.fixture(autouse=True)
+def _mounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, *SAMPLES))
+
+
+def quick(game: Game) -> str:
+    return QUICK.get(game.name, game.default_strategy)
+
+
+def match_of(game: Game, seed: int = 1) -> Kept:
+    """A match between quick players; in Euchre its first deal."""
+    players = [Decides(game, quick(game), seed + one) for one in (0, 1)]
+    return kept(game, taken(begun(game, seed), players, Random(seed)))[0]
+
+
+def positions(game: Game, match: Kept) -> dict[int, Any]:
+    """What whoever decided knew, by the move's number."""
+    assert game.decisions is not None
+    return {one.step.sequence: one.position for one in game.decisions.load()(*match)}
+
+
+@every_game
+@pytest.mark.parametrize("same", [False, True])
+def test_a_branch_begins_with_what_its_player_knew_and_is_kept_as_a_match(
+    game: Game, same: bool
+) -> None:
+    """From any step: what happened before is there, what came after it is not."""
+    record, moves = match_of(game)
+    known = positions(game, (record, moves))
+    for number in range(1, len(moves), max(1, len(moves) // 4)):
+        point = branch_point(record, moves, number, same=same)
+        branch = played(point)
+        assert branch.sitter.seen[0] == known[point.step.sequence]
+        (made, told), *_ = branch.parts
+        header = header_of(made)
+        assert header.branch is not None
+        assert (header.branch.of, header.branch.step) == (record.match_id, point.number)
+        assert (header.branch.same, made.status) == (same, Status.FINISHED)
+        before = point.number - 1
+        assert len(told) > before
+        assert happened(made, told, game, before) == happened(record, moves, game, before)
+        own = {step.sequence for step in point.steps[:-1] if same or step.seat == point.step.seat}
+        reasons = {move.sequence: move.intent for move in told}
+        for move in moves:  # what others thought would tell cards that are others now
+            if move.sequence < point.step.sequence:
+                assert reasons[move.sequence] == (move.intent if move.sequence in own else None)
+
+
+@every_game
+def test_a_branch_of_a_branch_goes_on(game: Game) -> None:
+    record, moves = match_of(game)
+    first = played(branch_point(record, moves, len(moves) // 2)).parts[0]
+    second = branch_point(*first, 1)
+    ((made, _), *_) = played(second).parts
+    branch = header_of(made).branch
+    assert branch is not None
+    assert branch.of == first[0].match_id
+
+
+def hidden(game: Game, state: Any) -> Any:  # noqa: ANN401 - any game's
+    """What the seat to act does not know of it."""
+    return {
+        "deadmansdraw": lambda: state.state.draw_pile,
+        "blef": lambda: state.live.hands,
+        "euchre": lambda: state.now.deal.cards[:21],
+        "kuhn": lambda: state.cards,
+    }[game.name]()
+
+
+@pytest.mark.parametrize("name", ["deadmansdraw", "blef", "euchre", "kuhn"])
+def test_what_was_hidden_is_dealt_anew_unless_the_same_cards_are_asked_for(name: str) -> None:
+    """So a branch tells nobody what would have come; once the match is over it may."""
+    game = next(one for one in GAMES if one.name == name)
+    record, moves = match_of(game)
+    seeds = range(40)
+    fair, same = branch_point(record, moves), branch_point(record, moves, same=True)
+    dealt = [str(hidden(game, fair.opening(Random(seed))[1])) for seed in seeds]
+    there = {str(hidden(game, same.opening(Random(seed))[1])) for seed in seeds}
+    assert len(there) == 1
+    assert len(set(dealt)) > 1
+    assert sum(one in there for one in dealt) < len(dealt)
+
+
+@every_game
+def test_of_a_match_that_runs_the_cards_to_come_are_not_to_be_had(game: Game) -> None:
+    record, moves = match_of(game)
+    running = replace(record, status=Status.RUNNING, outcome=None)
+    with pytest.raises(ConfigError, match="not over"):
+        branch_point(running, moves, same=True)
+    with pytest.raises(ConfigError, match="from step 9999 on"):
+        branch_point(record, moves, 9999)
+
+
+@pytest.mark.parametrize("name", ["blef", "euchre", "kuhn"])
+def test_nobody_decides_again_who_is_not_known_to_have_known_what(name: str) -> None:
+    """Of a match that runs, and of which the log has our reasons alone: no branch at others'."""
+    game = next(one for one in GAMES if one.name == name)
+    record, moves = match_of(game)
+    simulation = simulated(game)
+    ours = simulation.sides[0][0]
+    steps = list(game.replay.load()(record, moves)) if game.replay else []
+    own = {step.sequence for step in steps if step.seat == ours}
+    seen = [
+        move if move.sequence in own else replace(move, intent=None, facts=_blind(move.facts))
+        for move in moves[: max(2, len(moves) // 3)]
+    ]
+    running = replace(record, status=Status.RUNNING, outcome=None)
+    point = branch_point(running, seen)
+    assert point.seat in own or point.step.sequence in own
+
+
+def _blind(facts: Any) -> Any:  # noqa: ANN401 - a move's facts
+    return facts if facts is None or "seen" not in facts else {**facts, "seen": None}

@@ -1,0 +1,152 @@
+"""A branch: another course of a stored match, from one of its decisions on."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.registry import strategies_of
+from cardsharp.replay import Branch, Restored, Step, header_of, outcome_of
+from cardsharp.simulation import Simulation
+from workbench.lab.extras import Taken
+from workbench.show.lookup import game_of
+from workbench.watch.sources import opened
+
+Kept = tuple[MatchRecord, list[MoveRecord]]
+
+
+@dataclass(frozen=True)
+class BranchPoint:
+    """A decision of a stored match: `seat` decides again what was done in `step`.
+
+    The cards come as they came there (`same`) or are dealt anew out of those that whoever decides
+    did not know.
+    """
+
+    record: MatchRecord
+    moves: Sequence[MoveRecord]
+    game: Game
+    simulation: Simulation[Any, Any, Any]
+    steps: Sequence[Step]
+    """Those before, and at last that of the decision."""
+    seat: int
+    same: bool
+
+    @property
+    def step(self) -> Step:
+        """In which it was decided."""
+        return self.steps[-1]
+
+    @property
+    def number(self) -> int:
+        """The number of that step, counted from 1."""
+        return len(self.steps)
+
+    def opening(self, dice: Random) -> tuple[list[Taken], Any]:
+        """What was done before, and the state in which it is decided, as far as that is told."""
+        before: list[Taken] = []
+        for one in _restored(self.game, self.record, self.moves, dice):
+            if one.sequence == self.step.sequence:
+                state = one.state if self.same else self.simulation.disguised(one.state, dice)
+                return before, state
+            before.append(Taken(one.state, one.action, None))
+        raise ConfigError(f"Step {self.number} of match {self.record.match_id} is not there.")
+
+    def player(self, seat: int) -> str | None:
+        """The strategy that played a seat, where it is one that everybody has."""
+        header = header_of(self.record)
+        ours = header.seats.get(seat)
+        there = strategies_of(self.game.strategies).names()
+        told = (ours, header.name(seat), None if ours else header.opponent)
+        return next((name for name in told if name in there), None)
+
+    @property
+    def told(self) -> str:
+        """What whoever plays on is told."""
+        cards = "The same cards come" if self.same else "What you did not know is dealt anew"
+        return f"Step {self.number} of {self.record.match_id}, then: {self.step.happened}. {cards}."
+
+    def kept(self, parts: Sequence[Kept]) -> list[Kept]:
+        """A match that began here, as the log holds it: with the reasons for what came before."""
+        (record, moves), *others = parts
+        branch = Branch(of=self.record.match_id, step=self.number, same=self.same)
+        opening = {n: part for n, part in self.record.header.items() if n == "opening"}
+        tags = ["branch", f"{branch.of}@{branch.step}", *(["same-cards"] if self.same else [])]
+        more = {"branch": branch.model_dump(), "tags": tags, **opening}
+        # Of others' reasons some would tell cards that were dealt anew.
+        own = {s.sequence for s in self.steps[:-1] if self.same or s.seat == self.step.seat}
+        reasons = {m.sequence: m.intent for m in self.moves if m.sequence in own}
+        marked = [replace(m, intent=reasons.get(m.sequence, m.intent)) for m in moves]
+        return [(replace(record, header={**record.header, **more}), marked), *others]
+
+
+def branch_point(
+    record: MatchRecord, moves: Sequence[MoveRecord], number: int = 1, *, same: bool = False
+) -> BranchPoint:
+    """The first decision at the step of that number, which counts from 1, or after it.
+
+    Raises:
+        ConfigError: nothing that is known is decided there, what would have come is not to be known
+            yet, or the game's matches cannot be gone on with.
+        StoreError: the match cannot be read.
+    """
+    game = game_of(record)
+    if same and record.status is not Status.FINISHED:
+        raise ConfigError(f"Match {record.match_id} is not over: what comes is not to be known.")
+    if game.replay is None:
+        raise ConfigError(f"Matches of {game.title} are not kept.")
+    steps = list(game.replay.load()(record, moves))
+    places = {step.sequence: place for place, step in enumerate(steps, 1)}
+    for one in _restored(game, record, moves, Random(0)):
+        place = places[one.sequence]
+        if one.action is not None and place >= number:
+            simulation = _simulation(game, record)
+            seat = simulation.to_act(one.state)
+            if seat is not None:
+                told = steps[:place]
+                return BranchPoint(record, moves, game, simulation, told, seat, same)
+    raise ConfigError(
+        f"Nothing that is known was decided in match {record.match_id} from step {number} on; it "
+        f"has {len(steps)} steps."
+    )
+
+
+def point_named(
+    word: str, store: str | None = None, game: Game | None = None, *, same: bool = False
+) -> BranchPoint:
+    """The decision that `MATCH@STEP` means; without a step the first one.
+
+    Raises:
+        ConfigError: there is no such match, or nothing is decided there.
+        StoreError: the match cannot be read.
+        Unreachable: the arena does not answer.
+    """
+    match, at, step = word.rpartition("@")
+    named, number = (match, int(step)) if at and step.isdecimal() else (word, 1)
+    found = opened(named, store, game)
+    return branch_point(found.record, found.moves, number, same=same)
+
+
+def _restored(
+    game: Game, record: MatchRecord, moves: Sequence[MoveRecord], dice: Random
+) -> Iterable[Restored]:
+    if game.restore is None:
+        raise ConfigError(f"Nothing can be tried from within a match of {game.title}.")
+    return game.restore.load()(record, moves, dice)
+
+
+def _simulation(game: Game, record: MatchRecord) -> Simulation[Any, Any, Any]:
+    """The game for as many as play the match."""
+    if game.simulation is None:
+        raise ConfigError(f"{game.title} cannot be played by people.")
+    outcome, header = outcome_of(record), header_of(record)
+    names = max(header.names, () if outcome is None else outcome.names, key=len)
+    simulate = game.simulation.load()
+    usual: Simulation[Any, Any, Any] = simulate(None)
+    if len(names) in {usual.seats, 0}:
+        return usual
+    made: Simulation[Any, Any, Any] = simulate(len(names))
+    return made

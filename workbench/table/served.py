@@ -1,0 +1,282 @@
+"""ServedTables as they are served: at one that is begun here, or from the pages of matches."""
+
+import ipaddress
+import socket
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import date, timedelta
+from http import HTTPStatus
+from secrets import token_urlsafe
+from threading import Thread
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.errors import CardsharpError
+from cardsharp.game import Game
+from cardsharp.registry import strategies_of
+from cardsharp.viewer.assets import HEADERS
+from cardsharp.viewer.base import Site
+from cardsharp.viewer.pages import PlayOn
+from cardsharp.viewer.site import SITE as MATCHES
+from cardsharp.viewer.site import Manner, Pages, Source, application
+from workbench.lab.sitting import PERSON
+from workbench.listening import Server, listen, serving, url_of
+from workbench.table.branch import branch_point
+from workbench.table.pages import ASSETS, SITE, message, own_asset
+from workbench.table.room import Room
+from workbench.table.setting import Setting
+from workbench.table.site import HOLD, NEW, Form, TableSeats, form_of, number_in
+from workbench.watch.branches import WithBranches
+from workbench.watch.site import pages_over
+
+HOST = "127.0.0.1"
+BACKLOG = 64
+MOST = 20
+"""ServedTables that are open at once."""
+
+_ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - what a user may ask for
+_NOBODYS = ("192.0.2.1", 9)
+"""An address for documentation: to ask which way packets would go, of which none is sent."""
+
+
+class TableMatches:
+    """The matches of a table that are over, as the pages of matches ask for them.
+
+    Those `behind` are there too, and not listed.
+    """
+
+    pause = timedelta(seconds=5)
+
+    def __init__(self, room: Room, behind: Source | None = None) -> None:
+        self._room, self._behind = room, behind
+
+    def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
+        """All of them, the newest first; none is live."""
+        found = [one.match.record for one in reversed(self._room.played.values())]
+        return [
+            one
+            for one in found
+            if status in {None, one.status} and day in {None, one.started.date()}
+        ][:limit]
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """One of them."""
+        part = self._room.played.get(match_id)
+        if part is None:
+            return None if self._behind is None else self._behind.match(match_id)
+        return part.match.record
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """The moves of one."""
+        part = self._room.played.get(match_id)
+        if part is None:
+            return [] if self._behind is None else self._behind.moves(match_id)
+        return list(part.match.moves)
+
+
+class ServedTables:
+    """The tables of a server, where more are opened by the form of a match's page (`play_on`).
+
+    What leads to no table of these is answered by `front`. Each table that is opened is played at
+    by a thread of its own; of more than `MOST` the first is closed.
+    """
+
+    def __init__(self, hosts: Iterable[str], hold: timedelta = HOLD) -> None:
+        self.play_on = PlayOn(
+            token_urlsafe(16), lambda game: strategies_of(game.strategies).names()
+        )
+        self.front: ASGIApp = PlainTextResponse("", HTTPStatus.NOT_FOUND)
+        self._hosts, self._hold = [*hosts], hold
+        self._open: dict[str, tuple[Room, ASGIApp]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer whoever sits at one of the tables, or have the front do it."""
+        secret = scope.get("path", "").removeprefix("/seat/").partition("/")[0]
+        _, app = self._open.get(secret, (None, self.front))
+        await app(scope, receive, send)
+
+    def manner(self, source: WithBranches, site: Site) -> Manner:
+        """How pages are served from which tables are opened."""
+        return Manner(site=site, branches=source.branches, play_on=self.play_on)
+
+    def route(self, matches: str, source: Source) -> Route:
+        """The form's, of pages over that source."""
+
+        async def begun(request: Request) -> Response:
+            form = await form_of(request)
+            return await run_in_threadpool(self._begun, source, request.path_params["id"], form)
+
+        return Route(f"{matches}/{{id}}/branch", begun, methods=["POST"])
+
+    def close(self) -> None:
+        """End what is played at the tables that were opened."""
+        for room, _ in self._open.values():
+            room.stop()
+
+    def _begun(self, source: Source, match_id: str, form: Form) -> Response:
+        """A new table, and the way to its seat."""
+        record = source.match(match_id)
+        if form.get("token") != self.play_on.token or record is None:
+            raise HTTPException(HTTPStatus.FORBIDDEN, "Begin a branch on the page of its match.")
+        same, step = form.get("cards") == "same", number_in(form, "step")
+        point = branch_point(record, source.moves(match_id), step, same=same)
+        opponent = form.get("opponent") or None
+        if opponent not in {None, *self.play_on.players(point.game)}:
+            raise HTTPException(HTTPStatus.BAD_REQUEST, f"There is no player '{opponent}'.")
+        room = Room(Setting(point.game, opponent, opponent, point=point), PERSON)
+        seats = TableSeats(room, self._hold)
+        (chair,) = room.chairs
+        self._open[chair.secret] = room, tabled(seats, room, self._hosts, self, source)
+        for secret in [*self._open][:-MOST]:
+            self._open.pop(secret)[0].stop()
+        Thread(target=self._play, args=(room,), daemon=True).start()
+        return RedirectResponse(seats.links[0], HTTPStatus.SEE_OTHER, headers=NEW)
+
+    @staticmethod
+    def _play(room: Room) -> None:
+        with suppress(CardsharpError):  # which the page says
+            room.run()
+
+
+def tabled(
+    seats: TableSeats,
+    room: Room,
+    hosts: Iterable[str],
+    tables: ServedTables | None = None,
+    behind: Source | None = None,
+) -> Starlette:
+    """The seats as an application that answers to those names of this machine alone.
+
+    Who sits alone against bots may go on from within a match that is over, at one of the `tables`.
+    """
+    routes: list[BaseRoute] = [
+        Route("/", _nobody),
+        Route("/seat/{secret}", seats.page),
+        Route("/seat/{secret}/news", seats.news),
+        Route("/seat/{secret}/{deed}", seats.act, methods=["POST"]),
+        *(Route(f"{SITE.assets}/{name}", _own_asset) for name in ASSETS),
+    ]
+    for link in seats.links:
+        back = (("Back to the table", link),)
+        site = Site("Cardsharp", matches=f"{link}/matches", links=back, judged=True)
+        matches: Source = TableMatches(room, behind)
+        manner = Manner(site=site)
+        if tables is not None and room.setting.people == 1:
+            branching = WithBranches(matches)
+            routes.append(tables.route(site.matches, branching))
+            matches, manner = branching, tables.manner(branching, site)
+        routes += application(Pages(matches, manner)).routes[1:]
+    return Starlette(
+        routes=routes,
+        middleware=[
+            # A page of somebody else's whose name leads here is not answered.
+            Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts]),
+            Middleware(GZipMiddleware, minimum_size=2000),
+        ],
+        exception_handlers={CardsharpError: _refused, HTTPException: _missing},
+    )
+
+
+@contextmanager
+def table_served(
+    room: Room, host: str = HOST, port: int = 0, hold: timedelta = HOLD
+) -> Iterator[list[str]]:
+    """The addresses of a table's seats, the host's first; it is played at while the block runs.
+
+    It is reached from this machine alone, but for a `host` that says otherwise: then the addresses
+    are those by which others in the network reach it.
+
+    Raises:
+        ConfigError: the port cannot be used.
+    """
+    seats = TableSeats(room, hold)
+    listening = listen("The table", host, port, BACKLOG)
+    shown = _own_address() if host in _ANYWHERE else host
+    name = f"[{shown}]" if ":" in shown else shown
+    url = f"http://{name}:{url_of(listening).rpartition(':')[2]}"
+    hosts = {HOST, "localhost", shown, name}
+    tables = ServedTables(hosts, hold)
+    tables.front = tabled(seats, room, hosts, tables)
+
+    def stop() -> None:
+        room.stop()
+        tables.close()
+
+    with serving("The table", listening, lambda started: Server(tables, stop, started)):
+        try:
+            yield [f"{url}{link}" for link in seats.links]
+        finally:
+            stop()
+
+
+@contextmanager
+def branching_pages(source: Source, port: int = 0) -> Iterator[str]:
+    """The address of the pages over a source, from which matches are gone on with.
+
+    Raises:
+        ConfigError: the port cannot be used.
+    """
+    tables, branching = ServedTables([HOST, "localhost"]), WithBranches(source)
+
+    def around(pages: Starlette) -> ASGIApp:
+        pages.routes.append(tables.route(MATCHES.matches, branching))
+        pages.routes.extend(Route(f"{SITE.assets}/{name}", _own_asset) for name in ASSETS)
+        tables.front = pages
+        return tables
+
+    manner = tables.manner(branching, MATCHES)
+    with pages_over(branching, port, manner, around, tables.close) as url:
+        yield url
+
+
+def is_local(host: str) -> bool:
+    """Whether nobody but this machine reaches what listens there."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _own_address() -> str:
+    """By which address others in the network reach this machine, as far as it knows."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(_NOBODYS)
+        except OSError:
+            return HOST
+        return str(asking.getsockname()[0])
+
+
+def _players(game: Game) -> Sequence[str]:
+    return strategies_of(game.strategies).names()
+
+
+def _own_asset(request: Request) -> Response:
+    """GET /page/{name}: what seats load beside what all pages do."""
+    name = request.url.path.rpartition("/")[2]
+    return Response(own_asset(name), media_type=ASSETS[name], headers=HEADERS)
+
+
+def _nobody(_request: Request) -> Response:
+    text = "A seat is reached by its link; whoever began the table has it."
+    return HTMLResponse(message(text), HTTPStatus.NOT_FOUND, headers=NEW)
+
+
+def _refused(_request: Request, error: Exception) -> Response:
+    return HTMLResponse(message(str(error)), HTTPStatus.SERVICE_UNAVAILABLE, headers=NEW)
+
+
+def _missing(_request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    told = error.detail if isinstance(error, HTTPException) else ""
+    return HTMLResponse(message(told), status, headers=NEW)
