@@ -27,12 +27,13 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.feeds import watched
 from cardsharp.cloud.messages import LookMessage
+from cardsharp.cloud.ports import Message
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.ticks import Tick, wake
 from cardsharp.deadmansdraw.assembly import Assembly
-from cardsharp.deadmansdraw.contest.assembly import ticking
+from cardsharp.deadmansdraw.contest.assembly import directing
 from cardsharp.deadmansdraw.contest.site import SERVICE as ARENA
 from cardsharp.deadmansdraw.practice import PracticeOrder, create
 from cardsharp.errors import Conflict
@@ -233,7 +234,7 @@ def test_s13_the_arena_may_do_what_it_does(emulator: Emulator, tmp_path: Path) -
 
 
 def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
-    """Of a contest whose teams never come: their turns end, and so does their match."""
+    """Of practice and a cup of teams that it plays itself, each turn by its message."""
     game = "deadmansdraw"
     made = emulator.create(prefix="director")
     variables = {
@@ -242,27 +243,38 @@ def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
         "CARDSHARP_QUEUE": made.queues["Ticks"],
     }
     table = DynamoTable(made.tables[f"{game}Table"], emulator.client("dynamodb"))
-    settings = Settings("cup", matches=1, most=1, timeout=0.001)
+    settings = Settings("cup", format="swiss", matches=1, most=1, timeout=60)
     records = contests_in(table, emulator.client("dynamodb")).found(settings)
-    for name in ("One", "Two"):
-        records.enter(name)
-    records.begin()
+    for name in ("third", "draw-3"):
+        records.enter(name, name)
+    records.practise(datetime.now(UTC) + timedelta(hours=1))
     with environment(variables), seen() as actions:
         function = Function("director", director.app.handler)
         schedule = json.loads((EVENTS / "director_schedule.json").read_text())
         context = function.context(SystemClock())
         assert function.handler(schedule, context) == {"follows": False}
         assert wake(table, lambda url: SqsQueue(url, emulator.client("sqs")))
-        message = SqsQueue(variables["CARDSHARP_QUEUE"]).receive(timedelta(seconds=1))
+        queue = SqsQueue(variables["CARDSHARP_QUEUE"])
+        message = queue.receive(timedelta(seconds=1))
         assert message is not None
         actions.clear()
         ticket = Tick.parse(message.body).ticket
         while records.stage is not Stage.OVER:
+            found: Message | None = message
             body = Tick(ticket=ticket).model_dump_json()
-            event = sqs_event([replace(message, body=body)], datetime.now(UTC))
-            function.handler(event, context)
+            while found is not None:
+                event = sqs_event([replace(found, body=body)], datetime.now(UTC))
+                function.handler(event, context)
+                queue.delete(found)
+                found = queue.receive(timedelta())
+                body = "" if found is None else found.body
             ticket += 1
-        ticking.cache_clear()
+            if records.stage is Stage.OPEN and records.meetings():
+                records.practise(datetime.now(UTC))
+                records.begin()
+        directing.cache_clear()
+    (result,) = records.results()
+    assert [facts.late for facts in result.facts] == [(0, 0)]
     assert actions["dynamodb"] == allowed_actions("DirectorRole", "dynamodb")
     assert actions["sqs"] | OF_LAMBDA == allowed_actions("DirectorRole", "sqs") | {POSTPONED}
     assert actions.keys() == {"dynamodb", "sqs"}

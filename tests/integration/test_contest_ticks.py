@@ -16,9 +16,11 @@ from world.faults import CRASHES, REQUESTS, Crash, FaultPlan, Faulty, Kind
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
+from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.arena.home import MemoryLobby
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, Player, User
+from cardsharp.deadmansdraw.arena.presence import TablePresence
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.ticks import PAUSE, Tick, Ticks, wake
@@ -151,6 +153,43 @@ def test_while_nothing_is_to_be_done_there_are_no_ticks(cloud: Cloud) -> None:
     cloud.run(10)
     assert len(cloud.queue) == 1
     assert list(cloud.lobby.all()) != []
+
+
+def test_practice_goes_on_by_ticks_to_its_end_and_the_cup_comes_after_what_is_left(
+    cloud: Cloud,
+) -> None:
+    """Of the teams that the arena has heard of, by whatever process; what runs then is played."""
+    there = [team.id for team in cloud.records.teams()][:2]
+    cloud.records.practise(cloud.clock.now() + timedelta(seconds=60))
+    cloud.wake()
+    for _ in range(5):
+        for team in there:
+            TablePresence(cloud.table).hear(team, cloud.clock.now())
+        cloud.run(10)
+    met = {team for meeting in cloud.records.meetings() for team in meeting.teams}
+    assert met == set(there)
+    cloud.records.practise(cloud.clock.now())
+    cloud.begin()
+    cloud.run()
+    assert (cloud.records.practises_until, cloud.records.stage) == (None, Stage.OVER)
+    cup = [one.started_at for one in cloud.lobby.all() if "cup" in (one.params.tags or ())]
+    assert max(meeting.at for meeting in cloud.records.meetings()) <= min(cup)
+
+
+def test_others_whom_a_ruling_brings_into_a_pairing_play_it(cloud: Cloud) -> None:
+    cloud.begin()
+    while not (found := {one.pairing: one for one in cloud.records.results()}.get("2")):
+        cloud.run(5)
+    first, before = cloud.records.results()[0], found.teams
+    loser = next(team for team in first.teams if team != first.winner)
+    Desk(cloud.records, cloud.clock.now).rule(first.pairing, loser, "appeal")
+    cloud.wake()
+    cloud.run()
+    assert cloud.records.stage is Stage.OVER
+    after = {one.pairing: one for one in cloud.records.results()}["2"]
+    assert after.teams != before
+    assert after.decided
+    assert after.facts
 
 
 @pytest.mark.parametrize("phase", [0, 2, 4])

@@ -123,7 +123,7 @@ def test_a_tick_whose_function_died_is_soon_tried_again_and_only_then() -> None:
     assert ticks["RedrivePolicy"]["maxReceiveCount"] >= 5
     mapping = properties(f"{DIRECTOR}Tick")
     assert mapping["EventSourceArn"] == {"Fn::GetAtt": "Ticks.Arn"}
-    assert (mapping["BatchSize"], mapping["ScalingConfig"]) == (1, {"MaximumConcurrency": 2})
+    assert (mapping["BatchSize"], mapping["ScalingConfig"]) == (1, {"MaximumConcurrency": 9})
 
 
 # --- table and secret ----------------------------------------------------------------------------

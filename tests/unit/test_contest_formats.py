@@ -3,8 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from functools import partial
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.contest_formats import held, named
 
-from cardsharp.contest.entries import Settings
-from cardsharp.contest.formats import FORMATS
+from cardsharp.contest.entries import Settings, decided_of, result_of
 from cardsharp.contest.pairing import Decision, Pairing, Rules, Score
 from cardsharp.contest.round_robin import RoundRobin
 from cardsharp.contest.seated import SeatedTables
@@ -62,14 +60,20 @@ def test_places_are_by_points_then_by_matches() -> None:
     assert RoundRobin().table(teams, {}) == [teams]
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_what_is_deployed_pairs_without_what_is_not(
+@pytest.mark.parametrize("name", ["swiss", "ladder"])
+def test_who_looks_at_a_contest_needs_nothing_that_draws(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And what was drawn stays while all before it does, however a later version would draw."""
+    cup, teams = Settings("cup", name), named(6)
+    whole = held(cup.form, teams, by_chance(Random(1)))
+    results = [result_of(one, whole.decided[one.key], (), (), None) for one in whole.known]
+    results = [replace(one, decided=one.round < 3) for one in results if one.round <= 3]
     monkeypatch.setitem(sys.modules, "networkx", None)
-    pair = partial(Settings("cup", name).form.pairings, [f"{name} {n}" for n in range(4)], {})
-    with nullcontext() if FORMATS[name].deployed else pytest.raises(ImportError):
-        assert pair()
+    for form in (cup.form_of((), results), cup.form_of((), results, draws=True)):
+        assert form.pairings(teams, decided_of(results)) == tuple(one.drawn for one in results)
+    ruled = decided_of([replace(results[0], winner=None, wins=(0, 0)), *results[1:]])
+    assert {one.round for one in cup.form_of((), results).pairings(teams, ruled)} == {1}
 
 
 @settings(max_examples=30, deadline=None)

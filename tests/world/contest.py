@@ -36,10 +36,10 @@ from urllib3.util import Timeout
 
 from cardsharp.access import Credentials, ha1
 from cardsharp.contest.acts import Desk
-from cardsharp.contest.director import Director
+from cardsharp.contest.course import Course
 from cardsharp.contest.entries import Entrant, Settings, Stage
 from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.practice import Practice, ladder
+from cardsharp.contest.practice import ladder
 from cardsharp.contest.sqlite import found_in, kept_in
 from cardsharp.deadmansdraw.arena.limits import PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
@@ -156,7 +156,7 @@ class Contest(World):
         sleeping = SimpleNamespace(sleep=self.sleep)
         with (
             mock.patch("support.strangers.time", sleeping),
-            mock.patch("workbench.stage.opponent.LIMIT", None),
+            mock.patch("cardsharp.deadmansdraw.turn.LIMIT", None),
             ExitStack() as stack,
         ):
             stack.callback(self.records.close)
@@ -192,19 +192,19 @@ class Contest(World):
             self._client(Credentials(ADMIN, ADMIN_PASSWORD)) as at,
         ):
             tables = KeptTables(at, self.folder)
-            practice = Practice(records, tables, self.time.now)
-
-            def goes_on() -> bool:
-                return self.time.monotonic() < self.wish.practice
-
-            for _ in steps(lambda: practice.step(begin=goes_on()) and not goes_on(), pause):
+            course = Course(records, tables, self.time.now)
+            if records.stage is Stage.OPEN:
+                left = timedelta(seconds=self.wish.practice - self.time.monotonic())
+                records.practise(self.time.now() + left)
+            for _ in steps(course.step, lambda: records.practises_until is None, pause):
                 pass
             if records.stage is Stage.OPEN and records.meetings():
                 records.seed([row.team for row in ladder(records)])
             for team in self.teams:
                 if team.kind.freezes:
                     team.process.frozen = float("inf")
-            for _ in steps(Director(records, tables).step, pause):
+            records.begin()
+            for _ in steps(course.step, lambda: records.stage is Stage.OVER, pause):
                 pass
         self.over = True
 

@@ -1,8 +1,8 @@
-"""The third-party packages of the layer, exported from uv.lock with their hashes.
+"""The third-party packages that are deployed, exported from uv.lock with their hashes.
 
-`python -m workbench.build.pins` writes layers/dependencies/requirements.txt anew; run it after
-`uv lock`. `make build` writes the same packages as a bill of materials (CycloneDX) beside what it
-built.
+`python -m workbench.build.pins` writes the requirements of the layer and the director anew; run it
+after `uv lock`. `make build` writes the same packages as a bill of materials (CycloneDX) beside
+what it built.
 """
 
 import shutil
@@ -13,10 +13,14 @@ from pathlib import Path
 from cardsharp.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
-REQUIREMENTS = ROOT / "layers" / "dependencies" / "requirements.txt"
+REQUIREMENTS = {
+    "layer": ROOT / "layers" / "dependencies" / "requirements.txt",
+    "director": ROOT / "functions" / "director" / "requirements.txt",
+}
+"""Where the packages of each group of pyproject.toml are pinned that is deployed."""
+
 _EXPORT = (
-    "export --quiet --locked --only-group layer --no-emit-project --no-header --no-annotate "
-    "--no-python-downloads --format"
+    "export --quiet --locked --no-emit-project --no-header --no-annotate --no-python-downloads"
 )
 
 
@@ -26,11 +30,11 @@ def bill_of_materials() -> str:
     Raises:
         ConfigError: as for `exported`.
     """
-    return exported("cyclonedx1.5")
+    return exported(*REQUIREMENTS, form="cyclonedx1.5")
 
 
-def exported(form: str = "requirements-txt") -> str:
-    """What uv.lock pins for the deployed library, in a form that uv knows.
+def exported(*groups: str, form: str = "requirements-txt") -> str:
+    """What uv.lock pins for such groups, in a form that uv knows.
 
     Raises:
         ConfigError: uv is missing, or uv.lock does not fit pyproject.toml.
@@ -39,7 +43,13 @@ def exported(form: str = "requirements-txt") -> str:
     if uv is None:
         raise ConfigError("uv is missing; run `make setup`.")
     told = subprocess.run(  # noqa: S603 - uv of our own environment
-        [uv, *_EXPORT.split(), form],
+        [
+            uv,
+            *_EXPORT.split(),
+            *(word for group in groups for word in ("--only-group", group)),
+            "--format",
+            form,
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -51,13 +61,17 @@ def exported(form: str = "requirements-txt") -> str:
 
 
 def is_current() -> bool:
-    """Whether the layer's requirements are those of uv.lock."""
-    return REQUIREMENTS.exists() and REQUIREMENTS.read_text() == exported()
+    """Whether the requirements are those of uv.lock."""
+    return all(
+        file.exists() and file.read_text() == exported(group)
+        for group, file in REQUIREMENTS.items()
+    )
 
 
 def main() -> None:
     """Write the requirements."""
-    REQUIREMENTS.write_text(exported())
+    for group, file in REQUIREMENTS.items():
+        file.write_text(exported(group))
 
 
 if __name__ == "__main__":

@@ -2,24 +2,23 @@
 
 import os
 import secrets
-from collections.abc import Iterable
-from contextlib import suppress
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter, validators
 
 from cardsharp.cloud.clock import utc_now
-from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Stage
-from cardsharp.contest.practice import Practice, ladder
+from cardsharp.contest.practice import ladder
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import FILE
 from cardsharp.contest.status import Status
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
-from workbench.contest.hall import hall, steps, wait
+from workbench.contest.hall import Hall, hall, wait
 from workbench.contest.home import USUAL
 from workbench.contest.organiser_site import organiser_served
 from workbench.contest.showing import (
@@ -33,9 +32,6 @@ from workbench.contest.venue import Venue
 from workbench.show.exits import Exit
 from workbench.show.options import ArenaPlace
 from workbench.show.output import messages, results
-
-if TYPE_CHECKING:
-    from workbench.operate.contests import Contests
 
 
 def run_(
@@ -56,35 +52,41 @@ def run_(
     What is left of practice is played to its end first. In a stack the contest
     goes on by itself: this shows how, and Ctrl-C ends only the showing.
     """
-    there = where.contests()
-    if there is not None:
-        if seed_by_practice or stay or options != USUAL:
-            raise ConfigError("With --stack the arena is there already; give --region at the most.")
-        _show(there, name_of(folder))
-        return Exit.OK
-    with hall(folder, "run", options, messages().print) as under_way:
-        records, tables = under_way.records, under_way.tables
-        left = Practice(records, tables, utc_now)
-        for _ in under_way.steps(lambda: left.step(begin=False)):
+    if where.stack is not None and stay:
+        raise ConfigError("With --stack the arena is there already; leave --stay out.")
+    with _under_way(folder, "run", options, where) as under_way:
+        records = under_way.records
+        records.practise(utc_now())
+        where.go_on()
+        for _ in under_way.steps(lambda: records.practises_until is None):
             pass
         if seed_by_practice and records.stage is Stage.OPEN:
             _seed_by_practice(records)
-        _tell(records, under_way.steps(Director(records, tables).step))
+        records.begin()
+        where.go_on()
+        _tell(records, under_way.steps(lambda: records.stage is Stage.OVER))
         with suppress(KeyboardInterrupt):
             while stay:
                 wait()
     return Exit.OK
 
 
-def _show(there: "Contests", name: str) -> None:
-    """Let a stack's contest begin, and tell what is decided until it is over."""
+@contextmanager
+def _under_way(folder: Path, command: str, options: ArenaPlace, where: Where) -> Iterator[Hall]:
+    """The contest while a command directs it here, or looks on where a stack directs it."""
+    there = where.contests()
+    if there is None:
+        with hall(folder, command, options, messages().print) as found:
+            yield found
+        return
+    if options != USUAL:
+        raise ConfigError("With --stack the arena is there already; give --region at the most.")
+    name = name_of(folder)
     with there.records(name) as records:
         if len(records.teams()) < 2:  # noqa: PLR2004 - nobody meets anybody
             raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
-        records.begin()
-        there.go_on()
         messages().print(f"contest {name}: arena at {there.url}; it goes on after Ctrl-C.")
-        _tell(records, steps(lambda: records.stage is Stage.OVER, wait))
+        yield Hall(records, lambda: None, records.meetings, there.wait)
 
 
 def _tell(records: Records, looks: Iterable[None]) -> None:
@@ -126,24 +128,25 @@ def practice(
         str | None, Parameter(help="Start matches until this time of day, such as 16:30.")
     ] = None,
     options: ArenaPlace = USUAL,
+    where: Where = HERE,
 ) -> int:
     """Have the teams that are there play each other and rate them, before the contest.
 
     A team is there while its client waits for matches, in the folder cup by the
     tag cup-practice. Everybody plays as often, with teams of like rating more.
-    After Ctrl-C, or whatever else stopped it, the same command goes on.
+    After Ctrl-C, or whatever else stopped it, the same command goes on; in a stack
+    practice itself goes on, until its time or `cardsharp contest run`.
     """
     end = _end_of(hours, until)
-    with hall(folder, "practice", options, messages().print) as under_way:
+    with _under_way(folder, "practice", options, where) as under_way:
         records = under_way.records
-        practised = Practice(records, under_way.tables, utc_now)
-        names, told = records.names(), {meeting.number for meeting in practised.meetings}
-
-        def goes_on() -> bool:
-            return end is None or utc_now() < end
-
-        for _ in under_way.steps(lambda: practised.step(begin=goes_on()) and not goes_on()):
-            for meeting in practised.meetings:
+        names, told = records.names(), {meeting.number for meeting in under_way.meetings()}
+        if where.stack is not None and records.stage is not Stage.OPEN:
+            raise ConfigError("The contest has begun; teams practise before that.")
+        records.practise(end)
+        where.go_on()
+        for _ in under_way.steps(lambda: records.practises_until is None):
+            for meeting in under_way.meetings():
                 if meeting.number not in told:
                     told.add(meeting.number)
                     results().print(practice_line(meeting, names), markup=False)
@@ -151,14 +154,14 @@ def practice(
     return Exit.OK
 
 
-def _end_of(hours: float | None, until: str | None) -> datetime | None:
+def _end_of(hours: float | None, until: str | None) -> datetime:
     """When the last match may begin."""
     if hours is not None and until is not None:
         raise ConfigError("Give --hours or --until, not both.")
     if hours is not None:
         return utc_now() + timedelta(hours=hours)
     if until is None:
-        return None
+        return datetime.max.replace(tzinfo=UTC)
     try:
         moment = datetime.strptime(until, "%H:%M").time()  # noqa: DTZ007 - an hour, not a moment
     except ValueError:

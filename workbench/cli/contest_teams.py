@@ -52,10 +52,9 @@ def add(  # noqa: PLR0913 - each is a flag of its own
 
     Teams are seeded in the order of their entries. In a contest that has begun it
     plays from the next round on, but for double elimination. With --strategy its
-    matches are played here; in a stack every team has a program of its own, such
-    as `cardsharp bot` on any machine. A team with `--strategy submission` submits
-    at the page `/submit` of the contest's arena, and so may one with --submission
-    again.
+    matches are played here, or by the stack, which knows strategies of ours by
+    name. A team with `--strategy submission` submits at the page `/submit` of the
+    contest's arena, and so may one with --submission again.
     """
     if strategy is not None and submission is not None:
         raise ConfigError("A team has a strategy or a submission; leave one of them out.")

@@ -44,6 +44,7 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
     prices = load_prices(options.region or usual_region())
     measured = load_measured()
     load: Load = options
+    day: Contest | None = None
     if options.contest:
         day = Contest(teams=options.teams, practice_hours=options.practice_hours)
         load, used = Load(matches_per_day=day.matches, days=1), contest_usage(day, measured)
@@ -52,10 +53,15 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
     bill = make_bill(used, prices)
     before = None if options.against is None else read_bill(options.against)
     if options.as_json:
-        print_json(_document(load, prices, measured, bill))
+        more = {} if day is None else {"executionsAtOnce": day.executions}
+        print_json(_document(load, prices, measured, bill) | more)
     else:
         results().print(_table(bill) if before is None else _beside(before, bill))
         results().print()
+        if day is not None:
+            results().print(
+                f"{day.executions} executions at once, most of them of waiting clients."
+            )
         results().print(_origin(load, prices, measured))
     return Exit.OK
 

@@ -13,7 +13,7 @@ from cardsharp.game import Game
 from cardsharp.games import game
 from workbench.contest.table import tabled
 from workbench.sandbox import check_sandbox
-from workbench.strategy_file import lasting, strategy_named
+from workbench.strategy_file import is_own, lasting, strategy_named
 from workbench.submission import SANDBOXED, TRUSTED
 
 Wanted = Sequence[tuple[str, str | None]]
@@ -59,10 +59,10 @@ def check_teams(records: Records, wanted: Wanted, *, here: bool = True) -> Game:
                 f"{of.title} has no arena where {name} could play: give its --strategy, a name of "
                 "ours, a FILE.py or a 'command'."
             )
-        if strategy is not None and not here:
+        if strategy is not None and is_own(strategy) and not here:
             raise ConfigError(
-                f"A stack plays no team itself. Enter {name} without a strategy, and play it "
-                f"on any machine: cardsharp bot --url URL --user ID --strategy {strategy}"
+                f"A stack plays strategies of ours by name. Enter {name} without a strategy, and "
+                "play it on any machine: cardsharp bot --url URL --user ID --strategy STRATEGY"
             )
         if strategy == SANDBOXED:
             check_sandbox()

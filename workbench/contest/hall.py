@@ -4,7 +4,7 @@ import fcntl
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 from cardsharp.cloud.clock import utc_now
 from cardsharp.cloud.private import make_private
 from cardsharp.contest.acts import Desk
+from cardsharp.contest.course import Course
+from cardsharp.contest.meetings import Meeting
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.contest.tables import PracticeHost
@@ -45,15 +47,19 @@ _HOLDER = TypeAdapter(Holder)
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """A contest under way here; `pause` waits between two steps of a director."""
+    """A contest under way: `step` takes it further, where that is ours to do; `pause` waits.
+
+    `meetings` are the matches of practice that have ended.
+    """
 
     records: Records
-    tables: PracticeHost
+    step: Callable[[], object]
+    meetings: Callable[[], Iterable[Meeting]]
     pause: Callable[[], None]
 
-    def steps(self, step: Callable[[], bool]) -> Iterator[None]:
-        """Take steps until one says that it was the last; yields after each."""
-        return steps(step, self.pause)
+    def steps(self, over: Callable[[], bool]) -> Iterator[None]:
+        """Take steps until it is over; yields after each."""
+        return steps(self.step, over, self.pause)
 
 
 def wait() -> None:
@@ -61,17 +67,21 @@ def wait() -> None:
     time.sleep(PAUSE)
 
 
-def steps(step: Callable[[], bool], pause: Callable[[], None]) -> Iterator[None]:
-    """Take steps until one says that it was the last; yields after each, then waits."""
-    over = False
-    while not over:
+def steps(
+    step: Callable[[], object], over: Callable[[], bool], pause: Callable[[], None]
+) -> Iterator[None]:
+    """Take steps until it is over; yields after each, then waits."""
+    while True:
         try:
-            over = step()
+            step()
+            is_over = over()
         except ArenaError as error:
             _log.warning("The arena failed the director: %s", error)
+            is_over = False
         yield
-        if not over:
-            pause()
+        if is_over:
+            return
+        pause()
 
 
 @contextmanager
@@ -93,13 +103,18 @@ def hall(folder: Path, command: str, place: ArenaPlace, say: Say) -> Iterator[Ha
             with opened(records, folder, place) as (url, arena):
                 at(url)
                 say(f"contest {name}: arena at {url}; Ctrl-C stops it.")
-                yield Hall(records, KeptTables(arena, folder), wait)
+                yield _directing(records, KeptTables(arena, folder), wait)
             return
         if place != USUAL:
             raise ConfigError(f"A contest of {game} has no arena: leave its options out.")
         with HomeTables(records, folder, utc_now) as tables:
             say(f"contest {name}: {game}, played here; Ctrl-C stops it.")
-            yield Hall(records, tables, tables.pause)
+            yield _directing(records, tables, tables.pause)
+
+
+def _directing(records: Records, tables: PracticeHost, pause: Callable[[], None]) -> Hall:
+    course = Course(records, tables, utc_now)
+    return Hall(records, course.step, lambda: course.meetings, pause)
 
 
 @contextmanager

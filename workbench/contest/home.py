@@ -26,7 +26,7 @@ from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
 from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM, PER_ADDRESS
 from cardsharp.deadmansdraw.arena.players import ADMIN, Player
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.contest.tables import AttendedTables
+from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import CardsharpError, ConfigError, Malformed, StoreError
@@ -61,7 +61,7 @@ USUAL = ArenaPlace()
 """On this machine alone."""
 
 
-class KeptTables(AttendedTables):
+class KeptTables(ArenaTables):
     """The arena's tables, of which each match that has ended is kept in the contest's match log.
 
     There `matches`, `show`, `watch`, `analyse` and `stats` find it.

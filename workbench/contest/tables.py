@@ -109,7 +109,8 @@ class HomeTables:
 
     def begin(self, order: TableOrder) -> str:
         """The id of a new match."""
-        match = sha256("\n".join((*order.tags, order.seed)).encode()).hexdigest()[:24]
+        known_by = (*order.tags, order.seed, *order.teams)  # a ruling may bring other teams
+        match = sha256("\n".join(known_by).encode()).hexdigest()[:24]
         kept = TableKept(order.teams, order.tags, int(order.seed), self._clock())
         with suppress(Conflict):  # it had begun before
             self._write(match, kept, 0)

@@ -16,24 +16,36 @@ POLL_SECONDS = 25
 UNITS_A_SECOND = 0.5
 """Read units that a waiting client costs."""
 
+HEARD = 2
+"""Write units of a long poll: that a team is there, at its begin and its end."""
+
+DIRECTORS = 10
+"""Executions that the director may take: its ticks, and turns of teams that the stack plays."""
+
 _HOUR = 3600
 _MB = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contest:
-    """A day of practice with a cup at its end; each team has a client that always waits."""
+    """A day of practice with a cup at its end; each team has a client that always waits.
+
+    In practice a team plays twenty matches an hour, in the cup seven a pairing.
+    """
 
     teams: int = 20
     practice_hours: float = 8
-    practice_matches: int = 1_600
-    cup_matches: int = 273
     cup_hours: float = 2
 
     @property
-    def matches(self) -> int:
-        """All of them."""
-        return self.practice_matches + self.cup_matches
+    def matches(self) -> float:
+        """All of them, of which two teams share each."""
+        return 10 * self.teams * self.practice_hours + 7 * (2 * self.teams - 1)
+
+    @property
+    def executions(self) -> int:
+        """Functions that run at once: those in which clients wait, and the director's."""
+        return self.teams + DIRECTORS
 
     @property
     def hours(self) -> float:
@@ -59,7 +71,7 @@ def contest_usage(contest: Contest, measured: Measured) -> dict[str, float]:
     return {
         **used,
         "Lambda GB-seconds arm64": waiting + used["Lambda GB-seconds arm64"],
-        "DynamoDB write units": contest.matches * use.write_units,
+        "DynamoDB write units": contest.matches * use.write_units + HEARD * waited / POLL_SECONDS,
         "DynamoDB read units": reads,
         "X-Ray traces": contest.hours * _HOUR + requests * TRACED,
     }

@@ -1,5 +1,6 @@
 """The contests of a deployed stack: founded, opened, and had go on."""
 
+import time
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +10,7 @@ from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.records import Records
-from cardsharp.deadmansdraw.arena.ticks import wake
+from cardsharp.deadmansdraw.arena.ticks import PAUSE, wake
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
 from cardsharp.keep.dynamodb import DynamoKeep
@@ -38,16 +39,7 @@ class Contests:
         return DynamoTable(found, self.stack.client("dynamodb"))
 
     def found(self, settings: Settings) -> None:
-        """Create a contest.
-
-        Raises:
-            ConfigError: there is one of that name, or the stack cannot hold such a one.
-        """
-        if not settings.form.deployed:  # networkx: 7 MB for all functions, for one's use
-            raise ConfigError(
-                f"A stack holds no contest of the format {settings.format}, as what pairs its "
-                "teams is not deployed; hold it in a folder, without --stack."
-            )
+        """Create a contest; raises `ConfigError` where there is one of that name."""
         self._kept.found(settings)
 
     @property
@@ -63,3 +55,8 @@ class Contests:
     def go_on(self) -> None:
         """Have the director look at once, and not only within two minutes."""
         wake(self._table, lambda url: SqsQueue(url, self.stack.client("sqs")))
+
+    @staticmethod
+    def wait() -> None:
+        """Wait between two looks at a contest: nothing new is there before a tick."""
+        time.sleep(PAUSE.total_seconds() / 2)

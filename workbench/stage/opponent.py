@@ -9,26 +9,18 @@ import json
 import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from random import Random
 
 from cardsharp.access import Address, Credentials
-from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.logbook import ends_turn
-from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.reading import follow, rebuild
 from cardsharp.deadmansdraw.strategies import Strategy, build
+from cardsharp.deadmansdraw.turn import play_turn
 from cardsharp.deadmansdraw.wire_views import MatchView
-from cardsharp.errors import CardsharpError, MatchOver, NotYourTurn, StrategyFault
-from cardsharp.trying import tried
+from cardsharp.errors import CardsharpError
 from workbench.child import read_orders, say_ready
 from workbench.strategy_file import strategy_named
 from workbench.warden import plain
-
-LIMIT = timedelta(seconds=10)
-"""A later decision is the opponent's end: the arena, too, has ended its turn by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,39 +72,12 @@ class Opponent:
 
     def play_turn(self, match_id: str) -> None:
         """Play until the turn has passed on."""
-        view = self._client.view(match_id)
         if match_id != self._match:  # a team may have submitted another version since the last
             self._name, self._match = strategy_named(self._order.strategy), match_id
-        strategy = build(self._name, self._chance(view))
-        try:
-            while self._is_our_turn(view) and not self._act_until_unclear(view, strategy):
-                view = self._client.view(match_id)
-        except (MatchOver, NotYourTurn):
-            return
+        play_turn(self._client, self._order.player, match_id, self._built)
 
-    def _act_until_unclear(self, view: MatchView, strategy: Strategy) -> bool:
-        """Whether the turn ended; False where only a new view tells what is so."""
-        position = rebuild(view, view.active_player_index or 0)
-        while True:
-            action = self._action(strategy, position)
-            answer = self._client.act(view.id, action)
-            if ends_turn(answer):
-                return True
-            following = follow(position, action, answer)
-            if following is None:
-                return False
-            position = following
-
-    def _action(self, strategy: Strategy, position: Position) -> Action:
-        """What it decides; what it prints is not for our parent, who reads our stdout."""
-        found = tried(lambda: strategy.decide(position), strategy, LIMIT)
-        if found.result is None:
-            raise StrategyFault(found.fault)
-        return found.result.action
-
-    def _is_our_turn(self, view: MatchView) -> bool:
-        index = view.active_player_index
-        return index is not None and view.player_ids[index] == self._order.player
+    def _built(self, view: MatchView) -> Strategy:
+        return build(self._name, self._chance(view))
 
     def _chance(self, view: MatchView) -> Random:
         """A seed makes every turn repeatable, whichever matches are played at the same time."""

@@ -50,7 +50,8 @@ class Director:
             self._records.begin()
         board(self._records, self._clock())
         ruled, teams = self._records.ruled, self._records.teams()
-        self._form, self._teams = self._settings.form_of(teams), [team.id for team in teams]
+        self._form = self._settings.form_of(teams, self._records.results(), draws=True)
+        self._teams = [team.id for team in teams]
         self._rulings, self._withdrawn = self._records.rulings(), self._records.withdrawn()
         try:
             self._matches.follow()

@@ -50,10 +50,19 @@ class Settings:
         """Who meets whom."""
         return FORMATS[self.format].seating(self.seats)
 
-    def form_of(self, teams: "Iterable[Entrant]") -> Format:
-        """Who meets whom, also of those teams that came late."""
+    def form_of(
+        self, teams: "Iterable[Entrant]", *results: "Iterable[Result]", draws: bool = False
+    ) -> Format:
+        """Who meets whom, also of those teams that came late, after what was drawn so far.
+
+        Only a director `draws` further rounds.
+        """
         late = ((team.id, team.since) for team in teams if team.since > 1)
-        return self.form.joined(tuple(late))
+        before = [
+            tuple((one.drawn, one.so_far if one.decided else None) for one in found)
+            for found in results
+        ]
+        return self.form.joined(tuple(late)).drawn_as(before, draws=draws)
 
     @property
     def rules(self) -> Rules:
@@ -95,6 +104,11 @@ class Result:
     matches: tuple[str, ...] = ()
     facts: tuple[Facts, ...] = ()
     ruled: str | None = None
+
+    @property
+    def drawn(self) -> Pairing:
+        """The pairing as it was drawn."""
+        return Pairing(self.pairing, self.round, self.part, self.teams)
 
     @property
     def points(self) -> tuple[Numbers, ...]:

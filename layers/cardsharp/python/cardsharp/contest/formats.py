@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self, TypeVar
 
 from cardsharp.contest.bracket import Game
-from cardsharp.contest.pairing import Decision, Late, Pairing, Rules, Team
+from cardsharp.contest.pairing import Decision, Drawn, Late, Pairing, Rules, Team
 
 
 class Format(ABC):
@@ -14,8 +14,7 @@ class Format(ABC):
 
     Where it awards half a point, a pairing may end `level`; or it is decided `by_points`, not by
     matches won. After so many lost pairings as `lives` a team is out, None where nobody ever is. It
-    is `deployed` unless its pairings need a library that is not, and `planned` unless it takes too
-    long to simulate.
+    is `planned` unless it takes too long to simulate.
     """
 
     __slots__ = ()
@@ -23,7 +22,6 @@ class Format(ABC):
     level: ClassVar[bool] = True
     by_points: ClassVar[bool] = False
     lives: ClassVar[int | None] = None
-    deployed: ClassVar[bool] = True
     planned: ClassVar[bool] = True
 
     @property
@@ -39,6 +37,11 @@ class Format(ABC):
     def joined(self, late: Late) -> Self:
         """The same where those teams came late, in a format that can be joined."""
         del late
+        return self
+
+    def drawn_as(self, before: Sequence[Drawn], *, draws: bool) -> Self:
+        """The same where rounds were drawn so before, in a format that draws its rounds."""
+        del before, draws
         return self
 
     def open_until(self, teams: Sequence[Team]) -> int | None:
@@ -100,6 +103,67 @@ class OpenFormat(Format):
     @abstractmethod
     def number_of_rounds(self, teams: int) -> int | None:
         """How many rounds there are for so many teams; None where late ones bring further ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnFormat(OpenFormat):
+    """A format that draws each round when the one before has ended.
+
+    A round that was `drawn` before stays as it is while all before it ended as then: so nothing is
+    drawn twice, and whoever only looks at a contest, which never `draws`, needs no matching.
+    """
+
+    drawn: tuple[Drawn, ...] = ()
+    draws: bool = True
+
+    def drawn_as(self, before: Sequence[Drawn], *, draws: bool) -> Self:
+        """The same where rounds were drawn so before."""
+        return replace(self, drawn=tuple(before), draws=draws)
+
+    def pairings(
+        self, teams: Sequence[Team], decided: Mapping[str, Decision]
+    ) -> tuple[Pairing, ...]:
+        """Every pairing that is known by now."""
+        known: tuple[Pairing, ...] = ()
+        for number in range(1, (self.number_of_rounds(len(self.there(teams, 1))) or 0) + 1):
+            if any(pairing.key not in decided for pairing in known):
+                break
+            there = self.there(teams, number)
+            known += self._again(number, there, known, decided) or (
+                self.draw(number, there, known, decided) if self.draws else ()
+            )
+        return known
+
+    def _again(
+        self,
+        number: int,
+        teams: Sequence[Team],
+        known: Sequence[Pairing],
+        decided: Mapping[str, Decision],
+    ) -> tuple[Pairing, ...]:
+        """A round of these teams as it was drawn after the same; nothing where it never was."""
+        now = [(one, _told(decided[one.key])) for one in known]
+        for drawn in self.drawn:
+            found = tuple(one for one, _ in drawn if one.round == number)
+            before = [(one, _told(end)) for one, end in drawn if one.round < number]
+            if now == before and all(set(one.teams) <= set(teams) for one in found):
+                return found
+        return ()
+
+    @abstractmethod
+    def draw(
+        self,
+        number: int,
+        teams: Sequence[Team],
+        known: tuple[Pairing, ...],
+        decided: Mapping[str, Decision],
+    ) -> tuple[Pairing, ...]:
+        """The pairings of the round of that number, of the teams that are there."""
+
+
+def _told(end: Decision | None) -> tuple[Decision | None, Sequence[float]]:
+    """All that is known of how a pairing ended."""
+    return end, () if end is None else end.points
 
 
 F = TypeVar("F", bound=Format)

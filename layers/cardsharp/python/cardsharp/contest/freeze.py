@@ -13,6 +13,7 @@ from secrets import token_hex
 from pydantic import TypeAdapter
 
 from cardsharp.contest.entries import Entrant, Result, Stage, decided_of, result_of
+from cardsharp.contest.formats import Format
 from cardsharp.contest.meetings import Meeting, Standing
 from cardsharp.contest.pairing import Pairing, Team
 from cardsharp.contest.records import RESULT, Records
@@ -104,16 +105,17 @@ class FrozenRecords(Records):
     def results(self) -> list[Result]:
         """The results that there were; of rounds that are revealed, those that there are."""
         then = [RESULT.validate_python(one.body) for one in self.under(self._still.results)]
-        last = self._freeze.revealed
+        last, live = self._freeze.revealed, super().results()
         if not last:
             return then
-        known = [one for one in super().results() if one.round <= last]
-        return self._following(known + [one for one in then if one.round > last])
+        known = [one for one in live if one.round <= last]
+        form = self.settings.form_of(self.teams(), live, then)
+        return self._following(known + [one for one in then if one.round > last], form)
 
-    def _following(self, results: list[Result]) -> list[Result]:
+    def _following(self, results: list[Result], form: Format) -> list[Result]:
         """These results as far as they follow from each other, and who meets by them."""
         offered = {(one.pairing, one.teams): one for one in results}
-        teams, decided, form = [team.id for team in self.teams()], decided_of(()), self.form
+        teams, decided = [team.id for team in self.teams()], decided_of(())
         while True:
             shown = [
                 offered.get((pairing.key, pairing.teams)) or _bare(pairing)

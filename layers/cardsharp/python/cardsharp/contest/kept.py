@@ -41,9 +41,9 @@ class ContestsKept:
         return [one.settings.name for one in found]
 
     def under_way(self) -> Iterator[Records]:
-        """Yield those that have begun and are not over."""
+        """Yield those that practise, or have begun and are not over."""
         for one in self._progress():
-            if one.stage is Stage.BEGUN:
+            if one.is_under_way:
                 yield self.named(one.settings.name)
 
     def _stage(self, one: Progress) -> Stage:

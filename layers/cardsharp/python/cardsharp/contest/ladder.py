@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from cardsharp.contest.formats import OpenFormat, contest_format
+from cardsharp.contest.formats import DrawnFormat, contest_format
 from cardsharp.contest.matching import pairs
 from cardsharp.contest.pairing import Decision, Pairing, Team
 from cardsharp.contest.scoring import ranked
@@ -117,26 +117,23 @@ def ratings(
 
 @contest_format("ladder")
 @dataclass(frozen=True, slots=True)
-class Ladder(OpenFormat):
+class Ladder(DrawnFormat):
     """The ladder as a format of a contest, of as many rounds as a round robin has.
 
     The next round is known when the one before has ended; with an odd number of teams one sits out.
     """
 
-    deployed: ClassVar[bool] = False
     planned: ClassVar[bool] = False
 
-    def pairings(
-        self, teams: Sequence[Team], decided: Mapping[str, Decision]
+    def draw(
+        self,
+        number: int,
+        teams: Sequence[Team],
+        known: tuple[Pairing, ...],
+        decided: Mapping[str, Decision],
     ) -> tuple[Pairing, ...]:
-        """Every pairing that is known by now."""
-        known: tuple[Pairing, ...] = ()
-        for number in range(1, self.number_of_rounds(len(self.there(teams, 1))) + 1):
-            if any(pairing.key not in decided for pairing in known):
-                break
-            wins = tuple(decided[pairing.key].wins for pairing in known)
-            known += _round(number, tuple(self.there(teams, number)), known, wins)
-        return known
+        """The pairings of the next round."""
+        return _round(number, tuple(teams), known, tuple(decided[one.key].wins for one in known))
 
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
         """The teams by their rating; who is level in whole points shares a place."""

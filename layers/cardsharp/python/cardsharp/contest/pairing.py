@@ -58,6 +58,10 @@ class Decision:
         return cls(tuple(won.count(place) for place in places), winner, points)
 
 
+Drawn = tuple[tuple[Pairing, Decision | None], ...]
+"""Pairings as they were drawn, each with how it ended, None where it has not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """How many matches decide a pairing.

@@ -59,7 +59,7 @@ class Records(Roster):
     @property
     def form(self) -> Format:
         """Who meets whom, also of the teams that came late."""
-        return self.settings.form_of(self.teams())
+        return self.settings.form_of(self.teams(), self.results())
 
     def enter(self, name: str, strategy: str | None = None) -> tuple[Entrant, str]:
         """A new team and its password, which nobody can read again.

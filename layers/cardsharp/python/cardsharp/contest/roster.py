@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Self
 
 from pydantic import TypeAdapter
@@ -17,13 +18,22 @@ from cardsharp.keep.port import MOST_CHANGES, Change, Delete, Document, Keep, Ke
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A contest's settings, and how far it is; `entered` and `ruled` count for ever."""
+    """A contest's settings, and how far it is; `entered` and `ruled` count for ever.
+
+    Matches of practice begin until the moment `practice`; None where none of them is left.
+    """
 
     settings: Settings
     stage: Stage = Stage.OPEN
     paused: bool = False
     entered: int = 0
     ruled: int = 0
+    practice: datetime | None = None
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether there is something to direct."""
+        return self.stage is Stage.BEGUN or self.practice is not None
 
 
 PROGRESS = TypeAdapter(Progress)
@@ -65,6 +75,15 @@ class Roster:
     def stage(self) -> Stage:
         """How far the contest is."""
         return self._progress().stage
+
+    @property
+    def practises_until(self) -> datetime | None:
+        """Until when matches of practice begin; None where it is over, and none of them runs."""
+        return self._progress().practice
+
+    def practise(self, until: datetime | None) -> None:
+        """Let matches of practice begin until that moment; None says that none is left."""
+        self._change(lambda one: replace(one, practice=until))
 
     def begin(self) -> None:
         """Let the contest begin, if it has not; from now on no team is removed."""
@@ -254,5 +273,6 @@ def put_of(key: Key, kind: TypeAdapter[Any], value: object, expected: int | None
 
 
 def _player(team: Entrant) -> Put:
-    """What the arena's book has of a team."""
-    return Put(Key(PLAYERS, team.id), {"name": team.name, "ha1": team.ha1}, None)
+    """What the arena's book has of a team; by its strategy an arena in the cloud plays it."""
+    strategy = {} if team.strategy is None else {"strategy": team.strategy}
+    return Put(Key(PLAYERS, team.id), {"name": team.name, "ha1": team.ha1, **strategy}, None)

@@ -9,7 +9,7 @@ from math import ceil
 from typing import ClassVar
 
 from cardsharp.contest.facts import share_of
-from cardsharp.contest.formats import OpenFormat, contest_format
+from cardsharp.contest.formats import DrawnFormat, contest_format
 from cardsharp.contest.pairing import Decision, Pairing, Team
 from cardsharp.contest.scoring import decided_of, ranked, sat_out
 
@@ -19,7 +19,7 @@ SAT_OUT = 0.5
 
 @contest_format("tables")
 @dataclass(frozen=True, slots=True)
-class SeatedTables(OpenFormat):
+class SeatedTables(DrawnFormat):
     """The format; the next round is drawn when the one before has ended.
 
     In the first round the best seeds sit apart. After that the best so far is joined by those whom
@@ -37,19 +37,17 @@ class SeatedTables(OpenFormat):
         """The same for tables of so many."""
         return replace(self, seats=seats)
 
-    def pairings(
-        self, teams: Sequence[Team], decided: Mapping[str, Decision]
+    def draw(
+        self,
+        number: int,
+        teams: Sequence[Team],
+        known: tuple[Pairing, ...],
+        decided: Mapping[str, Decision],
     ) -> tuple[Pairing, ...]:
-        """Every table that is known by now."""
-        known: tuple[Pairing, ...] = ()
-        for number in range(1, self.number_of_rounds(len(self.there(teams, 1))) + 1):
-            if any(pairing.key not in decided for pairing in known):
-                break
-            there = self.there(teams, number)
-            by = self._made(there, known, decided)
-            order = [team for level in ranked(there, by) for team in level]
-            known += _drawn(number, self.seats, tuple(there), tuple(order), known)
-        return known
+        """The tables of the next round."""
+        by = self._made(teams, known, decided)
+        order = tuple(team for level in ranked(teams, by) for team in level)
+        return _drawn(number, self.seats, tuple(teams), order, known)
 
     def number_of_rounds(self, teams: int) -> int:
         """How many rounds there are."""

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
-from cardsharp.contest.formats import OpenFormat, contest_format
+from cardsharp.contest.formats import DrawnFormat, contest_format
 from cardsharp.contest.matching import pairs
 from cardsharp.contest.pairing import Decision, Pairing, Team
 from cardsharp.contest.scoring import decided_of, places, points, sat_out
@@ -20,7 +19,7 @@ _AGAIN, _APART = 10**8, 10**4
 
 @contest_format("swiss")
 @dataclass(frozen=True, slots=True)
-class Swiss(OpenFormat):
+class Swiss(DrawnFormat):
     """The format; the next round is known when the one before has ended.
 
     There are as many rounds as single elimination would need and one more, but not more than half
@@ -29,23 +28,20 @@ class Swiss(OpenFormat):
     so least.
     """
 
-    deployed: ClassVar[bool] = False
-
-    def pairings(
-        self, teams: Sequence[Team], decided: Mapping[str, Decision]
+    def draw(
+        self,
+        number: int,
+        teams: Sequence[Team],
+        known: tuple[Pairing, ...],
+        decided: Mapping[str, Decision],
     ) -> tuple[Pairing, ...]:
-        """Every pairing that is known by now."""
-        known: list[Pairing] = []
-        for number in range(1, self.number_of_rounds(len(self.there(teams, 1))) + 1):
-            score, there = self._points(teams, known, decided), self.there(teams, number)
-            order = tuple(score[team] for team in there)
-            known += [
-                Pairing(f"{number}-{place}", number, "round", pair)
-                for place, pair in enumerate(_paired(tuple(there), tuple(known), order), 1)
-            ]
-            if any(pairing.key not in decided for pairing in known):
-                break
-        return tuple(known)
+        """The pairings of the next round."""
+        score = self._points(teams, known, decided)
+        found = _paired(tuple(teams), known, tuple(score[team] for team in teams))
+        return tuple(
+            Pairing(f"{number}-{place}", number, "round", pair)
+            for place, pair in enumerate(found, 1)
+        )
 
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
         """The places so far."""

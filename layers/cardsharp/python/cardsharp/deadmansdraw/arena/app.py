@@ -26,6 +26,7 @@ from cardsharp.deadmansdraw.arena.openness import PrivateOnly
 from cardsharp.deadmansdraw.arena.page_routes import AllPages, MorePages, page_routes
 from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_methods
 from cardsharp.deadmansdraw.arena.players import Book
+from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.spectators import Spectators
 from cardsharp.deadmansdraw.arena.waiting import Waiting
@@ -54,6 +55,7 @@ class Place:
     waiting: Waiting
     book: Book
     counts: Counts
+    presence: Presence
     seal: Callable[[], bytes]
     since: datetime
     name: str
@@ -82,7 +84,7 @@ class Arena:
         guard = Guard(gatekeeper, limits, spectators=spectators)
         late = config.watchdog
         self._watchdog = None if late is None else Watchdog(self.referee, late)
-        api = RestApi(self.referee, place.waiting, config, place.name)
+        api = RestApi(self.referee, place.waiting, config, place.name, place.presence)
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
         self._links = list(_LINKS)
         self._guard = guard

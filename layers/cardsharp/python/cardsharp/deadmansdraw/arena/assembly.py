@@ -11,6 +11,7 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +21,7 @@ from pydantic import SecretStr
 from cardsharp.cloud.secrets import Unset, credentials
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM
+from cardsharp.deadmansdraw.arena.lobby import Moved
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.errors import ConfigError
@@ -28,6 +30,7 @@ from cardsharp.web.refusals import Refused
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_table import DynamoTable
     from cardsharp.deadmansdraw.arena.app import Arena
+    from cardsharp.deadmansdraw.arena.teams import Teams
 
 STORE = "ARENA_STORE"
 PARAMETER = "CARDSHARP_SERVICE_SECRET"
@@ -71,32 +74,34 @@ class _Organiser(NamedTuple):
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, NO_WORD) from error
 
 
-def referee_of(environment: Mapping[str, str]) -> Referee:
+def referee_of(environment: Mapping[str, str], teams: "Teams", moved: Moved) -> Referee:
     """Who admits requests to the matches of the arena's table, for those who direct it.
 
     Raises:
         ConfigError: the environment names no table, or a number of days that is none.
     """
     from cardsharp.deadmansdraw.arena.table import TableLobby  # noqa: PLC0415 - as in `_table`
-    from cardsharp.deadmansdraw.arena.teams import Teams  # noqa: PLC0415 - as in `_table`
 
-    table, config = _table(environment), ArenaConfig()
-    lobby, book = TableLobby(table, _life(environment)), Book(Teams(table, config.clock))
-    return Referee(lobby, book, config.randomness, config.clock)
+    config = ArenaConfig()
+    lobby = TableLobby(_table(environment), _life(environment), moved)
+    return Referee(lobby, Book(teams), config.randomness, config.clock)
 
 
 def arena_of(environment: Mapping[str, str]) -> "Arena":
     """The arena, which has the director look at new matches; raises as above."""
     # A director needs no pages, and starts a sixth faster without them.
     from cardsharp.deadmansdraw.arena.cloud import CloudArena  # noqa: PLC0415
-    from cardsharp.deadmansdraw.arena.ticks import wakes_for_new_matches  # noqa: PLC0415
+    from cardsharp.deadmansdraw.arena.teams import Teams  # noqa: PLC0415
+    from cardsharp.deadmansdraw.arena.ticks import tells_of_moves  # noqa: PLC0415
 
     given = environment.get(WORD)
     organiser = _Organiser(SecretStr(given) if given else None, environment.get(PARAMETER) or None)
     public = environment.get(PUBLIC) == "yes"
-    config = ArenaConfig(slow_down=True, public=public, quotas=OF_A_TEAM)
     table, life = _table(environment), _life(environment)
-    moved = wakes_for_new_matches(table)
+    config = ArenaConfig(slow_down=True, public=public, quotas=OF_A_TEAM)
+    teams = Teams(table, config.clock)
+    config = replace(config, teams=teams)
+    moved = tells_of_moves(table, teams.strategy_of, wakes=True)
     return CloudArena(config, table, organiser.word, life=life, moved=moved)
 
 

@@ -12,6 +12,7 @@ from cardsharp.deadmansdraw.arena.app import Arena, Place
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.lobby import Moved, nobody_told
 from cardsharp.deadmansdraw.arena.players import Book
+from cardsharp.deadmansdraw.arena.presence import TablePresence
 from cardsharp.deadmansdraw.arena.referee import ALWAYS
 from cardsharp.deadmansdraw.arena.table import TableCounts, TableLobby
 from cardsharp.deadmansdraw.arena.teams import Teams
@@ -42,12 +43,14 @@ class CloudArena(Arena):
             return hmac.digest(secret, b"nonces", "sha256")
 
         lobby = TableLobby(table, life, moved)
+        teams = Teams(table, config.clock) if config.teams is None else config.teams
         self.polling = Polling(lobby.look)
         place = Place(
             lobby=lobby,
             waiting=self.polling,
-            book=Book(Teams(table, config.clock), word),
+            book=Book(teams, word),
             counts=TableCounts(table, config.clock),
+            presence=TablePresence(table),
             seal=seal,
             since=ALWAYS,
             name="dynamodb",

@@ -1,7 +1,5 @@
 """The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
 
-from datetime import datetime
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -28,6 +26,7 @@ from cardsharp.deadmansdraw.arena.listing import (
 from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, MATCH, NEW_MATCH, TURN, Signal
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.referee import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Referee
 from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
 from cardsharp.deadmansdraw.arena.waiting import Waiting
@@ -47,12 +46,13 @@ class RestApi:
         waiting: Waiting,
         config: ArenaConfig,
         store_name: str,
+        presence: Presence,
     ) -> None:
         self._referee = referee
         self._lobby = referee.lobby
         self._book = referee.book
         self._waiting = waiting
-        self._heard: dict[str, datetime] = {}
+        self._presence = presence
         self._poll_timeout = config.poll_timeout
         self._watchdog_pause = config.watchdog_pause
         self._store_name = store_name
@@ -83,8 +83,9 @@ class RestApi:
         players = self._book.players.values()
         records = [player.json_record() for player in players]
         if flag(request.query_params, "idle"):
+            heard = self._presence.last()
             for record, player in zip(records, players, strict=True):
-                last = self._heard.get(player.id)
+                last = heard.get(player.id)
                 idle = None if last is None else self._referee.origin(None).at - last
                 record["idleSeconds"] = None if idle is None else idle.total_seconds()
         return json_answer(records)
@@ -193,7 +194,7 @@ class RestApi:
 
     def _heard_of(self, user: User) -> None:
         if user.plays:
-            self._heard[user.id] = self._referee.origin(None).at
+            self._presence.hear(user.id, self._referee.origin(None).at)
 
     def _select(self, user: User, wanted: Filter) -> list[Match]:
         now = self._referee.origin(None).at

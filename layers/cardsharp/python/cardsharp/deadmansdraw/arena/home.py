@@ -14,6 +14,7 @@ from cardsharp.deadmansdraw.arena.limits import MemoryCounts
 from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, MATCH, MOVED, NEW_MATCH, TURN, Signal
 from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.deadmansdraw.arena.players import Book, PlayersFile
+from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage, Unreadable
 from cardsharp.deadmansdraw.arena.waiting import Signals
 from cardsharp.deadmansdraw.arena.watchdog import Awake
@@ -45,6 +46,7 @@ class HomeArena(Arena):
             waiting=self.signals,
             book=Book(players, lambda: word),
             counts=MemoryCounts(config.clock),
+            presence=Presence(),
             seal=lambda: seal,
             since=since,
             name="memory" if config.data is None else "sqlite",

@@ -186,7 +186,12 @@ class Referee:
         """The move that an action made, or the forced end of the turn where it came too late."""
         response = parse_response(body)
         match = self.to_act(user, match_id)
-        action = Action(parse_verb(body), response, autopick=truthy(body.get("autopick")))
+        return self.carry_out(
+            match, Action(parse_verb(body), response, autopick=truthy(body.get("autopick"))), ip
+        )
+
+    def carry_out(self, match: Match, action: Action, ip: str | None) -> Move:
+        """As `act` where that is admitted; raises `Conflict` if somebody has moved meanwhile."""
         origin = self.origin(ip)
         if self.is_late(match, origin.at):
             after, move = end_turn_by_force(match, origin)

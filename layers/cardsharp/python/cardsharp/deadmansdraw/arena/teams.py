@@ -3,7 +3,8 @@
 | pk      | sk | attributes                                                                |
 |---------|----|---------------------------------------------------------------------------|
 | players | ID | player_name, player_ha1, perhaps player_email and player_country;          |
-|         |    | or doc_body with name and ha1, as a contest writes them (`cardsharp.keep`) |
+|         |    | or doc_body with name and ha1, as a contest writes them                   |
+|         |    | (`cardsharp.keep`), and a strategy where the arena itself plays the team   |
 
 `ha1` is what `players.ha1` makes of a password. Actions used: Query.
 """
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 PLAYERS = "players"
 """The partition."""
 
-FRESH = timedelta(seconds=15)
+FRESH = timedelta(seconds=4)
 """How late a new team or password is known."""
 
 _PREFIX = "player_"
@@ -42,6 +43,7 @@ class Teams(Mapping[str, Player]):
         self._clock = clock
         self._dummy = load_players(DEFAULT_FILE)[DUMMY_ID]
         self._players: dict[str, Player] = {}
+        self._strategies: dict[str, str] = {}
         self._until: datetime | None = None
 
     def __getitem__(self, player_id: str) -> Player:
@@ -53,22 +55,32 @@ class Teams(Mapping[str, Player]):
     def __len__(self) -> int:
         return len(self._known())
 
+    def strategy_of(self, player_id: str | None) -> str | None:
+        """By which strategy the arena itself plays a player; None where it does not."""
+        self._known()
+        return self._strategies.get(player_id or "")
+
     def _known(self) -> dict[str, Player]:
         now = self._clock()
         if self._until is None or now >= self._until:
-            found = filter(None, map(_player, self._table.under(PLAYERS)))
-            self._players = {DUMMY_ID: self._dummy, **{one.id: one for one in found}}
+            self._players, self._strategies = {DUMMY_ID: self._dummy}, {}
+            for item in self._table.under(PLAYERS):
+                self._take(item)
             self._until = now + FRESH
         return self._players
 
-
-def _player(item: "Item") -> Player | None:
-    """The player of an item; one that cannot be read is left out, and the log says so."""
-    told = {name.removeprefix(_PREFIX): value["S"] for name, value in item.items() if "S" in value}
-    try:
-        body = decode(told["doc_body"]) if "doc_body" in told else told
-        known = {name: body[name] for name in ("name", "ha1", "email", "country") if name in body}
-        return Player.model_validate({"_id": told["sk"], **known})
-    except (ValidationError, StoreError):
-        _log.warning("The player %s cannot be read and is left out.", told["sk"])
-        return None
+    def _take(self, item: "Item") -> None:
+        """Know a player; one that cannot be read is left out, and the log says so."""
+        told = {
+            key.removeprefix(_PREFIX): value["S"] for key, value in item.items() if "S" in value
+        }
+        try:
+            body = decode(told["doc_body"]) if "doc_body" in told else told
+            known = {key: body[key] for key in ("name", "ha1", "email", "country") if key in body}
+            player = Player.model_validate({"_id": told["sk"], **known})
+        except (ValidationError, StoreError):
+            _log.warning("The player %s cannot be read and is left out.", told["sk"])
+            return
+        self._players[player.id] = player
+        if "strategy" in body:
+            self._strategies[player.id] = str(body["strategy"])

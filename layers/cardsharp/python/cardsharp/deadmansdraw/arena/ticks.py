@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.dynamodb_items import key, number, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.cloud.messages import MatchMessage
 from cardsharp.cloud.ports import NOW, Queue
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.deadmansdraw.arena.match import Match
@@ -107,17 +108,32 @@ def wake(table: DynamoTable, queue: Callable[[str], Queue] = SqsQueue) -> bool:
     return True
 
 
-def wakes_for_new_matches(table: DynamoTable) -> Callable[[Match], None]:
-    """Has a tick come for every match that is new; the schedule finds one for which it failed."""
+def tells_of_moves(
+    table: DynamoTable, is_played: Callable[[str | None], object], *, wakes: bool
+) -> Callable[[Match], None]:
+    """Sends what a move has to follow: a turn to play, and where it `wakes`, a tick.
+
+    A turn is played of those for whom it `is_played`, and a tick comes for every match that is new.
+    What could not be sent is sent again by a tick, and that by the schedule.
+    """
 
     def moved(match: Match) -> None:
-        if match.moves == 1:
-            try:
+        try:
+            if wakes and match.moves == 1:
                 wake(table)
-            except StoreError:
-                _log.exception("No tick could be sent for the new match %s", match.id)
+            if is_played(match.active_player):
+                send_turn(table, match.id)
+        except StoreError:
+            _log.exception("What follows a move in match %s could not be sent", match.id)
 
     return moved
+
+
+def send_turn(table: DynamoTable, match_id: str) -> None:
+    """Have the turn of a match played, for a team that the arena itself plays."""
+    item = table.get(_KEY)
+    if item is not None and "queue_url" in item:
+        SqsQueue(item["queue_url"]["S"]).send(MatchMessage(match_id=match_id).body)
 
 
 def _send(queue: Queue, ticket: int, delay: timedelta = NOW) -> None:

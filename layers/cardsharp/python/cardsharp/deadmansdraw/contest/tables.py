@@ -34,16 +34,12 @@ class OrganisedArena(Protocol):
     ) -> MatchView:
         """The match after it was ended by decision."""
 
-
-class AttendedArena(OrganisedArena, Protocol):
-    """An arena that tells of its players; `ArenaClient` does."""
-
     def players(self) -> list[PlayerRecord]:
         """All players, each with how long ago the arena heard of it."""
 
 
 class ArenaTables:
-    """An arena as `TableHost`."""
+    """An arena as `PracticeHost`."""
 
     def __init__(self, arena: OrganisedArena) -> None:
         self._arena = arena
@@ -79,17 +75,9 @@ class ArenaTables:
         """End a match by decision."""
         self._arena.terminate(match, winner, comment)
 
-
-class AttendedTables(ArenaTables):
-    """An arena as `PracticeHost`."""
-
-    def __init__(self, arena: AttendedArena) -> None:
-        super().__init__(arena)
-        self._players = arena.players
-
     def idle(self) -> Mapping[Team, float | None]:
         """How many seconds ago each player was heard of."""
-        return {player.id: player.idle_seconds for player in self._players()}
+        return {player.id: player.idle_seconds for player in self._arena.players()}
 
 
 def _tabled(view: MatchView) -> Tabled:

@@ -1,0 +1,71 @@
+"""A turn played to its end by a strategy: over the network, or where the matches are kept."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Protocol
+
+from cardsharp.deadmansdraw.actions import Action
+from cardsharp.deadmansdraw.logbook import ends_turn
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.reading import follow, rebuild
+from cardsharp.deadmansdraw.strategies import Strategy
+from cardsharp.deadmansdraw.wire_views import EventView, MatchView
+from cardsharp.errors import MatchOver, NotYourTurn, StrategyFault
+from cardsharp.trying import tried
+
+LIMIT = timedelta(seconds=10)
+"""A later decision is the player's end: the arena, too, has ended its turn by then."""
+
+
+class TurnSeat(Protocol):
+    """A player's place at an arena."""
+
+    def view(self, match_id: str) -> MatchView:
+        """The match as it is now, with all its moves."""
+
+    def act(self, match_id: str, action: Action) -> list[EventView]:
+        """What an action caused; raises `MatchOver` or `NotYourTurn`."""
+
+
+def play_turn(
+    seat: TurnSeat, player: str, match_id: str, strategy_for: Callable[[MatchView], Strategy]
+) -> None:
+    """Play until the turn has passed on.
+
+    Raises:
+        StrategyFault: the strategy failed, or decided nothing in time.
+        ArenaError: the arena failed.
+    """
+    view = seat.view(match_id)
+    strategy = strategy_for(view)
+    try:
+        while _is_turn_of(player, view) and not _act_until_unclear(seat, view, strategy):
+            view = seat.view(match_id)
+    except (MatchOver, NotYourTurn):
+        return
+
+
+def _act_until_unclear(seat: TurnSeat, view: MatchView, strategy: Strategy) -> bool:
+    """Whether the turn ended; False where only a new view tells what is so."""
+    position = rebuild(view, view.active_player_index or 0)
+    while True:
+        action = _action(strategy, position)
+        answer = seat.act(view.id, action)
+        if ends_turn(answer):
+            return True
+        following = follow(position, action, answer)
+        if following is None:
+            return False
+        position = following
+
+
+def _action(strategy: Strategy, position: Position) -> Action:
+    found = tried(lambda: strategy.decide(position), strategy, LIMIT)
+    if found.result is None:
+        raise StrategyFault(found.fault)
+    return found.result.action
+
+
+def _is_turn_of(player: str, view: MatchView) -> bool:
+    index = view.active_player_index
+    return index is not None and view.player_ids[index] == player
