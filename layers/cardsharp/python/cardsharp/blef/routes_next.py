@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from cardsharp.blef import routes, wire, wire_next
 from cardsharp.blef.actions import CHECK
+from cardsharp.blef.lobby import lobby
 from cardsharp.blef.refusals import Denied
 from cardsharp.blef.service import Blef, StateLook
 from cardsharp.web import refusals
@@ -159,4 +160,5 @@ API = Api(
     routes=ROUTES,
     reading=Parameters(keeps_empty=True),
     explain=explain,
+    home=lobby,
 )

@@ -49,6 +49,8 @@ class Api(Generic[S]):
     headers: Mapping[str, str] = field(default_factory=lambda: HEADERS)
     cross_origin: bool = True
     merge_slashes: bool = False
+    home: Callable[[], Answer] | None = None
+    """Makes the page at its root, where it has one."""
 
     @property
     def document_path(self) -> str:

@@ -31,6 +31,8 @@ _LINKS = {"OpenAPI 3.1": DOCUMENT[1:], "OpenAPI 3.0": OLDER_DOCUMENT[1:]}
 
 def _itself(api: Api[S]) -> Iterator[Route[S]]:
     """Yield the routes; what they answer is made when it is first asked for."""
+    if api.home is not None:
+        yield _route("/", "A page for people", api.home)
     yield _route(DOCUMENT, "The API in OpenAPI 3.1", lambda: _json(document(api)))
     yield _route(OLDER_DOCUMENT, "The API in OpenAPI 3.0", lambda: _json(older(document(api))))
     yield _route(

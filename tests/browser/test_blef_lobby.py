@@ -1,0 +1,115 @@
+"""The lobby of a service of Blef in a real browser: people play there by the API alone."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from support.browser import overflows, picture, serious, visited
+
+from cardsharp.games import game
+from workbench.stage.serving import made
+
+SOON = 20_000
+"""Milliseconds within which a bot, or the page, has done what it is waited for."""
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    with made(game("blef")) as front, front as running:
+        yield running.url
+
+
+def asked(url: str, **body: str) -> Any:  # noqa: ANN401 - whatever JSON came
+    """What the service answers to somebody without a browser."""
+    sent = json.dumps(body).encode() if body else None
+    request = Request(url, sent, {"Content-Type": "application/json"})  # noqa: S310 - ours
+    with urlopen(request) as answer:  # noqa: S310
+        return json.load(answer)
+
+
+def entered(page: Page, service: str, button: str, name: str = "Alice") -> None:
+    page.goto(f"{service}/")
+    page.get_by_label("Your name").first.fill(name)
+    page.get_by_role("button", name=button).click()
+    expect(page.locator("#game")).to_be_visible()
+
+
+def moved(page: Page) -> None:
+    """Check where there is something to check, else bet the lowest."""
+    check = page.locator("#check")
+    with page.expect_response("**/play"):
+        (check if check.is_visible() else page.locator("#bets button").first).click()
+
+
+def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> None:
+    with visited(browser, viewport={"width": 390, "height": 844}) as page:
+        entered(page, service, "Quick game against bots")
+        expect(page.locator("#players")).to_contain_text("Dazhbog", timeout=SOON)
+        expect(page.locator("#hand .card")).to_have_count(1)
+        last = page.locator("#last")
+        for _ in range(12):
+            if last.is_visible():
+                break
+            expect(page.locator("#turn:visible, #last:visible").first).to_be_visible(timeout=SOON)
+            moved(page)
+        expect(last).to_contain_text("lost the round")
+        expect(page.locator("#turn")).to_be_visible(timeout=SOON)
+        picture(page, "blef-lobby-turn-390")
+        assert serious(page) == []
+        assert not overflows(page)
+        box = page.locator("#turn").bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 844, "the choice is in view"
+
+
+def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
+    browser: Browser, service: str
+) -> None:
+    """One in a browser, the other by the API; the page never has the other's hand."""
+    with visited(browser, viewport={"width": 1280, "height": 720}) as page:
+        page.goto(f"{service}/")
+        expect(page.locator("#none")).to_be_visible()
+        picture(page, "blef-lobby-1280")
+        entered(page, service, "New game")
+        uuid = page.url.partition("#")[2]
+        page.get_by_role("button", name="Make it public").click()
+        expect(page.get_by_role("button", name="Make it private")).to_be_visible()
+        (listed,) = asked(f"{service}/games")
+        assert listed["game_uuid"] == uuid
+        bob = asked(f"{service}/games/{uuid}/join", nickname="Bob")["player_uuid"]
+        expect(page.locator("#players")).to_contain_text("Bob", timeout=SOON)
+        page.get_by_role("button", name="Start").click()
+        expect(page.locator("#hand .card")).to_have_count(1)
+        picture(page, "blef-lobby-game-1280")
+        assert serious(page) == []
+        for _ in range(200):
+            state = asked(f"{service}/games/{uuid}?player_uuid={bob}")
+            if state["status"] == "Finished":
+                break
+            if state["cp_nickname"] == "Bob":
+                action = "88" if state["history"] else "87"  # checks, or bets what hardly holds
+                asked(f"{service}/games/{uuid}/play", player_uuid=bob, action_id=action)
+            else:
+                page.evaluate("dispatchEvent(new Event('hashchange'))")  # looks at once
+                turn = f"Round {state['round_number']}. It is your turn."
+                expect(page.locator("#state")).to_have_text(turn, timeout=SOON)
+                expect(page.locator("#history li")).to_have_count(len(state["history"]))
+                moved(page)
+        expect(page.locator("#state")).to_contain_text("has won", timeout=SOON)
+
+
+def test_who_follows_the_link_joins_and_a_refusal_is_said(browser: Browser, service: str) -> None:
+    uuid = asked(f"{service}/games/create")["game_uuid"]
+    asked(f"{service}/games/{uuid}/join", nickname="Alice")
+    with visited(browser, refused=True) as page:
+        page.goto(f"{service}/#{uuid}")
+        for name in ("Alice", "Bob"):
+            page.locator("#guest").fill(name)
+            page.get_by_role("button", name="Join").click()
+            if name == "Alice":
+                expect(page.locator("#said")).not_to_be_empty()
+        expect(page.locator("#players")).to_contain_text("Bob")
+        expect(page.locator("#enter")).to_be_hidden()
