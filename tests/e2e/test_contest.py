@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import re
 import shutil
@@ -153,6 +154,8 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     assert "double-elimination: over" in status
     assert re.search(rf"^1 +{re.escape(champion)} .*champion", status, re.MULTILINE)
     rows = list(csv.DictReader(io.StringIO(cli("contest", "results", folder, "--csv").out)))
+    lines = cli("contest", "results", folder, "--jsonl").out.splitlines()
+    assert [json.loads(line)["match"] for line in lines] == [row["match"] for row in rows]
     assert len(rows) in (6, 7)
     assert rows[-1]["pairing won by"] == champion
     log = f"sqlite:{folder}/matches.db"

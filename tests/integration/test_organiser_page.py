@@ -5,10 +5,12 @@ import html
 import io
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import requests
+from support.arena import HandClock
 from support.contest_tables import FakeTables
 
 from cardsharp.access import ha1
@@ -60,6 +62,24 @@ def page(tmp_path: Path) -> Iterator[Page]:
         new = {"name": "cup", "format": "swiss", "count": "1", "timeout": "7"}
         made.does("new", "", of="deadmansdraw", **new)
         yield made
+
+
+def test_a_password_cannot_be_guessed_at_length(tmp_path: Path) -> None:
+    """A hundred wrong ones shut the door for a minute, but for the browser that was let in."""
+    clock, organiser = HandClock(), requests.Session()
+    organiser.auth = ("admin", PASSWORD)
+    with organiser_served(Venue(tmp_path), PASSWORD, 0, clock) as url:
+        assert organiser.get(url, timeout=9).status_code == 200
+        guesser = requests.Session()
+        guesser.cookies.set("seat", "made-up")
+        guesser.auth = ("admin", "guess")
+        assert {guesser.get(url, timeout=9).status_code for _ in range(100)} == {401}
+        guesser.auth = ("admin", PASSWORD)
+        answer = guesser.get(url, timeout=9)
+        assert (answer.status_code, "Too many wrong passwords" in answer.text) == (429, True)
+        assert organiser.get(url, timeout=9).status_code == 200
+        clock.turn(timedelta(minutes=2))
+        assert guesser.get(url, timeout=9).status_code == 200
 
 
 def test_nobody_else_sees_or_does_anything(page: Page) -> None:

@@ -1,6 +1,5 @@
 """The director may die at any moment: no match is lost, none begun or counted twice."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,6 +15,7 @@ from support.arena import HandClock
 from support.cloud_clock import FakeClock
 from support.contest_tables import FakeTables, disturbed
 from support.contests import practised
+from support.size import cases
 from world.clock import StillClock
 from world.faults import CRASHES, Crash, FaultPlan, Kind
 
@@ -224,7 +224,7 @@ def founded(teams: int, **settings: Any) -> Records:  # noqa: ANN401 - of `Setti
     teams=st.integers(2, 12),
     seats=st.integers(2, 8),
 )
-@settings(max_examples=int(os.environ.get("CONTESTS", "40")), deadline=None)
+@settings(max_examples=cases(40, every=1000), deadline=None)
 def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
     data: st.DataObject, form: str, teams: int, seats: int
 ) -> None:
@@ -301,7 +301,7 @@ def until(last: int, records: Records) -> list[Result]:
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), teams=st.integers(2, 12))
-@settings(max_examples=int(os.environ.get("CONTESTS", "20")), deadline=None)
+@settings(max_examples=cases(20, every=1000), deadline=None)
 def test_whatever_happens_after_a_freeze_changes_no_byte_until_it_is_revealed(
     data: st.DataObject, form: str, teams: int
 ) -> None:

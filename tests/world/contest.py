@@ -7,15 +7,16 @@ hurries, one with a wrong password, one that never comes and one that freezes pr
 double elimination. The contest's process (director, arena and the teams played there) and the
 teams' programs are killed and frozen, our bot's network fails, the organiser pauses the contest,
 decides pairings, lets teams withdraw, renames them and takes that back, a second director is
-started, and a spectator looks at its pages. Exits with 0 only if the result is whole: every pairing
-decided, every team with its two lives, no match lost or counted twice, our bot's logs equal to the
-arena's history, turns ended by force only of who was late, dead, killed or frozen, and every page
-answered.
+started, a submission attacks, and a spectator looks at its pages. Exits with 0 only if the result
+is whole: every pairing decided, every team with its two lives, no match lost or counted twice, our
+bot's logs equal to the arena's history, turns ended by force only of who was late, dead, killed or
+frozen, the organiser told of each kind of attack, and every page answered.
 """
 
 import argparse
 import json
 import logging
+import socket
 import sys
 import tempfile
 import time
@@ -38,6 +39,7 @@ from cardsharp.access import Credentials, ha1
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.course import Course
 from cardsharp.contest.entries import Entrant, Settings, Stage
+from cardsharp.contest.faults import faults
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.practice import ladder
 from cardsharp.contest.sqlite import found_in, kept_in
@@ -45,10 +47,12 @@ from cardsharp.deadmansdraw.arena.limits import PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.games import game
 from workbench.contest.hall import directed, steps
-from workbench.contest.home import AGAIN, KeptTables
+from workbench.contest.home import AGAIN, KeptTables, Reporter
 from workbench.contest.tables import PAUSE
 from workbench.stage.opponent import Opponent, Order
+from workbench.submission import SANDBOXED, played_as, submitted
 from world.arena import URL, BenchArena
 from world.clock import START
 from world.contest_judge import (
@@ -68,7 +72,7 @@ from world.network import FaultyWire
 from world.road import Chances, Road
 from world.schedule import Process
 from world.stores import Stores, at_home
-from world.teams import Team, entering
+from world.teams import ATTACKER, Team, entering, has_sandbox
 from world.world import Wish, World
 
 STARTING = 1.0
@@ -79,6 +83,10 @@ LOOK = 10.0
 
 STALL = 300.0
 """Seconds without a move after which a contest is given up."""
+
+ATTACK = Path(__file__).with_name("attacker.py")
+REPELLED = "FileNotFoundError", "ConnectionRefusedError", "BlockingIOError", "ended the process"
+"""What is told of each of its attacks."""
 
 AFTER = 60
 """Seconds at most that our bots have for their logs when the contest is over."""
@@ -130,8 +138,10 @@ class Contest(World):
         self.chance.shuffle(entered)
         for team, name, kind in entered:
             self.records.add(Entrant(team, name, ha1(team, words[team]), kind.strategy))
+            if kind is ATTACKER:
+                self._submit(team, folder / "players.json")
         self.hall, self.over, self.down = Process("contest"), False, set[str]()
-        self.champion = "nobody"
+        self.champion, self.repelled, self.attacks = "nobody", list[str](), Counter[str]()
         self.verdicts, self.late = list[Verdict](), Counter[str]()
         self.played: Played
         self.stores: dict[str, Stores] = {
@@ -217,13 +227,24 @@ class Contest(World):
 
     def _play_here(self, team: Team) -> None:
         assert team.kind.strategy is not None
-        order = Order(URL, team.id, team.password, team.kind.strategy, str(self.wish.seed))
+        played = played_as(team.kind.strategy, self.folder, team.id)
+        order = Order(URL, team.id, team.password, played, str(self.wish.seed))
         while True:
             try:
                 with self._client(team.credentials) as client:
                     Opponent(client, order).play_on()
-            except CardsharpError:
+            except CardsharpError as error:
+                if team.kind is ATTACKER:
+                    Reporter(self.records)(team.id, error)
+                    self.repelled.append(str(error))
                 self.sleep(AGAIN.total_seconds())
+
+    def _submit(self, team: str, secret: Path) -> None:
+        """Submit what attacks the file of passwords, and a port that listens."""
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        target = f"{secret}\n{self.listening.getsockname()[1]}".encode()
+        files = {"bot.py": ATTACK.read_bytes(), "target": target}
+        submitted(self.folder, team, SANDBOXED).submit(files, game(None))
 
     # --- who else is there --------------------------------------------------------------------
 
@@ -392,6 +413,9 @@ class Contest(World):
             for team in {*match.pairing.players} & self.ours:
                 self._judge_bot(match.id, team)
         self._judge_late()
+        for team in self.teams:
+            if team.kind is ATTACKER:
+                self._judge_attacks(team)
         places, names = records.table(), records.names()
         self.champion = ", ".join(names[team] for team in places[0]) if places else "nobody"
 
@@ -405,6 +429,18 @@ class Contest(World):
         self.verdicts.append(verdict)
         broken = [*verdict.wrong, *map(str, verdict.refused)]
         self.faults += [f"match {verdict.match} of {self._name(team)}: {one}" for one in broken]
+
+    def _judge_attacks(self, team: Team) -> None:
+        """No attack may succeed, and of each the organiser must have been told."""
+        self.listening.close()
+        self.attacks = Counter(kind for what in self.repelled for kind in REPELLED if kind in what)
+        if any("ESCAPED" in what for what in self.repelled):
+            self.faults.append("The submission that attacks has escaped from its sandbox.")
+        if silent := [kind for kind in REPELLED if kind not in self.attacks]:
+            self.faults.append(f"Nothing was told of attacks: {', '.join(silent)}.")
+        told = {one: found.count for one, found in faults(self.records).items()}
+        if told != {team.id: len(self.repelled)}:
+            self.faults.append(f"The organiser was told of {told}, not {len(self.repelled)} times.")
 
     def _judge_late(self) -> None:
         """Say why turns were ended by force; those without a reason are faults."""
@@ -440,6 +476,9 @@ def told(contest: Contest, seconds: float) -> str:
     minutes = sum(
         (moves[-1].at - match.started_at).total_seconds() for match, moves in played.matches
     )
+    attacked = f"the submission that attacks, as it was told of: {listed(contest.attacks)}"
+    if not has_sandbox():
+        attacked = "no submission attacks: bubblewrap is not installed here"
     return f"""\
 teams: {len(all_teams)}, {here} played by the director; {wish.matches} matches a pairing, \
 {wish.turn:g} s a turn, seed {wish.seed}
@@ -450,6 +489,7 @@ practice: {len(practice)} matches; cup: {len(played.results)} pairings, {len(cup
 our bot: {len(contest.verdicts)} matches, {sum(one.actions for one in contest.verdicts)} actions
 turns ended by force: {listed(contest.late)}
 what happened: {listed(contest.outcome.befell)}
+{attacked}
 longest time without any move: {longest_standstill(played):.1f} s
 replay {contest.outcome.replay[:16]}"""
 

@@ -15,6 +15,9 @@ from support import strangers
 from urllib3.util import Timeout
 
 from cardsharp.access import Credentials
+from cardsharp.errors import ConfigError
+from workbench.sandbox import check_sandbox
+from workbench.submission import SANDBOXED
 from world.arena import URL
 from world.faults import Meant
 from world.network import FaultyWire
@@ -63,6 +66,15 @@ class Team:
     def credentials(self) -> Credentials:
         """Who it is to the arena."""
         return Credentials(self.id, self.password)
+
+
+def has_sandbox() -> bool:
+    """Whether a submission can be played on this machine."""
+    try:
+        check_sandbox()
+    except ConfigError:
+        return False
+    return True
 
 
 def _starter(team: Team) -> None:
@@ -156,6 +168,9 @@ class _Nobody(HTTPBasicAuth):
         return request
 
 
+ATTACKER = Kind("Attacker", SANDBOXED, late="attacks from its sandbox")
+"""Submits `attacker.py`; where no sandbox can be started it is left out."""
+
 KINDS = (
     Kind("Python", plays=_starter),
     Kind("House champion", "champion"),
@@ -174,6 +189,7 @@ KINDS = (
     Kind("House draw-3", "draw-3"),
     Kind("House steady", "steady"),
     Kind("House random", "random"),
+    ATTACKER,
 )
 """In the order in which they enter, so that a small rehearsal has some of all."""
 
@@ -183,7 +199,8 @@ AGAIN = KINDS[0], KINDS[3], KINDS[1], KINDS[5]
 
 def entering(teams: int) -> list[tuple[str, Kind]]:
     """So many entrants with their names."""
-    found = list(islice(chain(KINDS, cycle(AGAIN)), teams))
+    kinds = [kind for kind in KINDS if kind is not ATTACKER or has_sandbox()]
+    found = list(islice(chain(kinds, cycle(AGAIN)), teams))
     return [
         (kind.name if kind not in found[:place] else f"{kind.name} {place}", kind)
         for place, kind in enumerate(found)

@@ -17,6 +17,7 @@ from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.freeze import freeze_of
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.practice import ladder
+from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in, kept_in
 from cardsharp.contest.status import Status
 from cardsharp.errors import ConfigError
@@ -34,6 +35,7 @@ from workbench.contest.showing import (
     csv_text,
     fault_row,
     ladder_rows,
+    lines_text,
     match_rows,
     meeting_row,
     pairing_line,
@@ -195,6 +197,9 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
     ] = False,
     as_json: Json = False,
     as_csv: Annotated[bool, Parameter(name="--csv", help="Print CSV.")] = False,
+    as_lines: Annotated[
+        bool, Parameter(name="--jsonl", help="Print JSON Lines, rows as those of CSV.")
+    ] = False,
     html: Annotated[
         Path | None, Parameter(help="Write the contest's page, a file that needs nothing else.")
     ] = None,
@@ -202,28 +207,32 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
 ) -> None:
     """Print every pairing with its matches, for reading, as JSON or CSV; or write the page.
 
-    CSV has a row for each match, JSON and the list one for each pairing.
+    CSV and JSON Lines have a row for each match, JSON and the list one for each pairing.
     """
     with where.records(folder) as records:
         if html is not None:
             write_file(html, file_page(records))
             results().print(f"written to {html}", markup=False)
             return
-        names = records.names()
-        if of_practice:
-            rows = [meeting_row(meeting, names) for meeting in records.meetings()]
-        elif as_csv and not as_json:
-            rows = [row for result in records.results() for row in match_rows(result, names)]
-        else:
-            rows = [result_row(result, names) for result in records.results()]
+        rows = _rows(records, practice=of_practice, by_match=not as_json and (as_csv or as_lines))
     if as_json:
         print_json(rows)
-    elif not rows and not as_csv:
+    elif as_csv or as_lines:
+        sys.stdout.write(csv_text(rows) if as_csv else lines_text(rows))
+    elif not rows:
         results().print("Nothing has been played yet.")
-    elif as_csv:
-        sys.stdout.write(csv_text(rows))
     else:
         print_table(rows, MEETING_COLUMNS if of_practice else RESULT_COLUMNS)
+
+
+def _rows(records: Records, *, practice: bool, by_match: bool) -> list[Cells]:
+    """A row for each match of practice, else for each pairing or for each of their matches."""
+    names = records.names()
+    if practice:
+        return [meeting_row(meeting, names) for meeting in records.meetings()]
+    if by_match:
+        return [row for result in records.results() for row in match_rows(result, names)]
+    return [result_row(result, names) for result in records.results()]
 
 
 @contest.command

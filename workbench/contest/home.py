@@ -130,13 +130,14 @@ def _player(team: Entrant) -> Player:
     return Player.model_validate({"_id": team.id, "name": team.name, "ha1": team.ha1})
 
 
-class _Reporter:
+class Reporter:
     """Tells the organiser of a team's faults, and keeps them."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
 
     def __call__(self, team: Team, fault: object) -> None:
+        """Tell of a fault of a team."""
         what = plain(str(fault).splitlines()[0])
         with suppress(StoreError):  # the warning says it in any case
             note_fault(self._records, team, what, utc_now())
@@ -160,7 +161,7 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
         if strategy is not None and not is_own(strategy):
             strategy_named(strategy)  # what is wrong with one is said before anything begins
     words = dict[Team, str]()
-    entered, tell = EnteredTeams(records, words), _Reporter(records)
+    entered, tell = EnteredTeams(records, words), Reporter(records)
     config = replace(
         _config(folder, place, len(teams)),
         teams=entered,

@@ -12,6 +12,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
@@ -34,11 +35,13 @@ from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.freeze import freeze_of
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.status import Status
+from cardsharp.deadmansdraw.arena.limits import Guesses, MemoryCounts
 from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
 from cardsharp.viewer.assets import ASSETS, HEADERS, asset
 from cardsharp.viewer.base import Site, templates
+from cardsharp.web.refusals import Refused
 from workbench.contest.organiser import DEEDS, Doing, Sheets
 from workbench.contest.showing import csv_text, match_rows
 from workbench.contest.venue import Venue
@@ -54,7 +57,7 @@ LARGEST = 20_000
 _NEW = {**HEADERS, "Cache-Control": "no-store"}
 _SITE = Site("Cardsharp", matches="/", links=(("Contests", "/"),))
 _FOLDER = Path(__file__).with_name("page")
-_STYLE = "organiser.css"
+_STYLE, _SEAT = "organiser.css", "seat"
 
 Handler = Callable[[Request], Response]
 
@@ -62,9 +65,11 @@ Handler = Callable[[Request], Response]
 class OrganiserSite:
     """The pages over a venue, for whoever knows the password."""
 
-    def __init__(self, venue: Venue, password: str) -> None:
+    def __init__(self, venue: Venue, password: str, clock: Callable[[], datetime]) -> None:
         self._venue, self._password = venue, password
-        self._seal = secrets.token_bytes(32)
+        self._seal, self._seats = secrets.token_bytes(32), set[str]()
+        # A browser that was let in is known by a seat: all others here have the same address.
+        self._guesses = Guesses(MemoryCounts(clock), clock, waits=False)
 
     def application(self) -> Starlette:
         """The pages as an application that answers to this machine's names alone."""
@@ -83,19 +88,46 @@ class OrganiserSite:
 
     def _known(self, handler: Callable[[Request, Form], Response]) -> Callable[[Request], object]:
         async def endpoint(request: Request) -> Response:
-            if not self._is_organiser(request.headers.get("authorization", "")):
-                ask = {"WWW-Authenticate": f'Basic realm="{REALM}", charset="UTF-8"'}
-                text = _drawn("refused.html", message="This page is the organiser's.", back="/")
-                return HTMLResponse(text, HTTPStatus.UNAUTHORIZED, {**_NEW, **ask})
+            refused = self._refused(request)
+            if refused is not None:
+                return refused
             form: Form = {}
             try:
                 form = await _form(request)
-                return await run_in_threadpool(handler, request, form)
+                answer = await run_in_threadpool(handler, request, form)
             except CardsharpError as error:
                 text = _drawn("refused.html", message=str(error), back=_back(form))
-                return HTMLResponse(text, HTTPStatus.CONFLICT, headers=_NEW)
+                answer = HTMLResponse(text, HTTPStatus.CONFLICT, headers=_NEW)
+            if request.cookies.get(_SEAT) not in self._seats:
+                answer.set_cookie(_SEAT, self._new_seat(), httponly=True, samesite="strict")
+            return answer
 
         return endpoint
+
+    def _refused(self, request: Request) -> Response | None:
+        """What is answered to whoever is not the organiser, or may have guessed who is."""
+        given, seat = request.headers.get("authorization", ""), request.cookies.get(_SEAT, "")
+        seat = seat if seat in self._seats else ""
+        status, more, message = HTTPStatus.UNAUTHORIZED, {}, "This page is the organiser's."
+        try:
+            self._guesses.check(seat, ADMIN)
+        except Refused as error:
+            status, message = HTTPStatus(error.status), str(error)
+        else:
+            if self._is_organiser(given):
+                return None
+            more = {"WWW-Authenticate": f'Basic realm="{REALM}", charset="UTF-8"'}
+            if given:
+                self._guesses.wrong(seat, ADMIN)
+        text = _drawn("refused.html", message=message, back="/")
+        return HTMLResponse(text, status, {**_NEW, **more})
+
+    def _new_seat(self) -> str:
+        """A seat for a browser that has given the password."""
+        seat = secrets.token_urlsafe(18)
+        self._seats.add(seat)
+        self._guesses.right(seat, ADMIN)
+        return seat
 
     def _is_organiser(self, authorization: str) -> bool:
         scheme, _, token = authorization.partition(" ")
@@ -192,14 +224,16 @@ class OrganiserSite:
 
 
 @contextmanager
-def organiser_served(venue: Venue, password: str, port: int) -> Iterator[str]:
+def organiser_served(
+    venue: Venue, password: str, port: int, clock: Callable[[], datetime] = utc_now
+) -> Iterator[str]:
     """The address of the organiser's page, which is served while the block runs.
 
     Raises:
         ConfigError: the port cannot be used.
     """
     listening = listen("The organiser's page", HOST, port, BACKLOG)
-    app = OrganiserSite(venue, password).application()
+    app = OrganiserSite(venue, password, clock).application()
     with serving(
         "The organiser's page", listening, lambda started: Server(app, lambda: None, started)
     ):

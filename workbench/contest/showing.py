@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Sequence
 
 from rich.markup import escape
@@ -173,6 +174,11 @@ def csv_text(rows: Sequence[Cells]) -> str:
         writer.writeheader()
         writer.writerows({title: _cell(value) for title, value in row.items()} for row in rows)
     return text.getvalue()
+
+
+def lines_text(rows: Sequence[Cells]) -> str:
+    """Rows as JSON Lines."""
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
 
 
 def print_table(rows: Sequence[Cells], columns: int | None = None) -> None:
