@@ -31,6 +31,11 @@ app.command(
     name="losses",
     help="What a player loses against perfect play of the last cards.",
 )
+app.command(
+    "research.deadmansdraw.rules:rule",
+    name="rule",
+    help="The best numbers of a rule that a person can play by.",
+)
 app.command("research.blef.commands:app", name="solve", help="Solve what can be solved exactly.")
 app.command(
     "research.blef.trained_commands:app",

@@ -28,6 +28,7 @@ OPPONENTS = (
     "draw-2",
     "draw-3",
     "draw-4",
+    "rule",
     "steady",
 )
 

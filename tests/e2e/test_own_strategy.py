@@ -32,6 +32,19 @@ def test_a_new_strategy_plays_as_it_is(cli: Cli, tmp_path: Path, game: str) -> N
     assert played.json()["players"][0] == str(file)
 
 
+def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None:
+    """It decides as ours does, until it is changed."""
+    file = tmp_path / "thumb.py"
+    assert cli("new", str(file), "--from", "rule").code == 0
+    same = [
+        cli("lab", "duel", player, "draw-3", "--seed", "1", "--pairs", "2", "--json").json()
+        for player in (str(file), "rule")
+    ]
+    assert same[0]["counts"] == same[1]["counts"]
+    refused = cli("new", str(tmp_path / "other.py"), "--from", "draw-2")
+    assert "cannot begin with 'draw-2'" in refused.err
+
+
 def test_what_is_there_already_is_not_written_over(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("precious")

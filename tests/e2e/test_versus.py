@@ -105,6 +105,7 @@ def test_a_hint_is_what_the_best_player_weighs(
     said = cli(*table, "--seed", "2", "--hints").out
     assert said.count(f"{best} would: ") == 1
     assert re.search(r"(?m)^Hint: .+\. ", said)
+    assert said.count("By the rule: ") == (2 if best == "captain" else 0)
     assert re.search(r"(?m)^> +\S.* -?\d+\.\d(\d| %)", said), "the options with their values"
 
 

@@ -1,5 +1,6 @@
 """`cardsharp new`: a file to begin a strategy with."""
 
+import inspect
 import re
 import shlex
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.games import games
+from cardsharp.registry import strategies_of
 from workbench.files import PROJECT
 from workbench.program import is_program
 from workbench.show.options import Json
@@ -32,13 +34,16 @@ def new(
     game: Annotated[
         str | None, Parameter(help="For which game; Dead Man's Draw if you do not say.")
     ] = None,
+    begun: Annotated[
+        str | None, Parameter(name="--from", help="A strategy of ours to begin with, such as rule.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a short strategy that plays at once, with comments that say how to go on."""
     of = game_named(game)
     file = file if file.suffix else file.with_suffix(SUFFIX)
-    starter = _starter(of, file)
-    text = starter.read_text("utf-8").replace(f'"{STARTER}"', f'"{_name(file)}"')
+    starter = _starter(of, file) if begun is None else _of_ours(of, begun, file)
+    text = starter.read_text("utf-8").replace(f'"{begun or STARTER}"', f'"{_name(file)}"')
     text = text.replace(f"{STARTER}{SUFFIX}", shlex.quote(str(file)))
     text = text.replace(starter.name, shlex.quote(str(file)))
     text = text.replace("THE-GAME", of.name).replace("THE-FOLDER", of.strategies.rpartition(".")[0])
@@ -71,6 +76,14 @@ def _starter(of: Game, file: Path) -> Path:
         names = ", ".join(one.name for one in games() if one.starter is not None)
         raise ConfigError(f"There is no starter for {of.title}; there is one for: {names}.")
     return Path(spec.origin)
+
+
+def _of_ours(of: Game, name: str, file: Path) -> Path:
+    """The file of a strategy of ours, where it is alone there."""
+    path = Path(inspect.getfile(strategies_of(of.strategies).maker(name)))
+    if file.suffix != SUFFIX or path.read_text("utf-8").count("\n@strategy(") != 1:
+        raise ConfigError(f"{file} cannot begin with '{name}'; leave --from out, or take another.")
+    return path
 
 
 def _name(file: Path) -> str:

@@ -48,10 +48,11 @@ class Undone(Exception):
 
 
 class Advisor(NamedTuple, Generic[P]):
-    """Who is asked for hints."""
+    """Who is asked for hints; `rule` is what a person can play by without a computer."""
 
     name: str
     strategy: Strategy[P, Decision[Any]]
+    rule: Strategy[P, Decision[Any]] | None = None
 
 
 @dataclass
@@ -84,10 +85,17 @@ class PersonQuestion(Generic[P, A]):
         )
         return Thought(
             action=self._name(self._advice.action),
-            reason=self._advice.reason,
+            reason=f"{self._by_rule()}{self._advice.reason}",
             options=tuple(weighed),
             strategy=self.advisor.name,
         )
+
+    def _by_rule(self) -> str:
+        """What the rule says, in a line; nothing where there is none."""
+        if self.advisor.rule is None:
+            return ""
+        ruled = self.advisor.rule.decide(self.position)
+        return f"By the rule: {self._name(ruled.action)}. {ruled.reason}\n"
 
     def decision(self, action: A, how: str) -> Decision[A]:
         """The decision for an action; its reason says `how` it was made and what was advised."""

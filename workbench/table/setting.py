@@ -11,6 +11,7 @@ from typing import Any
 
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
+from cardsharp.registry import strategies_of
 from cardsharp.replay import header_of
 from cardsharp.simulation import Simulation
 from cardsharp.strategy import Decision
@@ -29,6 +30,9 @@ AnySitting = Sitting[Any, Any, Any]
 
 _SIDES = 2
 """Of a game with partners."""
+
+_RULE = "rule"
+"""The strategy that a person can play by without a computer, where a game has one."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,9 @@ class Setting:
     def advisor(self) -> Advisor[Any]:
         """The game's best player; its hints do not depend on the match's dice."""
         name = self.game.default_strategy
-        return Advisor(name, self.simulation.strategy(name, Random(0)))
+        ruled = _RULE in strategies_of(self.game.strategies).names()
+        rule = self.simulation.strategy(_RULE, Random(0)) if ruled else None
+        return Advisor(name, self.simulation.strategy(name, Random(0)), rule)
 
     @property
     def make(self) -> Any:  # noqa: ANN401 - the class of the game's decisions

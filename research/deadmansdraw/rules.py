@@ -1,0 +1,112 @@
+"""`cardsharp research rule`: the numbers of a rule that a person can play by, by seeded search."""
+
+from ctypes import POINTER, Structure, byref, c_int32, c_void_p
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+from statistics import fmean
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from cardsharp.errors import ConfigError
+from research.compiling import why_not
+from research.deadmansdraw.engine import Engine, Twin, load
+from workbench.lab.interval import interval
+from workbench.lab.less_luck import LessLuck
+from workbench.lab.options import Seed
+from workbench.lab.results import Luck, Result
+from workbench.show.options import Json
+from workbench.show.output import print_json, results
+from workbench.show.progress import Bar
+
+_POSITIVE = validators.Number(gte=1)
+_CHOICES = {
+    "points": range(2, 10),
+    "treasure": range(0, 21, 2),
+    "loss": range(0, 21, 5),
+    "suits": range(2),
+}
+
+
+class Numbers(Structure):
+    """`Rule` of rule.c."""
+
+    _fields_ = tuple((name, c_int32) for name in _CHOICES)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class RuleOptions:
+    """Against whom, and on how many decks."""
+
+    opponent: Annotated[str, Parameter(help="Whom it is to beat.")] = "champion"
+    pairs: Annotated[int, Parameter(validator=_POSITIVE, help="Decks of the last round.")] = 20_000
+    seed: Seed = 1
+    as_json: Json = False
+
+
+def rule(*, options: RuleOptions = RuleOptions()) -> None:
+    """Find the numbers with which the rule does best, and measure them without luck.
+
+    All rules meet on few decks, and the better half of them again on twice as many.
+
+    Raises:
+        ConfigError: there is no compiler or no such opponent.
+    """
+    engine = load()
+    if engine is None:
+        raise ConfigError(f"The search needs the compiled engine. {why_not()}")
+    try:
+        opponent = engine.twin(options.opponent)
+    except KeyError:
+        raise ConfigError(f"The compiled engine has no player '{options.opponent}'.") from None
+    search = Search(engine, opponent, options)
+    rules = list(product(*_CHOICES.values()))
+    with Bar(len(rules) * 2, "rules") as bar:
+        while len(rules) > 1:
+            bar.advance(len(rules))
+            rules = search.better_half(rules)
+    search.tell(rules[0])
+
+
+class Search:
+    """The rules against an opponent; each round has fresh decks."""
+
+    def __init__(self, engine: Engine, opponent: Twin, options: RuleOptions) -> None:
+        self.engine, self.opponent, self.options = engine, opponent, options
+        self.decks, self.dice = 200, Random(options.seed)
+        engine.library.rule_new.argtypes = (POINTER(Numbers),)
+        engine.library.rule_new.restype = c_void_p
+
+    def player(self, numbers: tuple[int, ...]) -> Twin:
+        """Who plays by these numbers."""
+        return Twin(self.engine.library.rule_new(byref(Numbers(*numbers))))
+
+    def better_half(self, rules: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """Half of the rules by what they make on the same decks, twice as many each time."""
+        seed, made = self.dice.getrandbits(32), dict[tuple[int, ...], float]()
+        for numbers in rules:
+            pairs = self.engine.play((self.player(numbers), self.opponent), seed, range(self.decks))
+            made[numbers] = fmean(match.points for pair in pairs for match in pair)
+        self.decks = min(2 * self.decks, self.options.pairs)
+        return sorted(rules, key=made.__getitem__, reverse=True)[: -(-len(rules) // 2)]
+
+    def tell(self, numbers: tuple[int, ...]) -> None:
+        """The rule that is left, and its points in 100 on decks that it was not found on."""
+        players, pairs = (self.player(numbers), self.opponent), range(self.options.pairs)
+        seed, less = self.dice.getrandbits(32), LessLuck()
+        shares = [
+            less.share(
+                tuple(Result(one.points, {}, luck=Luck(one.again, one.luck)) for one in pair)
+            )
+            for pair in self.engine.play(players, seed, pairs, less_luck=True)
+        ]
+        points, bounds = 100 * fmean(shares), interval(shares, matches=2).scaled(100)
+        named = dict(zip(_CHOICES, numbers, strict=True))
+        if self.options.as_json:
+            print_json({**named, "points": points, "lower": bounds.low, "upper": bounds.high})
+            return
+        told = ", ".join(f"{name} {number}" for name, number in named.items())
+        within = f"(95 %: {bounds.low:.1f} to {bounds.high:.1f})"
+        results().print(f"{told}: {points:.1f} % {within} against {self.options.opponent}")
