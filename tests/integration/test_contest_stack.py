@@ -93,11 +93,15 @@ def test_teams_are_entered_where_the_arena_looks(cli: Cli, stack: Deployed, tmp_
     assert cli("contest", "teams", "import", "cup", teams, *STACK).out.count("password") == 2
     assert cli("contest", "teams", "remove", "cup", "Three", *STACK).code == 0
     assert "password" in cli("contest", "teams", "credentials", "cup", "Two", *STACK).out
+    ours = ("contest", "teams", "add", "cup", "Ours", "--strategy")
+    assert "by name" in cli(*ours, "bot.py", *STACK).err
+    assert "password" not in cli(*ours, "captain", *STACK).out
     listed = cli("contest", "teams", "list", "cup", "--json", *STACK).json()
-    kept = stack.records.documents.range("players")
+    kept = list(stack.records.documents.range("players"))
+    assert [one.body["strategy"] for one in kept if "strategy" in one.body] == ["captain"]
     players = {one.key.sort: one.body["name"] for one in kept}
     assert players == {team["id"]: team["name"] for team in listed}
-    assert set(players.values()) == {"One", "Two"}
+    assert set(players.values()) == {"One", "Two", "Ours"}
 
 
 def test_it_begins_is_looked_at_and_told_to_the_end(cli: Cli, stack: Deployed) -> None:

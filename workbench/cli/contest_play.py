@@ -56,8 +56,9 @@ def run_(
         raise ConfigError("With --stack the arena is there already; leave --stay out.")
     with _under_way(folder, "run", options, where) as under_way:
         records = under_way.records
-        records.practise(utc_now())
-        where.go_on()
+        if where.stack is None or records.practises_until is not None:
+            records.practise(utc_now())
+            where.go_on()
         for _ in under_way.steps(lambda: records.practises_until is None):
             pass
         if seed_by_practice and records.stage is Stage.OPEN:
