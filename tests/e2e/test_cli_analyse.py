@@ -1,6 +1,5 @@
 """`cardsharp analyse`: the report of a stored match, for people and for programs."""
 
-import gzip
 import json
 import re
 from collections.abc import Callable
@@ -89,27 +88,6 @@ def test_every_game_is_analysed_on_80_columns(cli: Cli, tmp_path: Path, name: st
         assert words in said.out
     long = [line for line in said.out.splitlines() if len(line) > 80]
     assert all(line.startswith(("    ", "match ")) or " by the cards, " in line for line in long)
-
-
-def test_a_match_that_somebody_else_recorded_is_analysed_from_a_file(
-    cli: Cli, tmp_path: Path
-) -> None:
-    [trace] = SAMPLE.of_random_play(1)
-    *_, last = looks(trace)
-    file = tmp_path / "told.json"
-    file.write_text(json.dumps({**last.raw, "startedAt": "2023-11-06T10:00:00.000Z"}))
-    found = cli("analyse", str(file), "--json").json()["analysis"]
-    assert {one["seat"] for one in found["decisions"]} == {0, 1}
-    assert found["result"] in {0.0, 0.5, 1.0}
-
-
-def test_the_last_match_of_a_file_of_many_is_analysed(cli: Cli, tmp_path: Path) -> None:
-    """Of recorded matches as tests/samples has them; a creation that was refused is no match."""
-    [trace] = SAMPLE.of_random_play(1)
-    refused = next(match for match in SAMPLE.all() if match["create"]["status"] != 200)
-    file = tmp_path / "many.jsonl.gz"
-    file.write_bytes(gzip.compress(f"{json.dumps(trace)}\n{json.dumps(refused)}\n".encode()))
-    assert cli("analyse", str(file)).out.startswith(f"match {trace['name']}: ")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The final of 2023 comes with the program: 55 : 51 in 18 turns, by our rules as by its arena's."""
 
-from pathlib import Path
-
 import pytest
 from support.cli import Cli
 
@@ -29,9 +27,3 @@ def test_its_analysis_adds_up_to_its_result(cli: Cli) -> None:
     assert found["result"] == 1.0
     total = found["start"] + found["luck"] + first["skill"] - second["skill"]
     assert total == pytest.approx(1.0)
-
-
-def test_it_is_watched(cli: Cli, tmp_path: Path) -> None:
-    page = tmp_path / "final.html"
-    assert cli("watch", "final-2023", "--html", str(page)).code == 0
-    assert "Weekend Bananas" in page.read_text()

@@ -105,8 +105,6 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv("CARDSHARP_USER", ALICE)
         monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
         source = source_of(arena.url)
-        assert source.find("last") == match
-        assert [one.match_id for one in source.matches(None, None, 10)] == [match]
         with pages_over(source) as address:
             assert "Alice v Bob" in requests.get(f"{address}/matches", timeout=10).text
             steps = requests.get(f"{address}/matches/{match}/steps", timeout=10).json()

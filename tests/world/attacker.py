@@ -15,24 +15,12 @@ from cardsharp.deadmansdraw.strategies import Decision, strategy
 FILE, PORT = Path(__file__).with_name("target").read_text().split("\n")
 
 
-def _read() -> None:
-    Path(FILE).read_text()
-
-
-def _connect() -> None:
-    socket.create_connection(("127.0.0.1", int(PORT))).close()
-
-
-def _fork() -> None:
-    for _ in range(1000):
-        os.fork()
-
-
-def _exit() -> None:
-    os._exit(0)
-
-
-ATTACKS = _read, _connect, _fork, _exit
+ATTACKS = (
+    Path(FILE).read_text,
+    lambda: socket.create_connection(("127.0.0.1", int(PORT))),
+    lambda: [os.fork() for _ in range(1000)],
+    lambda: os._exit(0),
+)
 
 
 @strategy("attacker")

@@ -14,6 +14,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.replay import Header, Outcome, fault_of, header_of, outcome_of
 from workbench.cli.commands import command
 from workbench.deadmansdraw.drawing import Labels
+from workbench.show.drawing import match_document
 from workbench.show.exits import Exit
 from workbench.show.lookup import open_file, store_or_default
 from workbench.show.options import AnySource, Json, Store, span
@@ -145,11 +146,8 @@ def _at_table(header: Header, outcome: Outcome | None) -> str:
 
 def _document(record: MatchRecord) -> dict[str, object]:
     return {
-        "match": record.match_id,
-        "status": record.status.value,
+        **match_document(record),
         "started": record.started.isoformat(),
         "finished": None if record.finished is None else record.finished.isoformat(),
-        "header": dict(record.header),
-        "outcome": None if record.outcome is None else dict(record.outcome),
         "fault": fault_of(record),
     }

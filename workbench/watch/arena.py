@@ -9,15 +9,16 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import requests
 
-from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord, NoteRecord, Status
+from cardsharp.cloud.ports import MatchRecord, Status
+from cardsharp.cloud.told import ToldMatches, Whole
 from cardsharp.errors import ConfigError, Malformed, Unreachable
-from workbench.watch.recorded import Whole, match_told
+from workbench.watch.recorded import match_told
 
 _TIMEOUT = (3, 10)
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 
 
-class ArenaMatches(MatchReader):
+class ArenaMatches(ToldMatches):
     """The matches of an arena, as a spectator sees them or, with a password set, a player.
 
     Of an address with `tag` or `tags` only matches with one of those.
@@ -32,16 +33,7 @@ class ArenaMatches(MatchReader):
         asked = parse_qs(parts.query)
         self._tags = ",".join(asked.get("tags", []) + asked.get("tag", []))
         self._last: tuple[str, Whole | None] = ("", None)
-
-    def match(self, match_id: str) -> MatchRecord | None:
-        """A match."""
-        told = self._fetched(match_id)
-        return None if told is None else told[0]
-
-    def moves(self, match_id: str) -> list[MoveRecord]:
-        """The moves of a match."""
-        told = self._fetched(match_id)
-        return [] if told is None else told[1]
+        super().__init__(self._fetched, {})
 
     def matches(
         self, day: date | None = None, status: Status | None = None, limit: int = 100
@@ -55,11 +47,6 @@ class ArenaMatches(MatchReader):
             query["tags"] = self._tags
         listed = map(_listed, self._ask(f"/api/matches?{urlencode(query)}").json())
         return [one for one in listed if status in {None, one.status}][:limit]
-
-    def notes(self, match_id: str) -> list[NoteRecord]:
-        """None."""
-        del match_id
-        return []
 
     def _fetched(self, match_id: str) -> Whole | None:
         """A match, asked for once: whoever asks for it looks at its moves next."""

@@ -3,10 +3,9 @@
 import gzip
 import json
 from collections.abc import Iterator, Mapping
-from datetime import date
 from pathlib import Path
 
-from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord, NoteRecord, Status
+from cardsharp.cloud.told import ToldMatches, Whole
 from cardsharp.errors import ConfigError, Malformed
 from cardsharp.games import games
 from workbench.show.progress import Bar
@@ -14,11 +13,8 @@ from workbench.show.progress import Bar
 RECORDED = (".json", ".jsonl", ".gz")
 """What the names of files with matches end with."""
 
-Whole = tuple[MatchRecord, list[MoveRecord]]
-"""A match with its moves."""
 
-
-class RecordedMatches(MatchReader):
+class RecordedMatches(ToldMatches):
     """The matches of some texts by their names: one as an arena answers it, or one a line.
 
     Lines that tell no match are left out, such as creations that were refused.
@@ -29,29 +25,8 @@ class RecordedMatches(MatchReader):
 
     def __init__(self, texts: Mapping[str, bytes]) -> None:
         found = {record.match_id: (record, moves) for record, moves in _parsed(texts)}
-        order = sorted(found.values(), key=lambda one: one[0].started)[::-1]
-        self._found = {record.match_id: (record, moves) for record, moves in order}
-
-    def match(self, match_id: str) -> MatchRecord | None:
-        """A match."""
-        return self._found[match_id][0] if match_id in self._found else None
-
-    def moves(self, match_id: str) -> list[MoveRecord]:
-        """The moves of a match."""
-        return self._found[match_id][1] if match_id in self._found else []
-
-    def matches(
-        self, day: date | None = None, status: Status | None = None, limit: int = 100
-    ) -> list[MatchRecord]:
-        """Matches, the last started first."""
-        found = [record for record, _ in self._found.values()]
-        fits = (one for one in found if day in {None, one.started.date()})
-        return [one for one in fits if status in {None, one.status}][:limit]
-
-    def notes(self, match_id: str) -> list[NoteRecord]:
-        """None."""
-        del match_id
-        return []
+        listed = {name: (one.started, one.status) for name, (one, _) in found.items()}
+        super().__init__(found.get, listed)
 
 
 def texts_of(place: Path) -> dict[str, bytes]:

@@ -117,14 +117,14 @@ def _step(span: float, most: int) -> int:
 
 
 def _scores(played: Sequence[Played]) -> Squares | None:
-    """How often a winner's points met a loser's, of matches of two."""
+    """How often which points met which, in matches of two."""
     pairs = [sorted(facts.points) for _, facts in played if len(facts.points) == 2]  # noqa: PLR2004
     if not pairs or min(low for low, _ in pairs) < 0 or not max(high for _, high in pairs):
         return None
     step = _step(max(high for _, high in pairs), _SQUARES)
     counts = Counter((int(low // step), int(high // step)) for low, high in pairs)
     side = range(max(high for _, high in counts) + 1)
-    title = f"Scores: the winner's points across, the loser's up, in steps of {step}"
+    title = f"Scores: the higher one across, the lower one up, in steps of {step}"
     return Squares(title, step, tuple(tuple(counts[low, high] for high in side) for low in side))
 
 
@@ -204,7 +204,7 @@ def _single(
 ) -> Ranking | None:
     """One figure of each player, the highest first; nothing where all of them are nothing."""
     told = {
-        name: [of(facts)[seat] for facts, seat in matches if of(facts)]
+        name: [of(facts)[seat] for facts, seat in matches if seat < len(of(facts))]
         for name, matches in own.items()
     }
     values = {name: together(found) for name, found in told.items() if found}
