@@ -229,8 +229,8 @@ def branching_pages(source: Source, port: int = 0) -> Iterator[str]:
     tables, branching = ServedTables([HOST, "localhost"]), WithBranches(source)
 
     def around(pages: Starlette) -> ASGIApp:
-        pages.routes.append(tables.route(MATCHES.matches, branching))
-        pages.routes.extend(Route(f"{SITE.assets}/{name}", _own_asset) for name in ASSETS)
+        own = [Route(f"{SITE.assets}/{name}", _own_asset) for name in ASSETS]
+        pages.routes[:0] = [tables.route(MATCHES.matches, branching), *own]
         tables.front = pages
         return tables
 
