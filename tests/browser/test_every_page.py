@@ -33,7 +33,7 @@ from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
 from workbench.cli import main
 from workbench.show.keeping import keep_match
-from workbench.watch.site import pages_over
+from workbench.table.served import pages_over
 from workbench.watch.sources import source_of
 
 KEPT = Path(__file__).with_name("layout.txt")

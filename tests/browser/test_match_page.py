@@ -17,7 +17,7 @@ from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
 from workbench.show.keeping import keep_match
-from workbench.watch.site import pages_over
+from workbench.table.served import pages_over
 from workbench.watch.sources import source_of
 
 TTL = timedelta(minutes=1)

@@ -15,7 +15,7 @@ from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log, own_store
 from workbench.table.branch import branch_point
 from workbench.table.room import Room
-from workbench.table.served import branching_pages
+from workbench.table.served import pages_over
 from workbench.watch.sources import match_of
 
 FINAL = "final-2023"
@@ -31,7 +31,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def final() -> Iterator[str]:
     """The address of the final's page."""
     source, match = match_of(FINAL, None)
-    with branching_pages(source) as url:
+    with pages_over(source) as url:
         yield f"{url}/matches/{match}"
 
 

@@ -21,7 +21,7 @@ from cardsharp.contest.entries import Settings
 from cardsharp.contest.sqlite import found_in
 from cardsharp.viewer.assets import ASSETS, POLICY
 from workbench.show.keeping import keep_match
-from workbench.watch.site import pages_over
+from workbench.table.served import pages_over
 from workbench.watch.sources import source_of
 
 TTL = timedelta(minutes=1)

@@ -50,7 +50,7 @@ def test_every_recorded_match_is_made_again_move_by_move(matches: Matches) -> No
     assert made > matches.least * 0.9
 
 
-@sample_and_whole(pytest.mark.slow, pytest.mark.timeout(3600))
+@sample_and_whole(pytest.mark.slow, pytest.mark.timeout(1800))
 def test_a_branch_from_every_tenth_step_is_played_to_its_end(matches: Matches) -> None:
     """It begins with the moves of then, on the very position that its player saw."""
     branches, apart = 0, EVERY if matches is WHOLE else 12 * EVERY

@@ -5,26 +5,25 @@ import sys
 import threading
 import webbrowser
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
-from cardsharp.viewer.branches import DrawnBranch, branches_of
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import match_file, steps_document
 from cardsharp.viewer.shown import DrawnMatch, shown
+from cardsharp.viewer.site import Manner, Pages
 from workbench.cli.analyse import watched
 from workbench.cli.each import AnyGame
 from workbench.cli.serve import Port
 from workbench.show.lookup import LAST
 from workbench.show.options import Json, Match, Store
 from workbench.show.output import print_json, results, write_file
-from workbench.table.served import branching_pages
-from workbench.watch.branches import WithBranches
+from workbench.table.served import pages_over
+from workbench.watch.branches import with_branches
 from workbench.watch.sources import MatchSource, match_of
 
 
@@ -55,12 +54,15 @@ def watch(
 ) -> None:
     """Look at a match in the browser, step by step; one that is played moves on by itself."""
     source, match_id = match_of(match, options.store, game)
-    with_branches = partial(match_file, branches=_branches(source, match_id, public=options.public))
-    for file, made in ((options.html, with_branches), (options.svg, moment)):
-        if file is not None:
-            found = _match(source, match_id, public=options.public)
-            text = made(found, explained(found, watched))
-            _write(file, text, match_id, as_json=options.as_json)
+    if options.html is not None:
+        found = _match(source, match_id, public=options.public)
+        pages = Pages(source, with_branches(Manner(public=options.public)))
+        page = match_file(found, explained(found, watched), pages.branches(found))
+        _write(options.html, page, match_id, as_json=options.as_json)
+    if options.svg is not None:
+        found = _match(source, match_id, public=options.public)
+        picture = moment(found, explained(found, watched))
+        _write(options.svg, picture, match_id, as_json=options.as_json)
     if options.html is not None or options.svg is not None:
         return
     if options.as_json:
@@ -86,20 +88,10 @@ def _match(source: MatchSource, match_id: str, *, public: bool) -> DrawnMatch:
     return shown(record, source.moves(match_id), public=public)
 
 
-def _branches(source: MatchSource, match_id: str, *, public: bool) -> list[DrawnBranch]:
-    branching = WithBranches(source)
-
-    def drawn(branch: str) -> DrawnMatch | None:
-        record = branching.match(branch)
-        return None if record is None else shown(record, branching.moves(branch), public=public)
-
-    return branches_of(match_id, branching.branches, drawn)
-
-
 def _serve(source: MatchSource, match_id: str, options: WatchOptions) -> None:
     """Show the page until Ctrl-C."""
     stopped = threading.Event()
-    with branching_pages(source, options.port) as address:
+    with pages_over(source, options.port) as address:
         url = f"{address}/matches/{match_id}"
         results().print(url)
         results().print("Ctrl-C closes it.", style="dim")

@@ -141,9 +141,10 @@ def _judged(room: Room, chair: Chair, link: str) -> list[JudgedChapter]:
     ended = room.last
     if ended is None:
         return []
+    matches = room.matches or f"{link}/matches"
     return [
         JudgedChapter(
-            f"{link}/matches/{part.match.record.match_id}", part.analysis, _side(chair, ended, part)
+            f"{matches}/{part.match.record.match_id}", part.analysis, _side(chair, ended, part)
         )
         for part in ended.parts
     ]

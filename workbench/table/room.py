@@ -69,6 +69,8 @@ class Room:
     hints: bool = False
     whys: bool = False
     ended: Callable[[EndedMatch, list[str]], None] = lambda *_: None
+    matches: str = ""
+    """Where the pages of what is played are, if not at each seat."""
     clock: Callable[[], float] = time.monotonic
     changed: Condition = field(default_factory=Condition)
     stage: TableStage = TableStage.WAITING

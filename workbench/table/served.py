@@ -1,4 +1,4 @@
-"""ServedTables as they are served: at one that is begun here, or from the pages of matches."""
+"""Tables as they are served: at one that is begun here, or from the pages of matches."""
 
 import ipaddress
 import socket
@@ -36,13 +36,15 @@ from workbench.table.pages import ASSETS, SITE, message, own_asset
 from workbench.table.room import Room
 from workbench.table.setting import Setting
 from workbench.table.site import HOLD, NEW, Form, TableSeats, form_of, number_in
-from workbench.watch.branches import WithBranches
-from workbench.watch.site import pages_over
+from workbench.watch.branches import with_branches
 
 HOST = "127.0.0.1"
 BACKLOG = 64
 MOST = 20
-"""ServedTables that are open at once."""
+"""Tables that are open at once."""
+
+_HERE = [HOST, "localhost"]
+"""A page of somebody else's whose name leads here is not answered."""
 
 _ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - what a user may ask for
 _NOBODYS = ("192.0.2.1", 9)
@@ -50,15 +52,12 @@ _NOBODYS = ("192.0.2.1", 9)
 
 
 class TableMatches:
-    """The matches of a table that are over, as the pages of matches ask for them.
-
-    Those `behind` are there too, and not listed.
-    """
+    """The matches of a table that are over, as the pages of matches ask for them."""
 
     pause = timedelta(seconds=5)
 
-    def __init__(self, room: Room, behind: Source | None = None) -> None:
-        self._room, self._behind = room, behind
+    def __init__(self, room: Room) -> None:
+        self._room = room
 
     def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
         """All of them, the newest first; none is live."""
@@ -72,16 +71,12 @@ class TableMatches:
     def match(self, match_id: str) -> MatchRecord | None:
         """One of them."""
         part = self._room.played.get(match_id)
-        if part is None:
-            return None if self._behind is None else self._behind.match(match_id)
-        return part.match.record
+        return None if part is None else part.match.record
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """The moves of one."""
         part = self._room.played.get(match_id)
-        if part is None:
-            return [] if self._behind is None else self._behind.moves(match_id)
-        return list(part.match.moves)
+        return [] if part is None else list(part.match.moves)
 
 
 class ServedTables:
@@ -92,12 +87,11 @@ class ServedTables:
     """
 
     def __init__(self, hosts: Iterable[str], hold: timedelta = HOLD) -> None:
-        self.play_on = PlayOn(
-            token_urlsafe(16), lambda game: strategies_of(game.strategies).names()
-        )
+        self.play_on = PlayOn(token_urlsafe(16), _players)
         self.front: ASGIApp = PlainTextResponse("", HTTPStatus.NOT_FOUND)
         self._hosts, self._hold = [*hosts], hold
         self._open: dict[str, tuple[Room, ASGIApp]] = {}
+        self._pages: list[Pages] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer whoever sits at one of the tables, or have the front do it."""
@@ -105,38 +99,42 @@ class ServedTables:
         _, app = self._open.get(secret, (None, self.front))
         await app(scope, receive, send)
 
-    def manner(self, source: WithBranches, site: Site) -> Manner:
-        """How pages are served from which tables are opened."""
-        return Manner(site=site, branches=source.branches, play_on=self.play_on)
+    def pages(self, source: Source, site: Site) -> Pages:
+        """The pages over a source, on which matches are gone on with by `form`."""
+        manner = with_branches(Manner(site=site, play_on=self.play_on))
+        self._pages.append(Pages(source, manner))
+        return self._pages[-1]
 
-    def route(self, matches: str, source: Source) -> Route:
-        """The form's, of pages over that source."""
+    def form(self, pages: Pages) -> Route:
+        """What the form of those pages is sent to."""
 
         async def begun(request: Request) -> Response:
             form = await form_of(request)
-            return await run_in_threadpool(self._begun, source, request.path_params["id"], form)
+            found = await run_in_threadpool(pages.found, request.path_params["id"])
+            if found is None or form.get("token") != self.play_on.token:
+                raise HTTPException(HTTPStatus.FORBIDDEN, "Begin on the page of the match.")
+            return await run_in_threadpool(self._begun, *found, form, pages.manner.site.matches)
 
-        return Route(f"{matches}/{{id}}/branch", begun, methods=["POST"])
+        return Route(f"{pages.manner.site.matches}/{{id}}/branch", begun, methods=["POST"])
 
     def close(self) -> None:
-        """End what is played at the tables that were opened."""
+        """End what is played at the tables that were opened, and answer whoever waits."""
         for room, _ in self._open.values():
             room.stop()
+        for pages in self._pages:
+            pages.close()
 
-    def _begun(self, source: Source, match_id: str, form: Form) -> Response:
-        """A new table, and the way to its seat."""
-        record = source.match(match_id)
-        if form.get("token") != self.play_on.token or record is None:
-            raise HTTPException(HTTPStatus.FORBIDDEN, "Begin a branch on the page of its match.")
+    def _begun(self, record: MatchRecord, source: Source, form: Form, matches: str) -> Response:
+        """A new table, and the way to its seat; what was played is among the `matches`."""
         same, step = form.get("cards") == "same", number_in(form, "step")
-        point = branch_point(record, source.moves(match_id), step, same=same)
+        point = branch_point(record, source.moves(record.match_id), step, same=same)
         opponent = form.get("opponent") or None
         if opponent not in {None, *self.play_on.players(point.game)}:
             raise HTTPException(HTTPStatus.BAD_REQUEST, f"There is no player '{opponent}'.")
-        room = Room(Setting(point.game, opponent, opponent, point=point), PERSON)
+        room = Room(Setting(point.game, opponent, opponent, point=point), PERSON, matches=matches)
         seats = TableSeats(room, self._hold)
         (chair,) = room.chairs
-        self._open[chair.secret] = room, tabled(seats, room, self._hosts, self, source)
+        self._open[chair.secret] = room, tabled(seats, self._hosts, [])
         for secret in [*self._open][:-MOST]:
             self._open.pop(secret)[0].stop()
         Thread(target=self._play, args=(room,), daemon=True).start()
@@ -148,36 +146,17 @@ class ServedTables:
             room.run()
 
 
-def tabled(
-    seats: TableSeats,
-    room: Room,
-    hosts: Iterable[str],
-    tables: ServedTables | None = None,
-    behind: Source | None = None,
-) -> Starlette:
-    """The seats as an application that answers to those names of this machine alone.
-
-    Who sits alone against bots may go on from within a match that is over, at one of the `tables`.
-    """
-    routes: list[BaseRoute] = [
-        Route("/", _nobody),
-        Route("/seat/{secret}", seats.page),
-        Route("/seat/{secret}/news", seats.news),
-        Route("/seat/{secret}/{deed}", seats.act, methods=["POST"]),
-        *(Route(f"{SITE.assets}/{name}", _own_asset) for name in ASSETS),
-    ]
-    for link in seats.links:
-        back = (("Back to the table", link),)
-        site = Site("Cardsharp", matches=f"{link}/matches", links=back, judged=True)
-        matches: Source = TableMatches(room, behind)
-        manner = Manner(site=site)
-        if tables is not None and room.setting.people == 1:
-            branching = WithBranches(matches)
-            routes.append(tables.route(site.matches, branching))
-            matches, manner = branching, tables.manner(branching, site)
-        routes += application(Pages(matches, manner)).routes[1:]
+def tabled(seats: TableSeats, hosts: Iterable[str], more: Iterable[BaseRoute]) -> Starlette:
+    """The seats, and `more`, as an application that answers to those names alone."""
     return Starlette(
-        routes=routes,
+        routes=[
+            Route("/", _nobody),
+            Route("/seat/{secret}", seats.page),
+            Route("/seat/{secret}/news", seats.news),
+            Route("/seat/{secret}/{deed}", seats.act, methods=["POST"]),
+            *_OWN,
+            *more,
+        ],
         middleware=[
             # A page of somebody else's whose name leads here is not answered.
             Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts]),
@@ -185,6 +164,21 @@ def tabled(
         ],
         exception_handlers={CardsharpError: _refused, HTTPException: _missing},
     )
+
+
+def _matches(room: Room, links: Iterable[str], tables: ServedTables) -> Iterator[BaseRoute]:
+    """The pages of what was played at a table, for each seat.
+
+    Who sits alone against bots may go on from within it; guests see nothing else that we keep.
+    """
+    for link in links:
+        back = (("Back to the table", link),)
+        site = Site("Cardsharp", matches=f"{link}/matches", links=back, judged=True)
+        pages = Pages(TableMatches(room), Manner(site=site))
+        if room.setting.people == 1:
+            pages = tables.pages(TableMatches(room), site)
+            yield tables.form(pages)
+        yield from application(pages).routes[1:]
 
 
 @contextmanager
@@ -206,7 +200,7 @@ def table_served(
     url = f"http://{name}:{url_of(listening).rpartition(':')[2]}"
     hosts = {HOST, "localhost", shown, name}
     tables = ServedTables(hosts, hold)
-    tables.front = tabled(seats, room, hosts, tables)
+    tables.front = tabled(seats, hosts, _matches(room, seats.links, tables))
 
     def stop() -> None:
         room.stop()
@@ -220,23 +214,20 @@ def table_served(
 
 
 @contextmanager
-def branching_pages(source: Source, port: int = 0) -> Iterator[str]:
+def pages_over(source: Source, port: int = 0) -> Iterator[str]:
     """The address of the pages over a source, from which matches are gone on with.
 
     Raises:
         ConfigError: the port cannot be used.
     """
-    tables, branching = ServedTables([HOST, "localhost"]), WithBranches(source)
-
-    def around(pages: Starlette) -> ASGIApp:
-        own = [Route(f"{SITE.assets}/{name}", _own_asset) for name in ASSETS]
-        pages.routes[:0] = [tables.route(MATCHES.matches, branching), *own]
-        tables.front = pages
-        return tables
-
-    manner = tables.manner(branching, MATCHES)
-    with pages_over(branching, port, manner, around, tables.close) as url:
-        yield url
+    tables = ServedTables(_HERE)
+    pages = tables.pages(source, MATCHES)
+    front = application(pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_HERE)])
+    front.routes[:0] = [tables.form(pages), *_OWN]
+    tables.front = front
+    listening = listen("The page", HOST, port, BACKLOG)
+    with serving("The page", listening, lambda started: Server(tables, tables.close, started)):
+        yield url_of(listening)
 
 
 def is_local(host: str) -> bool:
@@ -280,3 +271,6 @@ def _missing(_request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     told = error.detail if isinstance(error, HTTPException) else ""
     return HTMLResponse(message(told), status, headers=NEW)
+
+
+_OWN = [Route(f"{SITE.assets}/{name}", _own_asset) for name in ASSETS]

@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
-from cardsharp.errors import CardsharpError
+from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import game
 from cardsharp.replay import fault_of, header_of, outcome_of
 from cardsharp.viewer.assets import ASSETS, HEADERS, asset
@@ -84,16 +84,18 @@ class Manner:
 
     Who is a guest (`door`) sees of a match that runs what a spectator may know, of any other all.
     `public` pages show nothing but what everybody at the table sees. A question for something new
-    is held for `hold`; a list has `most` matches at most. `branches` are listed under a match, and
-    with `play_on` more can be played. What cannot change any more is kept by
-    browsers as `over` says, what they load as `assets` says: values of Cache-Control.
+    is held for `hold`; a list has `most` matches at most. What is `behind` has matches that are not
+    listed, such as the `branches` of those that are; with `play_on` more can be played. What cannot
+    change any more is kept by browsers as `over` says, what they load as `assets` says: values of
+    Cache-Control.
     """
 
     site: Site = SITE
     public: bool = False
     hold: timedelta = HOLD
     most: int = MOST
-    branches: BranchesOf | None = None
+    behind: Source | None = None
+    branches: BranchesOf = lambda _: ()
     play_on: PlayOn | None = None
     over: str = HEADERS["Cache-Control"]
     assets: str = HEADERS["Cache-Control"]
@@ -136,7 +138,7 @@ class Pages:
         match = self._shown(request)
         analysis = self._judged(request, match) if "analysis" in request.query_params else None
         manner, number = self.manner, _number(request, "step")
-        branching = Branching(self._branches(match), manner.play_on)
+        branching = Branching(self.branches(match), manner.play_on)
         page = match_page(manner.site, match, number, analysis, branching=branching)
         return self._of(match, HTMLResponse(page))
 
@@ -189,33 +191,43 @@ class Pages:
         told = self.manner.site.judged and (match.over or not _is_guest(request))
         return self._explained(match) if told else None
 
-    def _branches(self, match: DrawnMatch) -> list[DrawnBranch]:
-        if self.manner.branches is None:
-            return []
+    def branches(self, match: DrawnMatch) -> list[DrawnBranch]:
+        """The branches of a match."""
 
         def drawn(match_id: str) -> DrawnMatch | None:
-            record, public = self._source.match(match_id), self.manner.public
-            if record is None:
-                return None
-            return self._drawn(match_id, record.beat, record.status, public=public)
+            found = self.found(match_id)
+            return None if found is None else self._drawn_of(found[0], public=self.manner.public)
 
         return branches_of(match.record.match_id, self.manner.branches, drawn)
 
+    def found(self, match_id: str) -> tuple[MatchRecord, Source] | None:
+        """A match of that id, and the source that has it."""
+        for source in filter(None, (self._source, self.manner.behind)):
+            try:
+                record = source.match(match_id)
+            except ConfigError:  # where there is no log yet
+                continue
+            if record is not None:
+                return record, source
+        return None
+
     def _shown(self, request: Request) -> DrawnMatch:
-        match_id = request.path_params["id"]
-        record = self._source.match(match_id)
-        if record is None:
-            raise _none(match_id)
-        blind = _is_guest(request) and record.status is not Status.FINISHED
-        public = blind or self.manner.public
-        return self._drawn(match_id, record.beat, record.status, public=public)
+        found = self.found(request.path_params["id"])
+        if found is None:
+            raise _none(request.path_params["id"])
+        blind = _is_guest(request) and found[0].status is not Status.FINISHED
+        return self._drawn_of(found[0], public=blind or self.manner.public)
+
+    def _drawn_of(self, record: MatchRecord, *, public: bool) -> DrawnMatch:
+        return self._drawn(record.match_id, record.beat, record.status, public=public)
 
     def _draw(self, match_id: str, _beat: int, _status: Status, *, public: bool) -> DrawnMatch:
         """The match as it is; kept until something is new."""
-        record = self._source.match(match_id)
-        if record is None:
+        found = self.found(match_id)
+        if found is None:
             raise _none(match_id)
-        return shown(record, self._source.moves(match_id), public=public)
+        record, source = found
+        return shown(record, source.moves(match_id), public=public)
 
 
 def application(pages: Pages, around: Sequence[Middleware] = ()) -> Starlette:
