@@ -43,7 +43,7 @@ def check_sum(found: Analysis) -> None:
 
 
 @given(games_of_nim())
-@settings(max_examples=cases(50, every=1000), deadline=None)
+@settings(max_examples=cases(20, every=1000), deadline=None)
 def test_nim_has_no_luck_and_only_what_loses_a_won_game_costs(game: Kept) -> None:
     found = analyse(NIM, *game)
     check_sum(found)

@@ -41,7 +41,7 @@ def test_no_promise_is_broken_whatever_fails(home: str, matches: int, turn: floa
 def test_a_seed_does_the_same_to_the_last_byte(tmp_path: Path) -> None:
     told = []
     for number in range(2):
-        outcome, _ = played(replace(SMALL, matches=2, seed=5), HOME, tmp_path / str(number))
+        outcome, _ = played(replace(SMALL, matches=1, seed=5), HOME, tmp_path / str(number))
         told.append((outcome.replay, (tmp_path / str(number)).read_bytes()))
     other, _ = played(replace(SMALL, matches=1, seed=6), HOME)
     assert told[0] == told[1]

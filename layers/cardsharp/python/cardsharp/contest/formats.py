@@ -1,12 +1,21 @@
 """What a format of a contest answers, and which there are: each enters itself by its name."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self, TypeVar
 
 from cardsharp.contest.bracket import Game
-from cardsharp.contest.pairing import Decision, Drawn, Late, Pairing, Rules, Team
+from cardsharp.contest.pairing import (
+    Decision,
+    Decisions,
+    Drawn,
+    Late,
+    Pairing,
+    Pairings,
+    Rules,
+    Team,
+)
 
 
 class Format(ABC):
@@ -59,22 +68,20 @@ class Format(ABC):
         return ()
 
     @abstractmethod
-    def pairings(
-        self, teams: Sequence[Team], decided: Mapping[str, Decision]
-    ) -> tuple[Pairing, ...]:
+    def pairings(self, teams: Sequence[Team], decided: Decisions) -> Pairings:
         """Every pairing that is known by now, decided or not, the earlier ones first.
 
         `teams` is in the order of their seeds, the best first. More decisions never take away or
         change a pairing that was known before.
         """
 
-    def scores(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> dict[Team, float]:
+    def scores(self, teams: Sequence[Team], decided: Decisions) -> dict[Team, float]:
         """The points by which the places are; none where they are by something else."""
         del teams, decided
         return {}
 
     @abstractmethod
-    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
         """The places so far, the best first; teams that share a place stand together."""
 
 
@@ -120,11 +127,9 @@ class DrawnFormat(OpenFormat):
         """The same where rounds were drawn so before."""
         return replace(self, drawn=tuple(before), draws=draws)
 
-    def pairings(
-        self, teams: Sequence[Team], decided: Mapping[str, Decision]
-    ) -> tuple[Pairing, ...]:
+    def pairings(self, teams: Sequence[Team], decided: Decisions) -> Pairings:
         """Every pairing that is known by now."""
-        known: tuple[Pairing, ...] = ()
+        known: Pairings = ()
         for number in range(1, (self.number_of_rounds(len(self.there(teams, 1))) or 0) + 1):
             if any(pairing.key not in decided for pairing in known):
                 break
@@ -135,12 +140,8 @@ class DrawnFormat(OpenFormat):
         return known
 
     def _again(
-        self,
-        number: int,
-        teams: Sequence[Team],
-        known: Sequence[Pairing],
-        decided: Mapping[str, Decision],
-    ) -> tuple[Pairing, ...]:
+        self, number: int, teams: Sequence[Team], known: Sequence[Pairing], decided: Decisions
+    ) -> Pairings:
         """A round of these teams as it was drawn after the same; nothing where it never was."""
         now = [(one, _told(decided[one.key])) for one in known]
         for drawn in self.drawn:
@@ -152,12 +153,8 @@ class DrawnFormat(OpenFormat):
 
     @abstractmethod
     def draw(
-        self,
-        number: int,
-        teams: Sequence[Team],
-        known: tuple[Pairing, ...],
-        decided: Mapping[str, Decision],
-    ) -> tuple[Pairing, ...]:
+        self, number: int, teams: Sequence[Team], known: Pairings, decided: Decisions
+    ) -> Pairings:
         """The pairings of the round of that number, of the teams that are there."""
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from cardsharp.contest.formats import DrawnFormat, contest_format
 from cardsharp.contest.matching import pairs
-from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Team
 from cardsharp.contest.scoring import ranked
 from cardsharp.ratings import MEAN, PairScore, Rating, ratings_of
 
@@ -126,16 +126,12 @@ class Ladder(DrawnFormat):
     planned: ClassVar[bool] = False
 
     def draw(
-        self,
-        number: int,
-        teams: Sequence[Team],
-        known: tuple[Pairing, ...],
-        decided: Mapping[str, Decision],
-    ) -> tuple[Pairing, ...]:
+        self, number: int, teams: Sequence[Team], known: Pairings, decided: Decisions
+    ) -> Pairings:
         """The pairings of the next round."""
         return _round(number, tuple(teams), known, tuple(decided[one.key].wins for one in known))
 
-    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
         """The teams by their rating; who is level in whole points shares a place."""
         known = [one for one in self.pairings(teams, decided) if one.key in decided]
         wins = tuple(decided[pairing.key].wins for pairing in known)
@@ -149,11 +145,8 @@ class Ladder(DrawnFormat):
 
 @lru_cache(maxsize=256)
 def _round(
-    number: int,
-    teams: tuple[Team, ...],
-    known: tuple[Pairing, ...],
-    wins: tuple[tuple[int, ...], ...],
-) -> tuple[Pairing, ...]:
+    number: int, teams: tuple[Team, ...], known: Pairings, wins: tuple[tuple[int, ...], ...]
+) -> Pairings:
     """The pairings of the next round, after those that are known and were won so."""
     strength = {team: rating.value for team, rating in _rated(teams, known, wins).items()}
     found = next_pairings(teams, known, (), strength)
@@ -161,7 +154,7 @@ def _round(
 
 
 def _rated(
-    teams: tuple[Team, ...], known: tuple[Pairing, ...], wins: tuple[tuple[int, ...], ...]
+    teams: tuple[Team, ...], known: Pairings, wins: tuple[tuple[int, ...], ...]
 ) -> dict[Team, Rating]:
     shares = [
         (pairing.teams, share)

@@ -1,6 +1,6 @@
 """A pairing of teams at a table, and the matches that decide it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 Team = str
@@ -57,6 +57,10 @@ class Decision:
         points = tuple(sum(score.points[place] for score in scores) for place in places)
         return cls(tuple(won.count(place) for place in places), winner, points)
 
+
+Pairings = tuple[Pairing, ...]
+Decisions = Mapping[str, Decision]
+"""How pairings ended, by their keys."""
 
 Drawn = tuple[tuple[Pairing, Decision | None], ...]
 """Pairings as they were drawn, each with how it ended, None where it has not."""

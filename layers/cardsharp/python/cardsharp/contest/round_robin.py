@@ -1,10 +1,10 @@
 """Everybody meets everybody, in rounds in which nobody plays twice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cardsharp.contest.formats import OpenFormat, contest_format
-from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Team
 from cardsharp.contest.scoring import decided_of, places, points
 
 
@@ -16,9 +16,7 @@ class RoundRobin(OpenFormat):
     Who comes late meets one of the others each round, whatever that one has to play beside.
     """
 
-    def pairings(
-        self, teams: Sequence[Team], decided: Mapping[str, Decision]
-    ) -> tuple[Pairing, ...]:
+    def pairings(self, teams: Sequence[Team], decided: Decisions) -> Pairings:
         """All pairings, known from the start: one team stays, the others turn about it."""
         del decided
         first = self.there(teams, 1)
@@ -44,11 +42,11 @@ class RoundRobin(OpenFormat):
         """Nobody comes too late."""
         del teams
 
-    def scores(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> dict[Team, float]:
+    def scores(self, teams: Sequence[Team], decided: Decisions) -> dict[Team, float]:
         """A point for a pairing won, a half for a level one."""
         return points(teams, decided_of(self.pairings(teams, decided), decided))
 
-    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
         """The places so far."""
         played = decided_of(self.pairings(teams, decided), decided)
         return places(teams, points(teams, played), played)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from cardsharp.contest.pairing import Decision, Late, Pairing, Team
+from cardsharp.contest.pairing import Decision, Decisions, Late, Pairing, Team
 
 
 def points(teams: Sequence[Team], played: Iterable[tuple[Pairing, Decision]]) -> dict[Team, float]:
@@ -16,9 +16,7 @@ def points(teams: Sequence[Team], played: Iterable[tuple[Pairing, Decision]]) ->
     return found
 
 
-def decided_of(
-    pairings: Iterable[Pairing], decided: Mapping[str, Decision]
-) -> list[tuple[Pairing, Decision]]:
+def decided_of(pairings: Iterable[Pairing], decided: Decisions) -> list[tuple[Pairing, Decision]]:
     """The pairings that ended, each with how."""
     return [(pairing, decided[pairing.key]) for pairing in pairings if pairing.key in decided]
 

@@ -1,7 +1,7 @@
 """Tables of two to eight: who sits together is drawn anew each round, and places make points."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from cardsharp.contest.facts import share_of
 from cardsharp.contest.formats import DrawnFormat, contest_format
-from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.pairing import Decision, Decisions, Pairing, Pairings, Team
 from cardsharp.contest.scoring import decided_of, ranked, sat_out
 
 SAT_OUT = 0.5
@@ -38,12 +38,8 @@ class SeatedTables(DrawnFormat):
         return replace(self, seats=seats)
 
     def draw(
-        self,
-        number: int,
-        teams: Sequence[Team],
-        known: tuple[Pairing, ...],
-        decided: Mapping[str, Decision],
-    ) -> tuple[Pairing, ...]:
+        self, number: int, teams: Sequence[Team], known: Pairings, decided: Decisions
+    ) -> Pairings:
         """The tables of the next round."""
         by = self._made(teams, known, decided)
         order = tuple(team for level in ranked(teams, by) for team in level)
@@ -53,17 +49,17 @@ class SeatedTables(DrawnFormat):
         """How many rounds there are."""
         return ceil((teams - 1) / (self.seats - 1))
 
-    def scores(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> dict[Team, float]:
+    def scores(self, teams: Sequence[Team], decided: Decisions) -> dict[Team, float]:
         """A point for a table of which somebody is the first, less for other places."""
         made = self._made(teams, self.pairings(teams, decided), decided)
         return {team: score for team, (score, _) in made.items()}
 
-    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
         """The places so far."""
         return ranked(teams, self._made(teams, self.pairings(teams, decided), decided))
 
     def _made(
-        self, teams: Sequence[Team], known: Sequence[Pairing], decided: Mapping[str, Decision]
+        self, teams: Sequence[Team], known: Sequence[Pairing], decided: Decisions
     ) -> dict[Team, tuple[float, float]]:
         """The points of each team for its places, and those that it made in the game."""
         idle = sat_out(teams, known, self.late)
@@ -88,12 +84,8 @@ def _shares(pairing: Pairing, decision: Decision) -> list[float]:
 
 @lru_cache(maxsize=256)
 def _drawn(
-    number: int,
-    seats: int,
-    teams: tuple[Team, ...],
-    order: tuple[Team, ...],
-    known: tuple[Pairing, ...],
-) -> tuple[Pairing, ...]:
+    number: int, seats: int, teams: tuple[Team, ...], order: tuple[Team, ...], known: Pairings
+) -> Pairings:
     """The tables of a round, all of about the same size; `order` has the best so far first."""
     free = list(order)
     if seats == 2 and len(free) % 2:  # noqa: PLR2004 - else nobody is alone

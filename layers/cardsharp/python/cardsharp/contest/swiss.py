@@ -1,13 +1,13 @@
 """The Swiss system: in each round teams of like points meet who have not met before."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from cardsharp.contest.formats import DrawnFormat, contest_format
 from cardsharp.contest.matching import pairs
-from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Team
 from cardsharp.contest.scoring import decided_of, places, points, sat_out
 
 NOBODY = -1
@@ -29,12 +29,8 @@ class Swiss(DrawnFormat):
     """
 
     def draw(
-        self,
-        number: int,
-        teams: Sequence[Team],
-        known: tuple[Pairing, ...],
-        decided: Mapping[str, Decision],
-    ) -> tuple[Pairing, ...]:
+        self, number: int, teams: Sequence[Team], known: Pairings, decided: Decisions
+    ) -> Pairings:
         """The pairings of the next round."""
         score = self._points(teams, known, decided)
         found = _paired(tuple(teams), known, tuple(score[team] for team in teams))
@@ -43,12 +39,12 @@ class Swiss(DrawnFormat):
             for place, pair in enumerate(found, 1)
         )
 
-    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
         """The places so far."""
         known = decided_of(self.pairings(teams, decided), decided)
         return places(teams, self.scores(teams, decided), known)
 
-    def scores(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> dict[Team, float]:
+    def scores(self, teams: Sequence[Team], decided: Decisions) -> dict[Team, float]:
         """A point for a pairing won or a round sat out, a half for a level one."""
         return self._points(teams, self.pairings(teams, decided), decided)
 
@@ -57,7 +53,7 @@ class Swiss(DrawnFormat):
         return min((teams - 1).bit_length() + 1, (teams + 1) // 2)
 
     def _points(
-        self, teams: Sequence[Team], known: Sequence[Pairing], decided: Mapping[str, Decision]
+        self, teams: Sequence[Team], known: Sequence[Pairing], decided: Decisions
     ) -> dict[Team, float]:
         score = points(teams, decided_of(known, decided))
         for team, times in sat_out(teams, known, self.late).items():
@@ -67,7 +63,7 @@ class Swiss(DrawnFormat):
 
 @lru_cache(maxsize=256)
 def _paired(
-    teams: tuple[Team, ...], known: tuple[Pairing, ...], score: tuple[float, ...]
+    teams: tuple[Team, ...], known: Pairings, score: tuple[float, ...]
 ) -> list[tuple[Team, Team]]:
     """The pairs of the next round, those of the best first, in each the better seed first.
 
