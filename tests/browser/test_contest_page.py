@@ -33,15 +33,6 @@ def small(tmp_path: Path) -> Iterator[Show]:
     yield from contest_shown(tmp_path, teams(8), 1)
 
 
-def test_no_name_of_a_team_is_code(browser: Browser, cup: Show) -> None:
-    with visited(browser) as page:
-        page.goto(cup.address)
-        assert page.locator("svg.box").count() == 24
-        assert page.locator("script:not([src])").count() == 0
-        assert page.locator("main img").count() == 0
-        assert serious(page) == []
-
-
 @pytest.mark.parametrize("width", [390, 1600])
 def test_sixty_four_teams_scroll_in_a_region_of_their_own(
     browser: Browser, tmp_path: Path, width: int

@@ -158,10 +158,9 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     assert [json.loads(line)["match"] for line in lines] == [row["match"] for row in rows]
     assert len(rows) in (6, 7)
     assert rows[-1]["pairing won by"] == champion
-    log = f"sqlite:{folder}/matches.db"
-    kept = cli("matches", "--store", log, "--limit", "50", "--json").json()
+    kept = cli("matches", folder, "--limit", "50", "--json").json()
     assert len(kept) == sum(len(row["points"]) > 0 for row in rows)
-    assert cli("show", "last", "--store", log).code == 0
+    assert cli("show", "last", "--store", folder).code == 0
     file = tmp_path / "cup.html"
     assert "written to" in cli("contest", "results", folder, "--html", str(file)).out
     assert f"{champion}</bdi></p>" in re.sub(r"\s+</p>", "</p>", file.read_text())

@@ -1,6 +1,7 @@
 """`cardsharp watch`: the pages over a match log, a recorded file and an arena, and live matches."""
 
 import gzip
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -133,6 +134,7 @@ def test_any_source_tells_the_same_matches(
             files["one.json"] = body
         said = cli("matches", f"sqlite:{cup / 'arena.db'}")
         assert (said.code, "An arena is running on it: name its address" in said.err) == (2, True)
+        assert re.search("Alice v Bob +both seats +0 : 0", cli("matches", arena.url).out)
         for address in (arena.url, f"{arena.url}/matches/statistics?tag=cup"):
             told[address] = _told(cli, address)
         assert cli("show", match[-5:], "--store", arena.url, "--json").json()["match"] == match

@@ -16,7 +16,6 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.judge import Judge, judging
-from cardsharp.replay import fault_of, header_of
 from workbench.cli.each import FIRST, OneGame
 from workbench.cli.stats_page import JudgedMatches, estimate, page
 from workbench.lab.analysed import AnalysedSide, Group, analysed
@@ -24,7 +23,7 @@ from workbench.lab.options import GameName
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.pools import pool_of
 from workbench.lab.runs import all_cores
-from workbench.show.lookup import game_of
+from workbench.show.lookup import readable
 from workbench.show.options import AnySource, Json, Store
 from workbench.show.output import print_json, results, write_file
 from workbench.show.progress import Bar
@@ -103,7 +102,7 @@ def of_game(
 
 def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None) -> None:
     judge = judging(of).judge
-    every = _finished(log, of, options.tag)
+    every = readable(log, of, Status.FINISHED, options.tag)
     records = every[: options.limit]
     judged = _judged(options, of, log, records)
     sides = [side for _, found in judged for side in found]
@@ -156,22 +155,6 @@ def _judged(
             judged += [(record.match_id, sides)] * bool(sides)
             bar.advance()
     return judged
-
-
-def _finished(log: MatchReader, game: Game, tag: str | None) -> list[MatchRecord]:
-    """The finished matches of a game, no branches; raises `ConfigError` for none."""
-    found = [
-        one
-        for one in log.matches(status=Status.FINISHED, limit=100_000)
-        if "branch" not in one.header
-        and fault_of(one) is None
-        and game_of(one) == game
-        and (tag is None or tag in header_of(one).tags)
-    ]
-    if not found:
-        tagged = f" with the tag {tag}" if tag else ""
-        raise ConfigError(f"The log has no finished match of {game.title}{tagged}; play one first.")
-    return found
 
 
 def _groups(sides: Sequence[AnalysedSide], by: By, *, shares: bool) -> dict[str, Group]:

@@ -10,13 +10,13 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError, StrategyFault
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
-from cardsharp.replay import Asked, fault_of
+from cardsharp.replay import Asked
 from cardsharp.trying import LATE
 from workbench.cli.each import AnyGame
 from workbench.cli.tried import MatchTried, document, print_all, print_turn
 from workbench.lab.again import TrialPlayer
 from workbench.show.exits import Exit
-from workbench.show.lookup import LAST, game_of
+from workbench.show.lookup import LAST, game_of, readable
 from workbench.show.options import Json, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
@@ -106,17 +106,10 @@ def matches_of(
 ) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
     """The matches that are meant, with their moves."""
     first = game or game_named(None)
-    words = wanted.match or (_all_ids(wanted, first) if wanted.all else (LAST,))
+    words = wanted.match or (LAST,)
+    if wanted.all and not wanted.match:
+        with source_of(wanted.store, first).reading() as log:
+            words = tuple(one.match_id for one in readable(log, first)[: wanted.limit])
     for word in words:
         found = opened(word, wanted.store, first if word == LAST else game)
         yield found.record, found.moves
-
-
-def _all_ids(wanted: WantedMatches, game: Game) -> list[str]:
-    """The matches of a game that can be read, the newest first; raises `ConfigError` for none."""
-    with source_of(wanted.store, game).reading() as log:
-        readable = (one for one in log.matches(limit=wanted.limit) if fault_of(one) is None)
-        found = [one.match_id for one in readable if game_of(one) == game]
-    if not found:
-        raise ConfigError(f"The log has no match of {game.title}; play one, or name a --store.")
-    return found

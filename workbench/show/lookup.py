@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import MatchLog, MatchReader, MatchRecord
+from cardsharp.cloud.ports import MatchLog, MatchReader, MatchRecord, Status
 from cardsharp.cloud.private import FOLDER, narrow
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.errors import ConfigError
@@ -138,6 +138,23 @@ def _is_of_arena(file: Path) -> bool:
     except sqlite3.Error as error:
         return "locked" in str(error)
     return {name for (name,) in found} == {"matches", "moves"}
+
+
+def readable(
+    log: MatchReader, game: Game, status: Status | None = None, tag: str | None = None
+) -> list[MatchRecord]:
+    """The matches of a game that can be read, the newest first, perhaps of a status or tag.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    every = (one for one in log.matches(status=status, limit=_ENOUGH) if _is_of(game, one))
+    found = [one for one in every if tag is None or tag in header_of(one).tags]
+    if not found:
+        kind = f"{status or ''} match of {game.title}".strip()
+        tagged = f" with the tag {tag}" if tag else ""
+        raise ConfigError(f"The log has no {kind}{tagged}; play one, or name another source.")
+    return found
 
 
 def _is_of(game: Game | None, record: MatchRecord) -> bool:

@@ -84,8 +84,13 @@ def _listed(told: Mapping[str, Any]) -> MatchRecord:
         str(told["id"]),
         Status.FINISHED if over else Status.RUNNING,
         datetime.fromisoformat(told["startedat"]),
-        {"names": told["playernames"], "tags": told.get("tags", ())},
-        outcome={"scores": [one["bankvalue"] for one in players], "winner": winner}
+        dict.fromkeys(("players", "names"), told["playernames"]) | {"tags": told.get("tags", ())},
+        outcome={
+            "scores": [one["bankvalue"] for one in players],
+            "winner": winner,
+            "result": "both seats",
+            "turns": int(told["sequence"].partition(".")[0]),
+        }
         if over
         else None,
     )
