@@ -9,7 +9,7 @@ from cardsharp.deadmansdraw.arena.randomness import NO_RANDOM
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
-from workbench.table.branch import BranchPoint, branch_point, point_named
+from workbench.table.branch import point_named
 
 Cards = tuple[Card, ...]
 
@@ -38,22 +38,10 @@ def table_like(word: str) -> StartTable:
     point = replace(point, same=point.record.status is Status.FINISHED)
     table = point.opening(SystemRandom())[1].state
     if table.pending is not None:
-        effect = table.pending.effect_type
         raise ConfigError(
-            f"At step {point.number} the {effect} waits for its answer, and no match begins so; "
-            f"take {_next_free(point)}."
+            f"At step {point.number} the {table.pending.effect_type} waits for its answer, and no "
+            "match begins so; take a step at which a card was drawn or the turn ended."
         )
     own, other = (tuple(table.banks[seat]) for seat in (point.seat, 1 - point.seat))
     area = () if table.between_turns else table.play_area
     return StartTable(area, table.draw_pile, table.discard_pile, (own, other))
-
-
-def _next_free(point: BranchPoint) -> str:
-    """The next step at which nothing waits for an answer, in words."""
-    later = point
-    try:
-        while later.opening(SystemRandom())[1].state.pending is not None:
-            later = branch_point(point.record, point.moves, later.number + 1)
-    except ConfigError:
-        return "an earlier step"
-    return f"step {later.number}"

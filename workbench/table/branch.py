@@ -142,11 +142,7 @@ def _simulation(game: Game, record: MatchRecord) -> Simulation[Any, Any, Any]:
     """The game for as many as play the match."""
     if game.simulation is None:
         raise ConfigError(f"{game.title} cannot be played by people.")
-    outcome, header = outcome_of(record), header_of(record)
-    names = max(header.names, () if outcome is None else outcome.names, key=len)
-    simulate = game.simulation.load()
-    usual: Simulation[Any, Any, Any] = simulate(None)
-    if len(names) in {usual.seats, 0}:
-        return usual
-    made: Simulation[Any, Any, Any] = simulate(len(names))
+    outcome, names = outcome_of(record), header_of(record).names
+    seats = max(len(names), 0 if outcome is None else len(outcome.names))
+    made: Simulation[Any, Any, Any] = game.simulation.load()(seats or None)
     return made

@@ -3,8 +3,8 @@
 import ipaddress
 import socket
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from datetime import date, timedelta
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from datetime import timedelta
 from http import HTTPStatus
 from secrets import token_urlsafe
 from threading import Thread
@@ -20,7 +20,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.cloud.ports import MatchReader, MatchRecord
+from cardsharp.cloud.told import ToldMatches
 from cardsharp.errors import CardsharpError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
@@ -37,6 +38,7 @@ from workbench.table.room import Room
 from workbench.table.setting import Setting
 from workbench.table.site import HOLD, NEW, Form, TableSeats, form_of, number_in
 from workbench.watch.branches import with_branches
+from workbench.watch.sources import MatchSource
 
 HOST = "127.0.0.1"
 BACKLOG = 64
@@ -51,32 +53,16 @@ _NOBODYS = ("192.0.2.1", 9)
 """An address for documentation: to ask which way packets would go, of which none is sent."""
 
 
-class TableMatches:
-    """The matches of a table that are over, as the pages of matches ask for them."""
+def _played(room: Room) -> MatchSource:
+    """The matches of a table that are over."""
 
-    pause = timedelta(seconds=5)
+    def reading() -> AbstractContextManager[MatchReader]:
+        found = {name: part.match for name, part in room.played.items()}
+        whole = {name: (one.record, [*one.moves]) for name, one in found.items()}
+        listed = {name: (one.record.started, one.record.status) for name, one in found.items()}
+        return nullcontext(ToldMatches(whole.get, listed))
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
-
-    def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
-        """All of them, the newest first; none is live."""
-        found = [one.match.record for one in reversed(self._room.played.values())]
-        return [
-            one
-            for one in found
-            if status in {None, one.status} and day in {None, one.started.date()}
-        ][:limit]
-
-    def match(self, match_id: str) -> MatchRecord | None:
-        """One of them."""
-        part = self._room.played.get(match_id)
-        return None if part is None else part.match.record
-
-    def moves(self, match_id: str) -> list[MoveRecord]:
-        """The moves of one."""
-        part = self._room.played.get(match_id)
-        return [] if part is None else list(part.match.moves)
+    return MatchSource(reading, pause=timedelta(seconds=5))
 
 
 class ServedTables:
@@ -174,9 +160,9 @@ def _matches(room: Room, links: Iterable[str], tables: ServedTables) -> Iterator
     for link in links:
         back = (("Back to the table", link),)
         site = Site("Cardsharp", matches=f"{link}/matches", links=back, judged=True)
-        pages = Pages(TableMatches(room), Manner(site=site))
+        pages = Pages(_played(room), Manner(site=site))
         if room.setting.people == 1:
-            pages = tables.pages(TableMatches(room), site)
+            pages = tables.pages(_played(room), site)
             yield tables.form(pages)
         yield from application(pages).routes[1:]
 
