@@ -7,58 +7,40 @@ import pytest
 
 from cardsharp.blef.params import read_number, read_uuid
 
+NUMBERS = {
+    "1": 1,
+    "1.0": 1,
+    "1e0": 1,
+    "+1": 1,
+    " 1": 1,
+    "1 ": 1,
+    "\t1\n": 1,
+    "-1": -1,
+    ".5": 0.5,
+    "5.": 5,
+    "1e9": 1e9,
+    "0x1F": 31,
+    "0X1f": 31,
+    "0x1p4": 16,
+    "0x" + "f" * 400: math.inf,
+    "1e999": math.inf,
+    "-1e999": -math.inf,
+    "Inf": math.inf,
+    "-inf": -math.inf,
+    "infinity": math.inf,
+    "-0x" + "f" * 400: -math.inf,
+}
+NO_NUMBERS = ("", " ", "abc", "NaN", "NA", "TRUE", "1_0", "1,1", "0x", "1e", "--1", "1L")
+NO_NUMBERS += ("\u0661", "\u00a01")
 UUID = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("1", 1.0),
-        ("1.0", 1.0),
-        ("1e0", 1.0),
-        ("0x1F", 31.0),
-        ("0X1f", 31.0),
-        ("+1", 1.0),
-        (" 1", 1.0),
-        ("1 ", 1.0),
-        ("\t1\n", 1.0),
-        ("-1", -1.0),
-        (".5", 0.5),
-        ("5.", 5.0),
-        ("1e9", 1e9),
-        ("1e999", math.inf),
-        ("-1e999", -math.inf),
-        ("Inf", math.inf),
-        ("-inf", -math.inf),
-        ("infinity", math.inf),
-        ("0x1p4", 16.0),
-        ("0x" + "f" * 400, math.inf),
-        ("-0x" + "f" * 400, -math.inf),
-    ],
-)
+@pytest.mark.parametrize(("text", "number"), NUMBERS.items())
 def test_a_number_is_read(text: str, number: float) -> None:
     assert read_number(text) == number
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        " ",
-        "abc",
-        "NaN",
-        "NA",
-        "TRUE",
-        "1_0",
-        "1,1",
-        "0x",
-        "1e",
-        "--1",
-        "1L",
-        "\u0661",
-        "\u00a01",
-    ],
-)
+@pytest.mark.parametrize("text", NO_NUMBERS)
 def test_what_is_no_number_is_none(text: str) -> None:
     """Also what Python would take for one."""
     assert read_number(text) is None

@@ -1,5 +1,6 @@
 """The document of an API in OpenAPI 3.0, and its page: all escaped, nothing loaded, nothing run."""
 
+import json
 import re
 from base64 import b64encode
 from hashlib import sha256
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from openapi_schema_validator import OAS30Validator, OAS31Validator
 from pydantic import BaseModel
+from support.recorded import SAMPLES
 
 from cardsharp.web.openapi30 import schema_of
 from cardsharp.web.page import HEADERS, page
@@ -18,41 +20,8 @@ VALUES: tuple[object, ...] = (
     *([], [1], ["a"], ["a", 1], [1, "a"], [None], {}, {"x": 1}, {"x": None}, {"x": "a", "y": 2}),
 )
 
-SAID_ALIKE: dict[str, dict[str, Any] | bool] = {
-    "anything": True,
-    "nothing": False,
-    "null alone": {"type": "null", "title": "None"},
-    "a type or null": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
-    "bounds or null": {"anyOf": [{"type": "integer", "exclusiveMinimum": 0}, {"type": "null"}]},
-    "texts or null": {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]},
-    "a constant or null": {"anyOf": [{"const": "a"}, {"type": "null"}]},
-    "three, one of them null": {
-        "anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}],
-        "description": "Anything of these.",
-    },
-    "exactly one, or null": {"oneOf": [{"type": "integer"}, {"type": "null"}]},
-    "a limit beside a choice": {
-        "anyOf": [{"type": "string"}, {"type": "null"}],
-        "enum": ["a", None],
-    },
-    "a constant": {"const": 5, "type": "integer"},
-    "null as a constant": {"const": None},
-    "above": {"type": "number", "exclusiveMinimum": 4},
-    "below": {"type": "number", "exclusiveMaximum": 5},
-    "the stricter bound is inclusive": {"type": "number", "minimum": 5, "exclusiveMinimum": 1},
-    "the stricter bound is exclusive": {"type": "number", "minimum": 1, "exclusiveMinimum": 4},
-    "the same bound twice": {"type": "number", "maximum": 4, "exclusiveMaximum": 4},
-    "a list of anything": {"type": "array"},
-    "a list": {"type": "array", "items": {"type": "integer"}, "maxItems": 1},
-    "fields": {
-        "type": "object",
-        "properties": {"x": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
-        "required": ["x"],
-        "additionalProperties": False,
-    },
-    "not": {"not": {"type": "string"}},
-    "all of": {"allOf": [{"type": "number"}, {"exclusiveMaximum": 5}]},
-}
+SAID_ALIKE = json.loads((SAMPLES / "schemas.json").read_text("utf-8"))
+"""Schemas of JSON Schema, which the document says as OpenAPI 3.0 does."""
 
 
 def takes(validator: Any, schema: object) -> list[object]:  # noqa: ANN401

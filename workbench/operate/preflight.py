@@ -1,7 +1,9 @@
 """Whether an account takes the stack: looked at before a deployment, without changing anything."""
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from cardsharp.cloud.aws import call
@@ -16,35 +18,7 @@ RIGHTS = "workbench/operate/deployer.yaml"
 ARENA_SERVICE = "deadmansdraw"
 """The service that is deployed with a director, by the arena's own template."""
 
-_OURS = "arn:aws:{service}:{region}:{account}:"
-ASKED: tuple[tuple[str, str, Mapping[str, str]], ...] = (
-    ("cloudformation:CreateChangeSet", f"{_OURS}stack/{{stack}}/*", {}),
-    (
-        "s3:PutObject",
-        "arn:aws:s3:::aws-sam-cli-managed-default-samclisourcebucket-any/any",
-        {"aws:ResourceAccount": "{account}"},
-    ),
-    ("iam:CreateRole", "arn:aws:iam::{account}:role/{stack}-any", {}),
-    (
-        "iam:PassRole",
-        "arn:aws:iam::{account}:role/{stack}-any",
-        {"iam:PassedToService": "lambda.amazonaws.com"},
-    ),
-    ("lambda:CreateFunction", f"{_OURS}function:{{stack}}-any", {}),
-    ("lambda:PublishLayerVersion", f"{_OURS}layer:{{stack}}-any", {}),
-    (
-        "lambda:CreateEventSourceMapping",
-        "*",
-        {"lambda:FunctionArn": "arn:aws:lambda:{region}:{account}:function:{stack}-any"},
-    ),
-    ("dynamodb:CreateTable", f"{_OURS}table/{{stack}}-any", {}),
-    ("sqs:CreateQueue", f"{_OURS}{{stack}}-any", {}),
-    ("sns:CreateTopic", f"{_OURS}{{stack}}-any", {}),
-    ("ssm:PutParameter", f"{_OURS}parameter/{{stack}}/any", {}),
-    ("scheduler:CreateSchedule", f"{_OURS}schedule/default/{{stack}}-any", {}),
-    ("logs:CreateLogGroup", f"{_OURS}log-group:{{stack}}-any", {}),
-    ("cloudwatch:PutMetricAlarm", f"{_OURS}alarm:{{stack}}-any", {}),
-)
+_ASKED = Path(__file__).with_suffix(".toml")
 """One action of each kind that a deployment takes, what it does that to, and what IAM is told."""
 
 BOUNDARY = "arn:aws:iam::{account}:policy/boundary-of-cardsharp-{region}"
@@ -233,8 +207,9 @@ def _rights(client: Clients, arn: str, stack: str) -> str:
         return _simulated(client("iam"), arn, action, place, told)
 
     missing, advice = [], ""
-    for action, resource, context in ASKED:
-        if may(action, resource, {key: one.format(**names) for key, one in context.items()}):
+    for one in tomllib.loads(_ASKED.read_text("utf-8"))["asked"]:
+        action, resource, context = one["action"], one["resource"], one.get("told", {})
+        if may(action, resource, {key: told.format(**names) for key, told in context.items()}):
             continue
         bounded = {"iam:PermissionsBoundary": boundary}
         if action == "iam:CreateRole" and may(action, resource, bounded):
