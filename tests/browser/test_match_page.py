@@ -77,6 +77,29 @@ def test_steps_go_by_button_key_slider_list_and_address(browser: Browser, served
         expect(page.locator("#count")).to_have_text(f"11 of {total}")
 
 
+MOVING = """() => {
+  document.getElementById("turn-forward").click();
+  return document.getAnimations().filter((one) => !(one instanceof CSSAnimation))
+    .map((one) => one.effect.getComputedTiming().duration);
+}"""
+
+
+def test_cards_move_from_where_they_were_unless_motion_is_unwelcome(
+    browser: Browser, served: Served, tmp_path: Path
+) -> None:
+    """Within 200 ms; on a page that is served and in a file."""
+    record, moves = served.matches["deadmansdraw"]
+    file = tmp_path / "match.html"
+    file.write_text(match_file(shown(record, moves)), encoding="utf-8")
+    for address in (f"{served.url}/matches/deadmansdraw", file.as_uri()):
+        for motion in ("no-preference", "reduce"):
+            with visited(browser, reduced_motion=motion) as page:
+                opened(page, f"{address}#1")
+                durations = [one for _ in range(6) for one in page.evaluate(MOVING)]
+            assert bool(durations) is (motion == "no-preference")
+            assert all(0 < one <= 200 for one in durations)
+
+
 def test_turns_are_stepped_as_a_whole(browser: Browser, served: Served) -> None:
     with visited(browser) as page:
         opened(page, f"{served.url}/matches/deadmansdraw#1")

@@ -1,5 +1,7 @@
 // A seat at a table: what happens comes by long polls, answers go by the page's own forms.
 
+import { moving } from "./motion.js";
+
 const $ = (id) => document.getElementById(id);
 const root = $("seat");
 const link = root.dataset.link;
@@ -87,7 +89,7 @@ async function show(told) {
   begun = told.begun;
   for (const [place, frame] of told.frames.entries()) {
     if (place && !still.matches && document.visibilityState === "visible") await sleep(PACE);
-    for (const [name, html] of Object.entries(frame.parts)) put(name, html);
+    moving($("board"), () => { for (const [name, html] of Object.entries(frame.parts)) put(name, html); });
     frame.said.forEach(say);
   }
   version = told.version;

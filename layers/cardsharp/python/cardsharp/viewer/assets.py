@@ -8,6 +8,7 @@ ASSETS: Mapping[str, str] = {
     "look.css": "text/css; charset=utf-8",
     "viewer.css": "text/css; charset=utf-8",
     "match.js": "text/javascript; charset=utf-8",
+    "motion.js": "text/javascript; charset=utf-8",
     "live.js": "text/javascript; charset=utf-8",
     "list.js": "text/javascript; charset=utf-8",
     "viewer.svg": "image/svg+xml",
@@ -29,6 +30,12 @@ HEADERS: Mapping[str, str] = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
+
+
+def whole_script() -> str:
+    """The script of a match's page with what it imports, for a page that loads nothing."""
+    motion = asset("motion.js").replace("export function", "function")
+    return motion + asset("match.js").replace('import { moving } from "./motion.js";\n', "")
 
 
 @cache

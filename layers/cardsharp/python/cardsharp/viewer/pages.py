@@ -13,7 +13,7 @@ from markupsafe import Markup
 from cardsharp.game import Game
 from cardsharp.replay import Thought, Weighed
 from cardsharp.strategy import percent
-from cardsharp.viewer.assets import asset
+from cardsharp.viewer.assets import asset, whole_script
 from cardsharp.viewer.base import Site, alone, templates
 from cardsharp.viewer.board import NOTHING
 from cardsharp.viewer.branches import DrawnBranch, every
@@ -149,7 +149,7 @@ def match_file(
     }
     data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)
     packed = base64.b64encode(data).decode()
-    page = alone(asset("viewer.css"), asset("match.js"), packed)
+    page = alone(asset("viewer.css"), whole_script(), packed)
     told = {**_context(Site("Cardsharp"), match, None, analysis, "#"), "alone": page}
     return _page("match.html", **told, branched=_branched(told, Branching(branches)))
 

@@ -1,5 +1,7 @@
 // The page of a match: step through what the server drew. Tables come from it as escaped HTML.
 
+import { moving } from "./motion.js";
+
 const $ = (id) => document.getElementById(id);
 const root = $("match");
 const board = $("board");
@@ -24,7 +26,7 @@ export function show(number) {
   if (!steps.length) return;
   at = Math.max(1, Math.min(number, steps.length));
   const step = steps[at - 1];
-  for (const [name, html] of Object.entries(step.parts)) put(name, html);
+  moving(board, () => { for (const [name, html] of Object.entries(step.parts)) put(name, html); });
   board.dataset.seat = step.seat ?? "";
   const who = document.createElement("b");
   who.textContent = step.who;
