@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from math import fsum
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Annotated
@@ -11,6 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from cardsharp.analysis import SIDES
 from cardsharp.errors import ConfigError
 from cardsharp.ratings import NORMAL_95
 from research.compiling import why_not
@@ -134,8 +136,12 @@ def _keep(options: LossesOptions, fresh: Sequence[LostHere]) -> None:
 # --- what is told --------------------------------------------------------------------------------
 
 
-def summed(found: Sequence[LostHere]) -> dict[str, float]:
-    """The positions, how many were solved and how many exactly, and the mean loss in per cent."""
+def summed(found: Sequence[LostHere], matches: int) -> dict[str, float]:
+    """How many positions were solved, and exactly; the mean loss in per cent, with its margin.
+
+    The `points` are what a player lost a match in those that were solved: what perfect play there
+    would gain it.
+    """
     known = [one.loss for one in found if one.loss is not None] or [0.0]
     return {
         "positions": len(found),
@@ -143,25 +149,27 @@ def summed(found: Sequence[LostHere]) -> dict[str, float]:
         "exact": sum(one.exact for one in found),
         "loss": 100 * fmean(known),
         "margin": 100 * NORMAL_95 * pstdev(known) / len(known) ** 0.5,
+        "points": 100 * fsum(known) / SIDES / matches,
         "nodes": max(one.nodes for one in found),
     }
 
 
 def _tell(found: Sequence[LostHere], options: LossesOptions) -> None:
-    lefts = sorted({one.left for one in found})
-    every = {"all": summed(found)} if found else {}
-    by_left = {str(left): summed([one for one in found if one.left == left]) for left in lefts}
-    by_kind = {name: summed(group) for name, group in _worst(found)}
+    groups = {"all": found} if found else {}
+    for left in sorted({one.left for one in found}):
+        groups[str(left)] = [one for one in found if one.left == left]
+    by_left = {name: summed(group, options.matches) for name, group in groups.items()}
+    by_kind = {name: summed(group, options.matches) for name, group in _worst(found)}
     if options.as_json:
-        print_json({**asdict(options), "byLeft": every | by_left, "worst": by_kind})
+        print_json({**asdict(options), "byLeft": by_left, "worst": by_kind})
         return
-    columns = ("positions", "solved", "exact", "loss in %", "most nodes")
-    for title, rows in (("unseen", every | by_left), ("worst kinds", by_kind)):
+    columns = ("positions", "solved", "exact", "loss in %", "points", "most nodes")
+    for title, rows in (("unseen", by_left), ("worst kinds", by_kind)):
         table = plain_table(title, *columns, right=columns)
         for name, row in rows.items():
             figures = [f"{row[of]:.0f}" for of in ("positions", "solved", "exact")]
             lost = f"{row['loss']:.3f} ± {row['margin']:.3f}"
-            table.add_row(name, *figures, lost, f"{row['nodes']:,.0f}")
+            table.add_row(name, *figures, lost, f"{row['points']:.2f}", f"{row['nodes']:,.0f}")
         results().print(table)
 
 

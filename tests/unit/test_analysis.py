@@ -1,6 +1,7 @@
 """What a decision cost, what the cards brought, and who decided how well."""
 
 from dataclasses import replace
+from itertools import pairwise
 from math import inf
 from random import Random
 from typing import Any
@@ -12,10 +13,11 @@ from support.played import Decides, Kept, begun, kept, played, taken
 
 from cardsharp.analysis import Judged, Mark, accuracy, analyse, mark_of
 from cardsharp.deadmansdraw.actions import DRAW
+from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.rules import force_turn_end
 from cardsharp.deadmansdraw.simulation import Match, fair_chance
-from cardsharp.judge import LAPSE
+from cardsharp.judge import LAPSE, judging
 from cardsharp.strategy import Decision
 from workbench.lab.analysed import AnalysedSide, Group
 from workbench.lab.extras import Taken
@@ -132,6 +134,20 @@ def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> N
     )
 
 
+def test_the_luck_by_which_results_are_told_is_that_of_each_card_that_came() -> None:
+    """As the lab takes it out; of whoever it befell, so for the first side."""
+    players = Decides(DEADMANSDRAW, "champion"), Decides(DEADMANSDRAW, "draw-2")
+    notes = taken(begun(DEADMANSDRAW, 3), players, Random(3))
+    [(_, moves)] = kept(DEADMANSDRAW, notes)
+    befell = [
+        (one.state.position.me, luck_of(one.state.position, after.state.history[-1].events))
+        for one, after in pairwise(notes)
+    ]
+    brought = [(luck or 0.0) * (1 if seat == 0 else -1) for seat, luck in befell]
+    assert judging(DEADMANSDRAW).judge.chance(moves) == pytest.approx(sum(brought))
+    assert max(map(abs, brought)) > 0.05
+
+
 def side(result: float, luck: float = 0.0, cost: float = 0.0) -> AnalysedSide:
     return AnalysedSide("us", "them", "", "2026-11-22", (), result, luck, cost, 1.0, {}, {})
 
@@ -144,6 +160,8 @@ def test_results_less_luck_lie_closer_together_than_results() -> None:
     assert group.without_luck.within.margin == pytest.approx(0.0)
     assert group.result.within.margin > 0.15
     assert group.luck_with_result == pytest.approx(1.0)
+    told = Group([one._replace(chance=one.luck - 0.1) for one in group.sides], shares=True)
+    assert told.without_luck.mean == pytest.approx(0.7)
 
 
 def test_the_accuracy_is_that_of_all_decisions_together() -> None:

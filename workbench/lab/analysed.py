@@ -11,6 +11,7 @@ from cardsharp.analysis import SIDES, accuracy, analyse, side_names, side_of
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
+from cardsharp.judge import judging
 from cardsharp.ratings import NORMAL_95
 from cardsharp.replay import header_of
 from workbench.lab.interval import Interval, interval
@@ -40,6 +41,8 @@ class AnalysedSide(NamedTuple):
     stake: float
     marks: Mapping[str, int]
     counts: Mapping[str, int]
+    chance: float | None = None
+    """The luck by which `without_luck` is told, where the judge tells it without bias."""
 
 
 class Estimate(NamedTuple):
@@ -71,11 +74,12 @@ class Group(NamedTuple):
 
     @property
     def without_luck(self) -> Estimate:
-        """What a match would have brought without luck: as long as the judge is right, the same.
+        """What a match would have brought without luck, the same in the mean.
 
-        It tells players apart with far fewer matches, for the cards are taken out.
+        Where the luck is the analysis's own, that holds as long as the judge is right.
         """
-        return mean_of([side.result - side.luck for side in self.sides])
+        lucks = (side.luck if side.chance is None else side.chance for side in self.sides)
+        return mean_of([side.result - luck for side, luck in zip(self.sides, lucks, strict=True)])
 
     @property
     def luck(self) -> Estimate:
@@ -131,7 +135,7 @@ def sides_of(name: str, stored: Stored) -> list[AnalysedSide]:
     if found.result is None:
         return []
     header, sides = header_of(record), []
-    names = side_names(found, header)
+    names, chance = side_names(found, header), judging(game(name)).judge.chance(moves)
     for side in sorted(our_sides(found, header) or range(SIDES)):
         player, own = found.players[side], [d for d in found.decisions if side_of(d.seat) == side]
         sides.append(
@@ -147,6 +151,7 @@ def sides_of(name: str, stored: Stored) -> list[AnalysedSide]:
                 stake=fsum(one.stake for one in own),
                 marks={str(mark): number for mark, number in player.marks.items()},
                 counts={name: counts[side] for name, counts in found.counts.items()},
+                chance=chance if side == 0 or chance is None else -chance,
             )
         )
     return sides

@@ -45,6 +45,14 @@ class Judge(Protocol):
         del moves
         return ()
 
+    def chance(self, moves: Sequence[MoveRecord]) -> float | None:
+        """What chance brought the first side, 0 in the mean whatever the judge thinks.
+
+        None where nobody tells it: then the luck of the analysis must do.
+        """
+        del moves
+        return None
+
     def counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
         """What else there is to count in a match, such as busts: for either side."""
         del moves

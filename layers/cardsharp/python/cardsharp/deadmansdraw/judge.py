@@ -7,6 +7,7 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import Action, EffectType, respond
 from cardsharp.deadmansdraw.decisions import looks
 from cardsharp.deadmansdraw.events import MatchEnded
+from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.replay import turns_of, view_of
 from cardsharp.deadmansdraw.rules import apply
@@ -53,6 +54,15 @@ class CaptainsJudgement(Judge):
                 thought = Thought(seat=step.seat, turn=step.turn, action=LAPSE)
                 legal = {one: str(one) for one in position.legal_actions()}
                 yield Asked(replace(step, ours=thought), position, legal)
+
+    def chance(self, moves: Sequence[MoveRecord]) -> float:
+        """The worth of each card that came, less the mean of all that could have come."""
+        brought = 0.0
+        for step, position, _ in looks(moves):
+            if position is not None:
+                luck = luck_of(position, step.move.events) or 0.0
+                brought += luck if position.me == 0 else -luck
+        return brought
 
     def counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
         """Turns that lost their cards, ran out of time or were banked, moves and autopicks."""
