@@ -19,8 +19,8 @@ UNITS_A_SECOND = 0.5
 HEARD = 2
 """Write units of a long poll: that a team is there, at its begin and its end."""
 
-DIRECTORS = 10
-"""Executions that the director may take: its ticks, and turns of teams that the stack plays."""
+DIRECTORS = 2
+"""Executions of the director; turns of teams that the stack plays take more, for a moment."""
 
 _HOUR = 3600
 _MB = 1024

@@ -27,9 +27,10 @@ BOUNDARY = "arn:aws:iam::{account}:policy/boundary-of-cardsharp-{region}"
 POLLERS, PRACTICE = 2, 1
 """How many pollers overlap for a moment, and an operator's order besides."""
 
-TEAMS, EACH_TEAM, DIRECTORS = 20, 3, 10
+TEAMS, EACH_TEAM, DIRECTORS = 20, 3, 2
 """Teams of a usual contest; of each one's clients, most of the time in long polls, how many
-requests are answered at once; ticks and turns of the director."""
+requests are answered at once; ticks of the director. Turns that it plays for teams wait where there
+is no room for more."""
 
 UNRESERVED = 100
 """Concurrent executions that AWS leaves to functions without a reservation of their own."""
