@@ -95,16 +95,16 @@ def test_the_rights_are_asked_for_the_stack_that_is_named() -> None:
 def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
     """docs/arena.md: every client in a long poll is an execution, some 60 of 20 teams."""
     for plan in (planned((), teams=20), planned(("deadmansdraw",))):
-        assert (plan.matches, plan.of_arena, plan.services) == (0, 70, ("deadmansdraw",))
-        with pytest.raises(ConfigError, match="too few for 20 teams, which take 70") as told:
+        assert (plan.matches, plan.of_arena, plan.services) == (0, 62, ("deadmansdraw",))
+        with pytest.raises(ConfigError, match="too few for 20 teams, which take 62") as told:
             judge_quota(10, plan)
-        assert "(0 teams fit)" in str(told.value)
+        assert "(2 teams fit)" in str(told.value)
         assert "request-service-quota-increase --service-code lambda" in str(told.value)
-        assert "at most 70 of them used by 20 teams" in judge_quota(1000, plan)
+        assert "at most 62 of them used by 20 teams" in judge_quota(1000, plan)
     both = planned(("blef",), matches=6, teams=20)
     assert (both.of_bot, both.services) == (9, ("blef", "deadmansdraw"))
-    with pytest.raises(ConfigError, match="6 matches at once and 20 teams, which take 79"):
-        judge_quota(78, both)
+    with pytest.raises(ConfigError, match="6 matches at once and 20 teams, which take 71"):
+        judge_quota(70, both)
     assert planned(("blef",), web=True).of_arena == 0
 
 
