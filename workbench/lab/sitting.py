@@ -114,6 +114,7 @@ class Sitting(Generic[S, P, A]):
                 self._show(state)
                 return state
         self._say("There is nothing to take back.")
+        self._show(state)
         return state
 
     def _say(self, text: str) -> None:
