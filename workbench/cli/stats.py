@@ -102,7 +102,8 @@ def of_game(
 
 def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None) -> None:
     judge = judging(of).judge
-    every = readable(log, of, Status.FINISHED, options.tag)
+    found = readable(log, of, Status.FINISHED, options.tag)
+    every = [one for one in found if "branch" not in one.header]
     records = every[: options.limit]
     judged = _judged(options, of, log, records)
     sides = [side for _, found in judged for side in found]
