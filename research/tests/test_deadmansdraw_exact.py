@@ -10,7 +10,7 @@ from support.perfect import values
 
 from cardsharp.deadmansdraw.actions import EffectType, respond
 from cardsharp.deadmansdraw.bank import bank_of
-from cardsharp.deadmansdraw.cards import SERVER_DECK
+from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Suit
 from cardsharp.deadmansdraw.rules import legal_actions, start
 from cardsharp.deadmansdraw.simulation import Match, fair_chance, match_from
 from cardsharp.errors import ConfigError
@@ -20,11 +20,14 @@ from research.deadmansdraw.losses import LossesOptions, losses
 from research.tests.decisions import needs_compiler
 
 BATCHES, EACH = 20, 50
+FEW = (Suit.KEY, Suit.CANNON, Suit.MERMAID, Suit.SWORD)
 
 
 def tiny(dice: Random) -> Match:
-    """One to three cards left of a tiny deck, in which every suit is met."""
-    deck = dice.sample(SERVER_DECK, dice.randint(8, 12))
+    """One to three cards left of a tiny deck, of all suits or of few, so that banks are deep."""
+    suits = dice.sample(SUIT_ORDER, dice.choice((3, 4, 10)))
+    cards = [card for card in SERVER_DECK if card.suit in suits]
+    deck = dice.sample(cards, dice.randint(8, 12))
     left, lying = dice.randint(1, 3), dice.randint(0, 2)
     pile, area, rest = deck[:left], deck[left : left + lying], deck[left + lying :]
     area = [card for at, card in enumerate(area) if card.suit not in {c.suit for c in area[:at]}]
@@ -60,6 +63,23 @@ def test_tiny_decks_as_by_trying_everything(batch: int) -> None:
         assert found == pytest.approx(right, abs=1e-12)
         kinds[position.pending and position.pending.effect_type] += 1
     assert len(kinds) >= 4
+
+
+@needs_compiler
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_remembered_of_one_position_holds_for_another(seed: int) -> None:
+    """The same four cards are left, and the others lie elsewhere each time."""
+    engine, dice = load(), Random(f"remembered/{seed}")
+    assert engine is not None
+    deck = dice.sample([card for card in SERVER_DECK if card.suit in FEW], 14)
+    solver = Solver(engine, Effort(bits=14))
+    for _ in range(30):
+        pile, rest = deck[:4], dice.sample(deck[4:], 10)
+        one, two = sorted(dice.choices(range(8), k=2))
+        banks = bank_of(rest[:one]), bank_of(rest[one:two])
+        position = match_from(start(tuple(pile), tuple(rest[two:]), 0, banks)).position
+        afresh = Solver(engine, Effort(bits=14)).weigh(position)
+        assert solver.weigh(position) == pytest.approx(afresh, abs=1e-12)
 
 
 @needs_compiler
