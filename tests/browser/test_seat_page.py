@@ -105,6 +105,24 @@ def test_a_whole_match_by_keyboard_alone(browser: Browser, game: str) -> None:
         expect(page.locator("#moves")).to_be_visible()
 
 
+@pytest.mark.parametrize("game", ["deadmansdraw", "euchre"])
+def test_cards_and_piles_on_the_table_are_played_by_touch(browser: Browser, game: str) -> None:
+    """What no card or pile shows, such as a bid, is chosen by its button."""
+    with seated(game) as (seat,), visited(browser, has_touch=True, **STILL) as page:
+        opened(page, seat)
+        number, touched, turn = asked(page), 0, 0
+        while number and touched < 12:
+            offered, turn = page.locator("#board .offered"), turn + 1
+            if offered.count():
+                (offered.first if turn % 3 == 0 else offered.last).tap()
+                touched += 1
+            else:
+                page.locator("#moves .choice:not(:disabled)").first.tap()
+            number = asked(page, number)
+        assert touched == 12
+        picture(page, f"seat-{game}-offered")
+
+
 @pytest.mark.parametrize(("game", "width", "scheme"), SCREENS)
 def test_nobody_is_kept_out_on_any_screen(
     browser: Browser, game: str, width: int, scheme: str

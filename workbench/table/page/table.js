@@ -68,7 +68,34 @@ function pick(wanted) {
   for (const one of document.querySelectorAll("fieldset[data-kind]")) one.hidden = one.dataset.kind !== kind;
 }
 
+// Cards and piles that are choices are controls too: what a button shows lies on the table.
+const PILES = [[/^draw/, "unseen"], [/^end the turn/, "middle"]];
+const drawn = (card) => card.querySelector("b").textContent + card.querySelector("use")?.getAttribute("href");
+
+function offered(button) {
+  const face = button.querySelector(".card");
+  const alike = (one) => drawn(one) === drawn(face);
+  if (face) return [...$("board").querySelectorAll(".card")].filter(alike);
+  const pile = PILES.find(([words]) => words.test(button.querySelector("span").textContent));
+  return pile ? [...$("board").querySelectorAll(`[data-part="${pile[1]}"]`)] : [];
+}
+
+function offer() {
+  for (const one of document.querySelectorAll("#board .offered")) {
+    one.classList.remove("offered");
+    one.onclick = null;
+  }
+  for (const button of document.querySelectorAll("#moves .choice:not(:disabled)")) {
+    for (const one of offered(button)) {
+      one.classList.add("offered");
+      one.title = button.querySelector("span").textContent;
+      one.onclick = (event) => { event.stopPropagation(); press(button); };
+    }
+  }
+}
+
 function wire() {
+  offer();
   const number = document.querySelector("#moves [name=number]")?.value;
   pick(number === question ? kind : ""); // a new question begins with the lowest kind
   question = number;

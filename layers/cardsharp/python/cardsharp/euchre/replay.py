@@ -100,6 +100,7 @@ def open_state(table: Table, first: int = 0) -> dict[str, object]:
         "won": [(seat - first) % len(SEATS) for seat in (table.winners if call else ())],
         "trumps": None if call is None else SUIT_NAMES[call.suit],
         "alone": call is not None and call.alone,
+        "dealer": (DEALER - first) % len(SEATS),
     }
 
 
