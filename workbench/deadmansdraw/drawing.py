@@ -12,7 +12,8 @@ from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
 from cardsharp.deadmansdraw.events import (
     Event,
 )
-from cardsharp.deadmansdraw.replay import Piece, StoredPosition, Turn, card_of, pieces
+from cardsharp.deadmansdraw.replay import StoredPosition, Turn, card_of
+from cardsharp.deadmansdraw.telling import Piece, pieces
 from cardsharp.replay import Header
 from cardsharp.strategy import percent
 from workbench.show.output import results

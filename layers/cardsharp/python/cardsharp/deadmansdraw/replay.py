@@ -8,15 +8,11 @@ from typing import Annotated
 from pydantic import BeforeValidator, ValidationError
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
-from cardsharp.deadmansdraw.actions import EffectType, Verb
+from cardsharp.deadmansdraw.actions import Verb
 from cardsharp.deadmansdraw.bank import Bank, bank_of
 from cardsharp.deadmansdraw.cards import Card, deck_order
 from cardsharp.deadmansdraw.events import (
-    Comment,
     Delta,
-    Drawn,
-    EffectAnswered,
-    EffectPlayed,
     Event,
     MatchEnded,
     StackDelta,
@@ -25,20 +21,12 @@ from cardsharp.deadmansdraw.events import (
 from cardsharp.deadmansdraw.logbook import Ended, state_body
 from cardsharp.deadmansdraw.position import Observer, PastMove
 from cardsharp.deadmansdraw.reading import played
+from cardsharp.deadmansdraw.telling import words
 from cardsharp.deadmansdraw.wire_views import MoveView
 from cardsharp.errors import StoreError
 from cardsharp.replay import Step, Stored, Thought, parse
 
 Banks = tuple[Bank, Bank]
-Piece = tuple[str | Card, ...]
-"""Words and cards that tell one thing; `"".join(map(str, piece))` is its text."""
-
-_VERBS: Mapping[str, str] = {
-    EffectType.HOOK: "hooks",
-    EffectType.SWORD: "steals",
-    EffectType.CANNON: "shoots",
-    EffectType.MAP: "digs up",
-}
 
 
 def _listed(cards: object) -> object:
@@ -197,55 +185,6 @@ def card_of(text: str) -> Card:
     return Card(suit, int(text[len(suit) :] or 0))
 
 
-def pieces(events: Iterable[Event]) -> Iterator[Piece]:
-    """Cards and effects in the order in which they came; the frame of the turn is left out."""
-    seen: Card | None = None
-    for event in events:
-        match event:
-            case Drawn(card):
-                yield (card,)
-            case EffectPlayed(effect) if effect.effect_type is EffectType.ORACLE:
-                seen = next(iter(effect.cards), None)
-            case EffectAnswered():
-                yield _answer(event, seen)
-            case TurnEnded(bonus=bonus) if bonus:
-                yield _bonus(bonus)
-            case MatchEnded(terminated=True):
-                yield ("(ended by decision)",)
-            case Comment(text):
-                yield (f"({text})",)
-            case _:
-                pass
-
-
-def _bonus(cards: Iterable[Card]) -> Piece:
-    spaced: list[str | Card] = []
-    for card in cards:
-        spaced += (" ", card)
-    return ("+ bonus", *spaced)
-
-
-def _answer(event: EffectAnswered, seen: Card | None) -> Piece:
-    verb = _VERBS.get(event.effect_type)
-    if verb is not None and event.card is not None:
-        return (f"({verb} ", event.card, ")")
-    if seen is None or event.card is not None:
-        return ("(takes)",)  # the card that it draws comes next
-    return ("(leaves ", seen, ")")
-
-
-def _words(events: Sequence[Event]) -> str:
-    """A move in words."""
-    parts = ["".join(map(str, piece)) for piece in pieces(events)]
-    for event in events:
-        match event:
-            case TurnEnded(successful):
-                parts.append("banks" if successful else "busts")
-            case MatchEnded((first, second)):
-                parts.append(f"ends the match, {first} : {second}")
-    return " ".join(dict.fromkeys(parts)) or ("begins" if events else "not told yet")
-
-
 @dataclass(frozen=True, slots=True)
 class ReadMove:
     """A move as it was read, before the table around it is known."""
@@ -310,7 +249,7 @@ def _steps(group: Iterable[ReadMove], seen: Observer, *, tells_pile: bool) -> It
             sequence=told.sequence,
             turn=told.turn,
             seat=told.player,
-            happened=_words(told.events),
+            happened=words(told.events),
             state=state if tells_pile else {**state, "unseen": None},
             ours=told.thought,
             events=told.events,
