@@ -36,7 +36,7 @@ class Cup:
         self.records, self.folder, self.organiser = records, folder, organiser
         self._page = f"{url}/submit"
         self._secrets = {team.name: records.new_password(team.name)[1] for team in records.teams()}
-        until(lambda: self.get("One").status_code == 200)
+        until(lambda: all(self.get(name).status_code == 200 for name in self._secrets))
 
     def id(self, name: str) -> str:
         """A team's."""

@@ -41,7 +41,7 @@ def test_every_target_names_modules_and_tests_that_are_there() -> None:
     """`make mutants` takes too long to find out that one is gone."""
     library = ROOT / "layers/cardsharp/python/cardsharp"
     for target in TARGETS.values():
-        assert all((library / f"{module}.py").exists() for module in target.modules)
-        for test in target.tests:
+        assert all((library / f"{module}.py").exists() for module in target["modules"])
+        for test in target["tests"]:
             file, _, name = test.partition("::")
             assert f"def {name}" in (ROOT / "tests" / file).read_text(encoding="utf-8")

@@ -65,6 +65,7 @@ ROWS: Mapping[str, tuple[object, ...]] = {
     "moves.sequenceId": NUMBERS,
     "moves.sequenceInTurnId": NUMBERS,
     "moves.turnId": NUMBERS,
+    "moves.userAction": (*OBJECTS, {"etype": 7, "autopick": "no"}),
     "moves.events": LISTS,
     "moves.events.eventType": (*TEXTS, "Mutiny", "MatchEnded"),
     "moves.events.playerIndex": SEATS,

@@ -25,6 +25,9 @@ CODE = {FUNCTION: "CodeUri", LAYER: "ContentUri"}
 LIMIT = 45_000_000
 """Bytes that a function and its layers may have unzipped; what we set, AWS allows 250 MiB."""
 
+LIMITS = {"Director": 52_000_000}
+"""That of the director, which draws rounds of a contest by networkx."""
+
 FOLDERS = {TEMPLATE: "build", ARENA: "arena"}
 """What the builds of the root templates are called; samconfig.toml says the same."""
 

@@ -17,7 +17,7 @@ import yaml
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
 from cardsharp.registry import strategies_of
-from workbench.build.artifacts import FOLDERS, LIMIT, Build, write_commit
+from workbench.build.artifacts import FOLDERS, LIMIT, LIMITS, Build, write_commit
 from workbench.build.interpreter import find_python
 from workbench.build.pins import bill_of_materials
 from workbench.build.say import say
@@ -146,12 +146,12 @@ def report(build: Build) -> int:
     shipped = f"with bytecode by {python}" if python else "without bytecode (no such Python here)"
     processors = " and ".join(ARCHITECTURES)
     say(f"built for python{RUNTIME_PYTHON} on {processors}, {shipped}: {build.folder}")
-    too_large = 0
+    too_large = False
     for name, size in build.sizes().items():
-        say(f"  {name:19} {size / 1e6:5.1f} MB with layers")
-        too_large += size > LIMIT
-    if too_large:
-        say(f"above the limit of {LIMIT / 1e6:.0f} MB")
+        limit = LIMITS.get(name, LIMIT)
+        above = f", above the limit of {limit / 1e6:.0f} MB" if size > limit else ""
+        say(f"  {name:19} {size / 1e6:5.1f} MB with layers{above}")
+        too_large |= size > limit
     return 1 if too_large else 0
 
 
