@@ -258,7 +258,7 @@ def test_a_file_opens_from_disk_without_a_network(
 def test_recorded_matches_render(browser: Browser, matches: Matches, tmp_path: Path) -> None:
     """Each step of each, without an error of the script, the policy or the console."""
     file, seen = tmp_path / "match.html", 0
-    with visited(browser, offline=True) as page:
+    with visited(browser, offline=True, reduced_motion="reduce") as page:
         for match in recorded_matches(matches):
             file.write_text(match_file(shown(*match)), encoding="utf-8")
             opened(page, file.as_uri())
