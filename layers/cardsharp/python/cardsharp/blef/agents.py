@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from cardsharp.blef.records import Player
 
+DEFAULT_NAMES = "Dazhbog=reader; Porevit=threshold"
+"""Bots by the names that the clients know, and the strategies by which they play."""
+
 
 @dataclass(frozen=True, slots=True)
 class Agents:

@@ -9,7 +9,7 @@ from random import Random
 
 from pydantic import SecretStr
 
-from cardsharp.blef.agents import Agents
+from cardsharp.blef.agents import DEFAULT_NAMES, Agents
 from cardsharp.blef.game import GAME
 from cardsharp.blef.records import Player
 from cardsharp.blef.strategies import build
@@ -21,9 +21,6 @@ from cardsharp.web.refusals import Refused
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
 
 NAMES = "BLEF_AGENTS"
-DEFAULT_NAMES = "Dazhbog=reader; Porevit=threshold"
-"""The names that the clients know."""
-
 _NAMED = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")
 
 

@@ -6,10 +6,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from cardsharp.blef.actions import BETS
+from cardsharp.blef.agents import DEFAULT_NAMES
 from cardsharp.viewer.assets import asset
 from cardsharp.web.route import Answer
 
-AGENTS = ("Dazhbog", "Porevit")
+AGENTS = tuple(one.partition("=")[0].strip() for one in DEFAULT_NAMES.split(";"))
 """The bots that the page offers to invite; a service may have others, or none."""
 
 _FOLDER = Path(__file__).with_name("page")

@@ -8,7 +8,7 @@ const seats = { // our secret uuids by game; this browser alone has them
   of: (game) => JSON.parse(localStorage.getItem(`blef ${game}`) ?? "null"),
   keep: (game, seat) => localStorage.setItem(`blef ${game}`, JSON.stringify(seat)),
 };
-let game = null, seen = null, kind = null, told = {};
+let game = null, seen = null, kind = null, told = {}, busy = false;
 
 async function ask(path, body) {
   const sent = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
@@ -150,11 +150,14 @@ async function carefully(work) {
 
 const submitted = (form, work) => by(form).addEventListener("submit", (event) => {
   event.preventDefault();
-  carefully(async () => { await work(event.submitter); await look(); });
+  busy = true; // nothing is drawn meanwhile of what was before
+  carefully(async () => { await work(event.submitter); await look(); }).finally(() => { busy = false; });
 });
 submitted("begin", (button) => begin(button?.name === "quick"));
 submitted("enter", () => join(game, by("guest").value));
 submitted("turn", (button) => {
+  by("turn").hidden = true; // a move is made once
+  seen = null;
   const action_id = String(button.name === "check" ? CHECK : button.value);
   return ask(`games/${game}/play`, { player_uuid: seats.of(game).secret, action_id });
 });
@@ -177,4 +180,4 @@ by("agent").replaceChildren(...AGENTS.map((one) => element("option", one)));
 by("nickname").value = by("guest").value = localStorage.getItem("blef nickname") ?? "";
 window.addEventListener("hashchange", () => carefully(look));
 await carefully(look);
-setInterval(() => { if (document.visibilityState === "visible") look().catch((error) => { by("said").textContent = error.message; }); }, PAUSE);
+setInterval(() => { if (document.visibilityState === "visible" && !busy) look().catch((error) => { by("said").textContent = error.message; }); }, PAUSE);
