@@ -9,7 +9,7 @@ from support.cli import Cli
 from cardsharp.games import game
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder, open_to_read
-from workbench.table.lesson import REST, Exercise, Lessons, answered, judged, position_of
+from workbench.table.lesson import REST, Exercise, Lessons, answered, judged, question_of
 
 TODAY = date(2026, 11, 26)
 
@@ -34,7 +34,7 @@ def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
     typed(monkeypatch, "nonsense", "1", "quit")
     said = played("lesson", "-n", "3").out
     assert "1 of 3" in said
-    assert "That is none of them" in said
+    assert "That is none of your moves" in said
     assert said.count("Then you chose ") == 1, "the second question was left"
     asked = max(Lessons.read(data_folder() / "lessons.json").cards, key=lambda one: one.cost)
     assert (asked.cost, asked.well) == (first["cost"], 0), "always the first choice: wrong again"
@@ -52,15 +52,15 @@ def test_the_judges_own_choice_is_right_and_what_cost_much_is_not(
     cards, of = Lessons.read(data_folder() / "lessons.json").cards, game(None)
     card = max(cards, key=lambda one: one.cost)
     with open_to_read(None) as log:
-        asked = position_of(card, of, log)
-    assert asked is not None
-    assert asked.step.ours is not None
-    wrong = judged(of, asked, asked.step.ours.action)
+        question = question_of(card, of, log)
+    assert question is not None
+    options = {one.name: one.action for one in question.screen.choices(question.asked.position)}
+    wrong = judged(of, question, options[question.then])
     assert wrong is not None
-    right = judged(of, asked, wrong.best)
+    right = judged(of, question, options[wrong.thought.action])
     assert right is not None
     assert (right.well, wrong.well) == (True, False)
-    assert wrong.best_worth - wrong.answer == pytest.approx(card.cost)
+    assert wrong.best_worth - wrong.worth == pytest.approx(card.cost)
 
 
 def test_a_card_rests_longer_each_time_and_comes_back_at_once_when_it_was_forgotten() -> None:

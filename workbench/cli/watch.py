@@ -90,17 +90,21 @@ def _match(source: MatchSource, match_id: str, *, public: bool) -> DrawnMatch:
 
 def _serve(source: MatchSource, match_id: str, options: WatchOptions) -> None:
     """Show the page until Ctrl-C."""
-    stopped = threading.Event()
     with pages_over(source, options.port) as address:
-        url = f"{address}/matches/{match_id}"
-        results().print(url)
-        results().print("Ctrl-C closes it.", style="dim")
-        if sys.stdout.isatty() if options.open is None else options.open:
-            webbrowser.open(url)
-        before = signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-        try:
-            stopped.wait()
-        except KeyboardInterrupt:
-            pass
-        finally:
-            signal.signal(signal.SIGTERM, before)
+        shown_until_stopped(f"{address}/matches/{match_id}", options.open)
+
+
+def shown_until_stopped(url: str, wanted: bool | None) -> None:
+    """Say where a page is, open it where that is wanted or this is a terminal, wait for Ctrl-C."""
+    stopped = threading.Event()
+    results().print(url)
+    results().print("Ctrl-C closes it.", style="dim")
+    if sys.stdout.isatty() if wanted is None else wanted:
+        webbrowser.open(url)
+    before = signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    try:
+        stopped.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)

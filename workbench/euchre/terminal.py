@@ -53,7 +53,8 @@ class Terminal(Screen[Match, Position, Action]):
         """Which deal it is, the score, and who dealt."""
         ours, theirs = self._points
         dealer = _name(DEALER, position.seat)
-        return f"Deal {self._deals}; score: you {ours}, they {theirs}; {dealer} dealt"
+        match = "" if self.quoted else f"Deal {self._deals}; score: you {ours}, they {theirs}; "
+        return f"{match}{dealer} dealt"
 
     def table(self, position: Position) -> Iterator[RenderableType]:
         """The deal, the bids, the tricks, the hand."""

@@ -84,6 +84,9 @@ class Screen(Generic[S, P, A]):
     leaving = ""
     """What it means to leave, after a comma."""
 
+    quoted = False
+    """Whether a single position of a match is shown, so that nothing before it is known."""
+
     def __init__(self, names: Sequence[str], you: int) -> None:
         self.names, self.you = names, you
 

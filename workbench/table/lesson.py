@@ -5,22 +5,27 @@ asked again after a longer time, else the next day, as with cards of vocabulary.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
 from cardsharp.analysis import analyse, mark_of
-from cardsharp.cloud.ports import MatchReader, MatchRecord
+from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.judge import judging
-from cardsharp.replay import Asked, Weighed, fault_of
+from cardsharp.replay import Asked, Thought, Weighed, fault_of, header_of
 from workbench.lab.sitting import PERSON
+from workbench.show.decisions import amount
 from workbench.show.lookup import game_of
+from workbench.show.screen import Screen
+from workbench.table.setting import screens_of
 
 REST = tuple(timedelta(days=days) for days in (1, 3, 7, 21, 60))
 """How long a card rests that was answered well so often."""
@@ -84,7 +89,7 @@ def unseen(lessons: Lessons, game: Game, log: MatchReader, limit: int) -> list[M
 
 def _cards(game: Game, log: MatchReader, record: MatchRecord) -> Iterator[Exercise]:
     moves = log.moves(record.match_id)
-    own = {one.step.sequence for one in _own(game, record, log)}
+    own = {one.step.sequence for one in _own(game, record, moves)}
     if not own:
         return
     try:
@@ -102,52 +107,139 @@ def _cards(game: Game, log: MatchReader, record: MatchRecord) -> Iterator[Exerci
             )
 
 
-def _own(game: Game, record: MatchRecord, log: MatchReader) -> list[Asked]:
+def _own(game: Game, record: MatchRecord, moves: Sequence[MoveRecord]) -> list[Asked]:
     """The decisions of a match that a person made."""
-    asked = judging(game).decisions(record, log.moves(record.match_id))
+    asked = judging(game).decisions(record, moves)
     return [one for one in asked if one.step.ours and one.step.ours.strategy == PERSON]
 
 
-def position_of(card: Exercise, game: Game, log: MatchReader) -> Asked | None:
-    """The decision of a card, None where its match is no longer kept."""
-    record = log.match(card.match)
-    asked = [] if record is None else _own(game, record, log)
-    return next((one for one in asked if one.step.sequence == card.sequence), None)
+class LessonQuestion(NamedTuple):
+    """A decision that is asked again: its card, the screen of whoever made it, and its step."""
+
+    card: Exercise
+    asked: Asked
+    screen: Screen[Any, Any, Any]
+    number: int
+    """Of the step, as a match's page counts them from 1."""
+
+    @property
+    def words(self) -> dict[Any, str]:
+        """What the choices are called at a table."""
+        return {one.action: one.name for one in self.screen.choices(self.asked.position)}
+
+    @property
+    def then(self) -> str:
+        """What was chosen then."""
+        done = self.asked.step.ours.action if self.asked.step.ours else ""
+        chosen = (one for one, name in self.asked.options.items() if name == done)
+        return next((self.words[one] for one in chosen if one in self.words), done)
+
+
+def question_of(card: Exercise, game: Game, log: MatchReader) -> LessonQuestion | None:
+    """What a card asks, None where its match is no longer kept."""
+    record, moves = log.match(card.match), log.moves(card.match)
+    if record is None:
+        return None
+    header = header_of(record)
+    steps = [step.sequence for step in judging(game).replay(record, moves)]
+    for one in _own(game, record, moves):
+        if one.step.sequence == card.sequence:
+            you, seats = one.step.seat or 0, range(len(header.names or header.players))
+            names = [PERSON if seat == you else header.name(seat) for seat in seats]
+            number = steps.index(card.sequence) + 1
+            screen = screens_of(game)(names, you)
+            screen.quoted = True
+            return LessonQuestion(card, one, screen, number)
+    return None
 
 
 class Correction(NamedTuple):
-    """What an answer is worth beside the best one and what was done then; `well` if unmarked."""
+    """What an answer is worth beside the best one; `well` is whether it would have no mark.
+
+    The options are called as at a table, and the worths written in the judge's `form`.
+    """
 
     well: bool
-    answer: float
-    best: str
+    answer: str
+    worth: float
     best_worth: float
-    reason: str
-    options: tuple[Weighed, ...]
+    thought: Thought
+    form: str
+
+    @property
+    def kept(self) -> str:
+        """What the answer and the best one keep, in a sentence."""
+        best = self.thought.action
+        more = f"; {best} {amount(self.form, self.best_worth)}."
+        return f"{self.answer} keeps {amount(self.form, self.worth)}" + (
+            ", the most." if best == self.answer else more
+        )
 
 
-def judged(game: Game, asked: Asked, answer: str) -> Correction | None:
+def judged(game: Game, question: LessonQuestion, answer: object) -> Correction | None:
     """The judge's view of an answer, None where it cannot value it."""
-    judge = judging(game).judge
-    taken = [action for action, name in asked.options.items() if name == answer]
-    decision = judge.weigh(asked.position, taken)
+    judge, words = judging(game).judge, question.words
+    decision = judge.weigh(question.asked.position, [answer])
     if decision is None:
         return None
-    named = tuple(
-        Weighed(action=asked.options[one.action], value=one.value, note=one.note, unit=one.unit)
-        for one in decision.options
-        if one.action in asked.options
-    )
-    worth = {one.action: one.value for one in named if one.value is not None}
-    best = asked.options.get(decision.action, "")
-    if answer not in worth or best not in worth:
+    worth = {one.action: one.value for one in decision.options if one.value is not None}
+    if answer not in worth or decision.action not in worth:
         return None
-    cost = max(0.0, worth[best] - worth[answer])
-    well = mark_of(cost / judge.stake) is None
-    return Correction(well, worth[answer], best, worth[best], decision.reason, named)
+    options = tuple(
+        Weighed(action=words[one.action], value=one.value, note=one.note, unit=one.unit)
+        for one in decision.options
+        if one.action in words
+    )
+    best = max(worth[decision.action], worth[answer])
+    well = mark_of((best - worth[answer]) / judge.stake) is None
+    thought = Thought(
+        action=words.get(decision.action, str(decision.action)),
+        reason=decision.reason,
+        options=options,
+        strategy=judge.name,
+    )
+    return Correction(well, words[answer], worth[answer], best, thought, judge.form)
 
 
 def answered(card: Exercise, today: date, *, well: bool) -> None:
     """Note how a card was answered: well, it rests for longer each time; else until tomorrow."""
     card.well = min(card.well + 1, len(REST)) if well else 0
     card.due = today + REST[max(card.well, 1) - 1]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is asked today, and what the answers were worth, by the question's place.
+
+    The first answer to a question counts; each is written to the file at once.
+    """
+
+    game: Game
+    questions: Sequence[LessonQuestion]
+    lessons: Lessons
+    file: Path
+    today: date
+    corrections: dict[int, Correction | None] = field(default_factory=dict)
+    _answering: Lock = field(default_factory=Lock)
+
+    @property
+    def right(self) -> int:
+        """How many were answered well."""
+        return sum(one is not None and one.well for one in self.corrections.values())
+
+    def answer(self, place: int, action: object) -> Correction | None:
+        """What an answer is worth, None where nobody can say; raises `StoreError`."""
+        with self._answering:
+            if place not in self.corrections:
+                question = self.questions[place]
+                found = judged(self.game, question, action)
+                answered(question.card, self.today, well=found is not None and found.well)
+                self.lessons.write(self.file)
+                self.corrections[place] = found
+            return self.corrections[place]
+
+    def cost(self, place: int) -> str:
+        """What was chosen then, and what it cost, in a sentence."""
+        question = self.questions[place]
+        cost = amount(judging(self.game).judge.form.lstrip("+"), question.card.cost)
+        return f"Then you chose {question.then}, which cost {cost}."

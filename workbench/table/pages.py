@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, Template
 
 from cardsharp.analysis import side_of
 from cardsharp.viewer.base import Site, templates
+from cardsharp.viewer.board import Board
 from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.pages import summary_part, thought_part
 from workbench.show.screen import ChoiceGroup
@@ -19,6 +20,7 @@ SITE = Site("Cardsharp")
 ASSETS = {
     "table.css": "text/css; charset=utf-8",
     "table.js": "text/javascript; charset=utf-8",
+    "choosing.js": "text/javascript; charset=utf-8",
 }
 """What seats load beside what all pages do."""
 
@@ -43,7 +45,7 @@ def own_asset(name: str) -> str:
 def seat_page(room: Room, place: int, links: Sequence[str], notice: str = "") -> str:
     """The whole page of a chair; `links` lead to the chairs, by their place."""
     context = _context(room, place, links)
-    return _template("seat.html").render(context, notice=notice, site=_site(links[place]))
+    return template("seat.html").render(context, notice=notice, site=_site(links[place]))
 
 
 def news_document(room: Room, place: int, links: Sequence[str], version: int) -> dict[str, object]:
@@ -57,7 +59,7 @@ def news_document(room: Room, place: int, links: Sequence[str], version: int) ->
         "frames": [{"parts": one.parts, "said": one.said} for one in chair.news(version)],
         "begun": chair.begun,
         **{
-            name: _template(f"{name}.html").render(context)
+            name: template(f"{name}.html").render(context)
             for name in ("headline", "ask", "recap", "side")
         },
     }
@@ -65,7 +67,7 @@ def news_document(room: Room, place: int, links: Sequence[str], version: int) ->
 
 def message(text: str) -> str:
     """A page that says why there is nothing else."""
-    return _template("nothing.html").render(message=text, site=SITE)
+    return template("nothing.html").render(message=text, site=SITE)
 
 
 def _site(link: str) -> Site:
@@ -80,12 +82,11 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
     names = chair.screen.names if playing else []
     own = [*names[chair.seat :], *names[: chair.seat]]
     turn = names[chair.to_act] if playing and chair.to_act is not None else ""
-    groups = [] if question is None else _groups(chair.screen.groups(question.position))
-    keys = [one.key for group in groups for one in group.choices if one.key not in group.barred]
+    groups = [] if question is None else chair.screen.groups(question.position)
     return {
+        **choosing(room.board, groups),
         "room": room,
         "game": room.setting.game,
-        "board": room.board,
         "chair": chair,
         "place": place,
         "link": links[place],
@@ -98,10 +99,6 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
         "to_act": (chair.to_act - chair.seat) % len(names)
         if turn and chair.to_act is not None
         else "",
-        "groups": groups,
-        "few": len(keys) <= _FEW,
-        "digits": {key: number for number, key in enumerate(keys, 1)},
-        "face": room.board.face,
         "hint": thought_part(chair.advice) if question is not None and chair.advice else "",
         "result": result(room, chair) if room.stage is TableStage.OVER else "",
         "judged": _judged(room, chair, links[place]) if room.stage is TableStage.OVER else [],
@@ -125,10 +122,13 @@ def _sides(room: Room, chair: Chair) -> str:
     return " v ".join(named)
 
 
-def _groups(groups: Sequence[ChoiceGroup[Any]]) -> list[ChoiceGroup[Any]]:
-    """The groups with what stands alone first, and left out where it is barred."""
+def choosing(board: Board, groups: Sequence[ChoiceGroup[Any]]) -> dict[str, object]:
+    """What a template needs that draws choices: what stands alone first, and keys of few."""
     there = [one for one in groups if len(one.choices) > 1 or not one.barred]
-    return sorted(there, key=lambda one: len(one.choices) > 1)
+    there.sort(key=lambda one: len(one.choices) > 1)
+    keys = [one.key for group in there for one in group.choices if one.key not in group.barred]
+    digits = {key: number for number, key in enumerate(keys, 1)}
+    return {"board": board, "groups": there, "few": len(keys) <= _FEW, "digits": digits}
 
 
 def _title(room: Room, asked: bool) -> str:
@@ -156,7 +156,8 @@ def _side(chair: Chair, ended: EndedMatch, part: JudgedPart) -> int:
     return host if chair.seat in ended.ours else 1 - host
 
 
-def _template(name: str) -> Template:
+def template(name: str) -> Template:
+    """The template of that name, of seats or of all pages."""
     return _environment().get_template(name)
 
 

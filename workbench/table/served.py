@@ -200,8 +200,8 @@ def table_served(
 
 
 @contextmanager
-def pages_over(source: Source, port: int = 0) -> Iterator[str]:
-    """The address of the pages over a source, from which matches are gone on with.
+def pages_over(source: Source, port: int = 0, more: Iterable[BaseRoute] = ()) -> Iterator[str]:
+    """The address of the pages over a source, from which matches are gone on with; and of `more`.
 
     Raises:
         ConfigError: the port cannot be used.
@@ -209,7 +209,7 @@ def pages_over(source: Source, port: int = 0) -> Iterator[str]:
     tables = ServedTables(_HERE)
     pages = tables.pages(source, MATCHES)
     front = application(pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_HERE)])
-    front.routes[:0] = [tables.form(pages), *_OWN]
+    front.routes[:0] = [tables.form(pages), *_OWN, *more]
     tables.front = front
     listening = listen("The page", HOST, port, BACKLOG)
     with serving("The page", listening, lambda started: Server(tables, tables.close, started)):

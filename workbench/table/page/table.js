@@ -1,5 +1,6 @@
 // A seat at a table: what happens comes by long polls, answers go by the page's own forms.
 
+import { asked, wire } from "./choosing.js";
 import { moving } from "./motion.js";
 
 const $ = (id) => document.getElementById(id);
@@ -13,9 +14,6 @@ const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseco
 
 let version = Number(root.dataset.version);
 let begun = Number(root.dataset.begun);
-let typed = "";
-let kind = "";
-let question = "";
 
 function say(line) {
   const item = document.createElement("li");
@@ -35,8 +33,6 @@ function put(name, html) {
   part.innerHTML = html; // the server has escaped it, and the policy runs no script in it
 }
 
-const choices = () => [...document.querySelectorAll(".choice:not(:disabled)")].filter((one) => one.checkVisibility());
-
 // What was opened stays open.
 function replace(id, html) {
   const here = $(id);
@@ -50,56 +46,7 @@ function replace(id, html) {
   }
 }
 
-// Whoever is nowhere else is at the first choice.
-function asked() {
-  const active = document.activeElement;
-  if (active === document.body || !active?.isConnected) choices()[0]?.focus({ preventScroll: true });
-}
-
-// Of many choices one kind at a time; without script all are there.
-function pick(wanted) {
-  const kinds = [...document.querySelectorAll(".kind")];
-  const there = kinds.filter((one) => !one.disabled);
-  const chosen = there.find((one) => one.dataset.kind === wanted) ?? there[0];
-  if (!chosen) return;
-  kind = chosen.dataset.kind;
-  chosen.parentElement.hidden = false;
-  for (const one of kinds) one.setAttribute("aria-pressed", String(one === chosen));
-  for (const one of document.querySelectorAll("fieldset[data-kind]")) one.hidden = one.dataset.kind !== kind;
-}
-
-// Cards and piles that are choices are controls too: what a button shows lies on the table.
-const PILES = [[/^draw/, "unseen"], [/^end the turn/, "middle"]];
-const drawn = (card) => card.querySelector("b").textContent + card.querySelector("use")?.getAttribute("href");
-
-function offered(button) {
-  const face = button.querySelector(".card");
-  const alike = (one) => drawn(one) === drawn(face);
-  if (face) return [...$("board").querySelectorAll(".card")].filter(alike);
-  const pile = PILES.find(([words]) => words.test(button.querySelector("span").textContent));
-  return pile ? [...$("board").querySelectorAll(`[data-part="${pile[1]}"]`)] : [];
-}
-
-function offer() {
-  for (const one of document.querySelectorAll("#board .offered")) {
-    one.classList.remove("offered");
-    one.onclick = null;
-  }
-  for (const button of document.querySelectorAll("#moves .choice:not(:disabled)")) {
-    for (const one of offered(button)) {
-      one.classList.add("offered");
-      one.title = button.querySelector("span").textContent;
-      one.onclick = (event) => { event.stopPropagation(); press(button); };
-    }
-  }
-}
-
-function wire() {
-  offer();
-  const number = document.querySelector("#moves [name=number]")?.value;
-  pick(number === question ? kind : ""); // a new question begins with the lowest kind
-  question = number;
-  for (const one of document.querySelectorAll(".kind")) one.onclick = () => pick(one.dataset.kind);
+function copies() {
   for (const button of document.querySelectorAll(".copy")) {
     button.hidden = false;
     button.onclick = async () => {
@@ -124,6 +71,7 @@ async function show(told) {
   $("board").dataset.seat = told.toAct;
   for (const id of ["headline", "ask", "recap", "side"]) replace(id, told[id]);
   wire();
+  copies();
   asked();
 }
 
@@ -153,45 +101,7 @@ document.addEventListener("submit", (event) => {
   send(event.target, event.submitter).catch(() => { event.target.submit(); });
 });
 
-function press(button) {
-  typed = "";
-  button?.click();
-}
-
-function move(by) {
-  const every = choices();
-  const at = every.indexOf(document.activeElement);
-  every[(at + by + every.length) % every.length]?.focus();
-}
-
-// A number plays the choice of that key at once, or on Enter where more digits could follow.
-document.addEventListener("keydown", (pressed) => {
-  if (pressed.ctrlKey || pressed.metaKey || pressed.altKey) return;
-  if (pressed.target.matches?.("input:not([type=hidden]), select, textarea")) return;
-  const keys = choices().filter((one) => one.form?.id === "moves");
-  if (/^\d$/.test(pressed.key)) {
-    typed += pressed.key;
-    const meant = [...document.querySelectorAll("#moves [data-digits]")].filter((one) => one.dataset.digits.startsWith(typed));
-    if (!meant.length) typed = "";
-    if (meant.length === 1) press(meant[0]);
-    else {
-      const exact = meant.find((one) => one.dataset.digits === typed);
-      pick(exact?.closest("fieldset[data-kind]")?.dataset.kind ?? kind);
-      exact?.focus();
-    }
-  } else if (pressed.key === "h") $("hinting")?.querySelector("button").click();
-  else if (pressed.key === "u") $("undoing")?.querySelector("button").click();
-  else if (pressed.key === "ArrowRight") move(1);
-  else if (pressed.key === "ArrowLeft") move(-1);
-  else {
-    if (pressed.key !== "Enter") typed = "";
-    return;
-  }
-  if (keys.length) pressed.preventDefault();
-});
-
-wire();
-asked();
+copies();
 root.dataset.ready = "yes";
 for (;;) {
   try {

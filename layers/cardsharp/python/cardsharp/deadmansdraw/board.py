@@ -6,7 +6,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from cardsharp.deadmansdraw.actions import Action
+from cardsharp.deadmansdraw.actions import Action, Verb
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card
 from cardsharp.deadmansdraw.events import TurnEnded
 from cardsharp.deadmansdraw.logbook import Ended, state_body
@@ -92,6 +92,13 @@ def _face(action: Action) -> Markup:
     return NOTHING if answer is None or answer.card is None else _drawn(answer.card, "small")
 
 
+def _place(action: Action) -> str:
+    """The draw pile to draw and to leave what an Oracle saw there; what lies open to end a turn."""
+    if action.response is None:
+        return "unseen" if action.verb is Verb.DRAW else "middle"
+    return "unseen" if action.response.card is None else ""
+
+
 def _lists(found: object) -> list[list[str]]:
     return [texts(one) for one in found] if isinstance(found, list | tuple) else [[], []]
 
@@ -164,4 +171,5 @@ BOARD = Board(
     _parts,
     _seen,
     _face,
+    _place,
 )

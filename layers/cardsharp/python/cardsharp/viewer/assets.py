@@ -8,6 +8,7 @@ ASSETS: Mapping[str, str] = {
     "look.css": "text/css; charset=utf-8",
     "viewer.css": "text/css; charset=utf-8",
     "match.js": "text/javascript; charset=utf-8",
+    "offer.js": "text/javascript; charset=utf-8",
     "motion.js": "text/javascript; charset=utf-8",
     "live.js": "text/javascript; charset=utf-8",
     "list.js": "text/javascript; charset=utf-8",

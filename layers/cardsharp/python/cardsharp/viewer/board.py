@@ -28,6 +28,11 @@ def faceless(_action: object) -> Markup:
     return NOTHING
 
 
+def placeless(_action: object) -> str:
+    """Where an action is made that is made nowhere on the table."""
+    return ""
+
+
 class Board(NamedTuple):
     """How a game's table is drawn after a step, from public facts and our own decision in it.
 
@@ -41,6 +46,8 @@ class Board(NamedTuple):
     """The table as a seat sees it: the players' names by seat, whose eyes, and its position."""
     face: Callable[[Any], Markup] = faceless
     """What is drawn on the button of an action beside its name, such as a card."""
+    place: Callable[[Any], str] = placeless
+    """The part that makes an action when it is clicked: for one whose `face` is no card."""
     recap: str = ""
     """The part that stays to be seen when a round is over, such as everybody's hands."""
 
