@@ -18,8 +18,12 @@ import pytest
 from support.cli import Cli, line_with, program
 from support.table import Seat, choices, number
 
+from cardsharp.euchre.actions import PASS, Bid
+from cardsharp.euchre.cards import SUIT_NAMES, parse
+from cardsharp.euchre.table import Table
+from workbench.euchre.terminal import described, other_words
 from workbench.show.exits import Exit
-from workbench.show.screen import SCREEN
+from workbench.show.screen import SCREEN, Choice, matching
 
 WINDOW = (SCREEN, 80)
 """Lines and columns of the smallest terminal."""
@@ -306,3 +310,23 @@ def test_euchre_is_played_by_number_to_its_end(cli: Cli, monkeypatch: pytest.Mon
     assert "Typed at the terminal." in cli("show", "last").out
     for words in (" goes to ", "-- trick for ", "Tricks: you ", "-- The score: you ", "Your card:"):
         assert words in said.out, words
+    seen = said.out + "".join(cli("show", deal["match"]).out for deal in deals[:9])
+    for words in (
+        r"\d order up\b",
+        r": (pick|order) up\b",
+        r" order up and go alone",
+        r"name hearts",
+    ):
+        assert re.search(words, seen), words
+    assert not re.search(r"^\w+: (clubs|diamonds|hearts|spades)\b", seen, re.MULTILINE)
+
+
+def test_bids_of_euchre_are_typed_as_they_are_said_or_by_their_suit() -> None:
+    """Of "hearts" it need not be said that it is not to go alone."""
+    turned, hearts = Table(parse("9H")), SUIT_NAMES.index("hearts")
+    alone = Bid(hearts, alone=True)
+    for words, bid in (("hearts", Bid(hearts)), ("order", None), ("go alone", alone)):
+        bids = (PASS, Bid(hearts), alone)
+        there = [Choice("", described(one, turned), one, other_words(one)) for one in bids]
+        found = [one.action for one in matching(words, there)]
+        assert found == ([bid] if bid else [*bids[1:]])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import RenderableType
 
-from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.actions import Action, Bid, Discard, Play, Question
 from cardsharp.euchre.cards import (
     RANK_NAMES,
     SUIT_LETTERS,
@@ -77,7 +77,7 @@ class Terminal(Screen[Match, Position, Action]):
     def choices(self, position: Position) -> Sequence[Choice[Action]]:
         """The legal answers, by number."""
         return [
-            Choice(str(number), described(action), action, other_words(action))
+            Choice(str(number), described(action, position.table), action, other_words(action))
             for number, action in enumerate(position.choices, 1)
         ]
 
@@ -100,14 +100,14 @@ class Terminal(Screen[Match, Position, Action]):
             *(one.action.card for one in choices if isinstance(one.action, kind)),
         }
         cards = [kind(card) for card in sorted(hand, key=lambda card: (card & 3, -card))]
-        every = [allowed.get(one) or Choice(described(one), described(one), one) for one in cards]
+        every = [allowed.get(one) or Choice(shown(one.card), shown(one.card), one) for one in cards]
         return [ChoiceGroup(asked, every, {one.key for one in every if one.action not in allowed})]
 
     def told(self, before: Match, action: Action, after: Match) -> ScreenMove:
         """What was bid or played, who took the trick, how the deal ended."""
         now = turn(before.now.deal.table)
         ended = after.deals[len(before.past)]
-        lines = [] if now is None else [*self._said(ended, now.seat, action)]
+        lines = [] if now is None else [*self._said(before.now, ended, now.seat, action)]
         if after.now is before.now or (len(after.past) == len(before.past) and not after.is_over):
             return ScreenMove(lines)
         self._deals += 1
@@ -116,12 +116,12 @@ class Terminal(Screen[Match, Position, Action]):
         shown = seen_by(ended.deal, ended.seat(self.you))
         return ScreenMove([*lines, *self._ending(ended)], closes=True, shown=shown)
 
-    def _said(self, dealt: Dealt, seat: int, action: Action) -> Iterator[str]:
+    def _said(self, before: Dealt, dealt: Dealt, seat: int, action: Action) -> Iterator[str]:
         name, table = self._at(dealt, seat), dealt.deal.table
         if isinstance(action, Discard) and name != _CHAIRS[0]:
             yield f"{name}: lays a card aside"
             return
-        yield f"{name}: {described(action)}"
+        yield f"{name}: {described(action, before.deal.table)}"
         call = table.call
         if isinstance(action, Bid) and call is not None and call.picks_up:
             yield f"-- {shown(table.turn_card)} goes to {self._at(dealt, DEALER)}"
@@ -167,20 +167,15 @@ def hand(position: Position) -> str:
     return "  ".join(map(shown, cards))
 
 
-def described(action: Action) -> str:
+def described(action: Action, table: Table) -> str:
     """A choice in words."""
-    match action:
-        case Discard(card) | Play(card):
-            return shown(card)
-        case Defend(alone):
-            return "alone" if alone else "together"
-    return str(action)
+    return shown(action.card) if isinstance(action, Discard | Play) else table.spoken(action)
 
 
 def other_words(action: Action) -> str:
-    """What else a card may be called, such as jh or jack of hearts."""
+    """What else it may be called: a card jh or jack of hearts, a bid by its suit."""
     if not isinstance(action, Discard | Play):
-        return ""
+        return str(action)
     rank, suit = rank_of(action.card), action.card & 3
     short = f"{RANK_NAMES[rank]}{SUIT_LETTERS[suit]}"
     return f"{short} {RANK_NAMES[rank]} {_RANKS[rank]} of {SUIT_NAMES[suit]}"

@@ -158,7 +158,7 @@ def matching(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]:
     if text.isascii() and text.isdecimal():
         return [one for one in choices if one.key == text]
     words = words_of(text)
-    exact = [one for one in choices if words_of(one.name) == words]
+    exact = [one for one in choices if words and words in map(words_of, (one.name, one.also))]
     if exact or not words:
         return exact
     whole = [one for one in choices if set(words) <= set(one.words)]

@@ -5,6 +5,9 @@ from enum import StrEnum
 
 from cardsharp.euchre.cards import SUIT_NAMES, Card, Suit, name
 
+_DEALERS = 3
+"""The number of the dealer's first bid."""
+
 
 class Question(StrEnum):
     """The four decisions of the game."""
@@ -26,6 +29,17 @@ class Bid:
         if self.suit is None:
             return "pass"
         return SUIT_NAMES[self.suit] + (" alone" if self.alone else "")
+
+    def spoken(self, number: int) -> str:
+        """What is said at a table for it, as the bid of that number of a deal, from 0.
+
+        In the first round, of four bids, the turned suit is called, by the dealer at last.
+        """
+        if self.suit is None:
+            return str(self)
+        named = f"name {SUIT_NAMES[self.suit]}"
+        called = named if number > _DEALERS else "pick up" if number == _DEALERS else "order up"
+        return called + (" and go alone" if self.alone else "")
 
 
 PASS = Bid()

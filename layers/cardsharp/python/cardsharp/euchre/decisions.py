@@ -43,10 +43,10 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Aske
         hand = _shown(told, place) if step.ours is None else _kept(step.ours)
         if hand is not None:
             position = _position(hand, one)
-            thought = step.ours or Thought(seat=seat, turn=step.turn, action=str(one.action))
-            yield Asked(
-                replace(step, ours=thought), position, {one: str(one) for one in position.choices}
-            )
+            spoken = one.table.spoken
+            thought = step.ours or Thought(seat=seat, turn=step.turn, action=spoken(one.action))
+            named = {choice: spoken(choice) for choice in position.choices}
+            yield Asked(replace(step, ours=thought), position, named)
 
 
 def _kept(thought: Thought) -> list[Card] | None:

@@ -67,16 +67,18 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
     table = Table(parse_card(turned) if isinstance(turned, str) else DECK[0])
     for move in moves:
         question, seat, action = asked_of(event_of(move))
+        spoken, ours = table.spoken(action), move.intent
+        thought = None if ours is None else _spoken(thought_of(ours), table)
         table = table.after(seat, action)
         # Which card the dealer laid aside is nobody else's business.
-        hidden = question is Question.DISCARD and move.intent is None
+        hidden = question is Question.DISCARD and ours is None
         yield Step(
             sequence=move.sequence,
             turn=move.sequence + 1,
             seat=seat,
-            happened="discard" if hidden else str(action),
+            happened="discard" if hidden else spoken,
             state={"turnCard": turned, **open_state(table)},
-            ours=None if move.intent is None else thought_of(move.intent),
+            ours=thought,
         )
 
 
@@ -86,7 +88,7 @@ def open_state(table: Table, first: int = 0) -> dict[str, object]:
     Seats are counted from `first` on.
     """
     call = table.call
-    bids = [(number % len(SEATS), str(bid)) for number, bid in enumerate(table.bids)]
+    bids = [(number % len(SEATS), bid.spoken(number)) for number, bid in enumerate(table.bids)]
     tricks = [[(seat, name(card)) for seat, card in trick] for trick in table.tricks]
 
     def counted(told: Iterable[tuple[int, str]]) -> list[list[object]]:
@@ -134,3 +136,15 @@ def thought_of(entry: Body) -> Thought:
     seen = {part: entry[part] for part in ("question", "hand", "worlds") if part in entry}
     named = {"action": entry.get("answer"), "decisionMs": entry.get("decision_ms")}
     return parse(Thought, {**entry, **named, "options": options, "position": seen})
+
+
+def _spoken(thought: Thought, table: Table) -> Thought:
+    """The same with bids as they are said at a table; the log calls them by their suits."""
+    bids = [Bid(suit, alone) for suit in SUITS for alone in (False, True)]
+    said = {str(bid): table.spoken(bid) for bid in bids}
+    options = [
+        one.model_copy(update={"action": said.get(one.action, one.action)})
+        for one in thought.options
+    ]
+    action = said.get(thought.action, thought.action)
+    return thought.model_copy(update={"action": action, "options": tuple(options)})

@@ -74,6 +74,10 @@ class Table:
         last = self.bids[-1]
         return Call(len(self.bids) - 1, self.bids[-1].suit, last.alone)
 
+    def spoken(self, action: Action) -> str:
+        """What is said or done at a table for an action, made now."""
+        return action.spoken(len(self.bids)) if isinstance(action, Bid) else str(action)
+
     @property
     def trump(self) -> Suit | None:
         """The suit that was called."""
