@@ -61,6 +61,8 @@ def cup(cli: Cli, folder: Path, *options: str) -> str:
 def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Path) -> None:
     """By hand and from a CSV file, all of it or nothing; what is wrong is said in a sentence."""
     folder = str(tmp_path / "cup")
+    proposed = cli("contest", "new", "--teams", "2", "--minutes", "9").out
+    assert "Create it by: cardsharp contest new NAME --format " in proposed
     assert "double-elimination, 5 matches" in cli("contest", "new", folder).out
     assert cli("contest", "new", folder).code == 2
     told = cli("contest", "teams", "add", folder, "[Goal] Diggers").out

@@ -37,6 +37,9 @@ from cardsharp.viewer.base import Site
 DEEDS = ("step", "step", "crash", "rule", "withdraw", "rename", "enter", "undo")
 """What may happen in a contest, most often that it goes on."""
 
+LARGE = {form: cases(12, every=24 if form in ("ladder", "round-robin") else 64) for form in FORMATS}
+"""Of how many teams a contest is at most: all against all has as many matches as their square."""
+
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
 
 
@@ -218,20 +221,16 @@ def founded(teams: int, **settings: Any) -> Records:  # noqa: ANN401 - of `Setti
     return records
 
 
-@given(
-    data=st.data(),
-    form=st.sampled_from(sorted(FORMATS)),
-    teams=st.integers(2, 12),
-    seats=st.integers(2, 8),
-)
+@given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), seats=st.integers(2, 8))
 @settings(max_examples=cases(40, every=1000), deadline=None)
 def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
-    data: st.DataObject, form: str, teams: int, seats: int
+    data: st.DataObject, form: str, seats: int
 ) -> None:
     """Rulings, withdrawals, late entries, undoing and crashes in any order, also after its end.
 
     Its places follow from what is on record: a director that knows nothing finds the same.
     """
+    teams = data.draw(st.integers(2, LARGE[form]))
     records = founded(teams, format=form, matches=1, most=3, seats=seats)
     tables, organiser = FakeTables(), Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
     director = Director(records, tables)
@@ -300,14 +299,14 @@ def until(last: int, records: Records) -> list[Result]:
     return [one for one in records.results() if one.round <= last]
 
 
-@given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), teams=st.integers(2, 12))
+@given(data=st.data(), form=st.sampled_from(sorted(FORMATS)))
 @settings(max_examples=cases(20, every=1000), deadline=None)
 def test_whatever_happens_after_a_freeze_changes_no_byte_until_it_is_revealed(
-    data: st.DataObject, form: str, teams: int
+    data: st.DataObject, form: str
 ) -> None:
     """Round by round each becomes what it is, and in the end the page is the unfrozen one."""
     records, tables, clock = (
-        founded(teams, format=form, matches=1, most=3),
+        founded(data.draw(st.integers(2, LARGE[form])), format=form, matches=1, most=3),
         FakeTables(),
         HandClock(),
     )

@@ -1,7 +1,8 @@
 """`cardsharp contest`: found a contest, look at it, decide in it; its other commands lie beside."""
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +28,7 @@ from workbench.cli.contest_play import organise, practice, run_
 from workbench.cli.contest_teams import teams
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
 from workbench.contest.entering import founded
-from workbench.contest.planning import KINDS, proposals
+from workbench.contest.planning import KINDS, Proposal, proposals
 from workbench.contest.showing import (
     MEETING_COLUMNS,
     RESULT_COLUMNS,
@@ -84,11 +85,30 @@ class NewOptions:
     """Matches of a pairing, an odd number but at tables; more only while it is level."""
     timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 7.0
     """Seconds that a turn may take."""
+    teams: Annotated[int | None, Parameter(validator=validators.Number(gte=2, lte=64))] = None
+    """Take the format and the matches of a pairing that suit so many teams best."""
+    minutes: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 180
+    """How long it may take, with --teams."""
 
 
 @contest.command
-def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where = HERE) -> None:
-    """Create a contest in a new folder, or in a deployed stack; its name tags its matches."""
+def new(
+    folder: Folder | None = None, /, *, options: NewOptions = NewOptions(), where: Where = HERE
+) -> None:
+    """Create a contest in a new folder, or in a deployed stack; its name tags its matches.
+
+    With --teams it proposes a format, and creates that one only where a FOLDER is named.
+    """
+    if options.teams is not None:
+        found = _proposed(options.teams, options.minutes)
+        print_table(_kinds(found, options.minutes))
+        options = replace(options, format=found[0].format, matches=found[0].matches)
+    if folder is None:
+        if options.teams is None:
+            raise ConfigError("Name the contest's folder, as in `cardsharp contest new cup`.")
+        kind = f"--format {options.format} --matches {options.matches}"
+        results().print(f"Create it by: cardsharp contest new NAME {kind}", soft_wrap=True)
+        return
     name = name_of(folder)
     settings = founded(
         name, options.format, options.matches, options.timeout, options.game, options.seats
@@ -132,14 +152,31 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
             known = [row.rating for row in ladder(records) if row.rating is not None]
         if len(known) < 2:  # noqa: PLR2004 - nobody meets anybody
             raise ConfigError(f"Nobody has practised in {folder}; give --teams instead.")
-    number = len(known) or teams
+    found = _proposed(len(known) or teams, minutes, match_seconds, spread, known)
+    if as_json:
+        print_json(_kinds(found, minutes))
+    else:
+        print_table(_kinds(found, minutes))
+
+
+def _proposed(
+    teams: int,
+    minutes: float,
+    match_seconds: float = 60,
+    spread: float = 100,
+    known: Sequence[Rating] = (),
+) -> list[Proposal]:
+    """Each kind of contest, those that fit first, and of them those that the best team wins."""
     found = []
     with Bar(KINDS, "simulating contests") as bar:
-        for one in proposals(number, match_seconds, spread, known):
+        for one in proposals(teams, match_seconds, spread, known):
             found.append(one)
             bar.advance(1)
-    found.sort(key=lambda one: (one.minutes > minutes, -one.best_wins, one.minutes))
-    rows: list[Cells] = [
+    return sorted(found, key=lambda one: (one.minutes > minutes, -one.best_wins, one.minutes))
+
+
+def _kinds(found: Sequence[Proposal], minutes: float) -> list[Cells]:
+    return [
         {
             "format": one.format,
             "matches a pairing": one.matches,
@@ -149,10 +186,6 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
         }
         for one in found
     ]
-    if as_json:
-        print_json(rows)
-    else:
-        print_table(rows)
 
 
 _STATES = {Stage.OPEN: "has not begun", Stage.BEGUN: "goes on", Stage.OVER: "over"}

@@ -77,10 +77,13 @@ class Rating:
         return f"{self.value:,.0f} ± {self.margin:,.0f}"
 
 
-def rating_of(met: Iterable[tuple[float, PairScore]], *, tempered: bool = True) -> Rating:
+def rating_of(
+    met: Iterable[tuple[float, PairScore]], *, tempered: bool = True, near: float | None = None
+) -> Rating:
     """The rating of a player by its scores against opponents of those ratings.
 
-    Each score is tempered first, unless the caller has seen to it that none is infinite.
+    Each score is tempered first, unless the caller has seen to it that none is infinite. It is
+    looked for first where it may be `near`.
 
     Raises:
         ValueError: it has met nobody.
@@ -90,14 +93,19 @@ def rating_of(met: Iterable[tuple[float, PairScore]], *, tempered: bool = True) 
         raise ValueError("Nobody was met.")
     low = min(rating for rating, _ in scores) - _FARTHEST
     high = max(rating for rating, _ in scores) + _FARTHEST
-    while high - low > _STILL / 2:
-        middle = (low + high) / 2
-        expected = fsum(score.pairs * share_at(middle - rating) for rating, score in scores)
-        if expected < fsum(score.points for _, score in scores):
-            low = middle
-        else:
-            high = middle
-    return Rating(low, NORMAL_95 * _standard_error(low, scores))
+    at = (low + high) / 2 if near is None else near
+    points = fsum(score.points for _, score in scores)
+    while True:
+        shares = [(score.pairs, share_at(at - rating)) for rating, score in scores]
+        missing = points - fsum(pairs * share for pairs, share in shares)
+        low, high = (at, high) if missing > 0 else (low, at)
+        slope = fsum(pairs * share * (1 - share) for pairs, share in shares) / _LOGIT
+        step = missing / slope if slope else high - low
+        if not low < at + step < high:
+            step = (low + high) / 2 - at
+        at += step
+        if abs(step) < _STILL / 2:
+            return Rating(at, NORMAL_95 * _standard_error(at, scores))
 
 
 def _standard_error(own: float, scores: Iterable[tuple[float, PairScore]]) -> float:
@@ -127,7 +135,7 @@ def ratings_of(
         before = dict(values)
         for name, scores in met.items():
             opponents = [(values[other], score) for other, score in scores.items()]
-            found[name] = rating_of(opponents, tempered=tempered)
+            found[name] = rating_of(opponents, tempered=tempered, near=values[name])
             values[name] = found[name].value
         moved = any(abs(values[name] - before[name]) > _STILL for name in met)
     shift = MEAN - fmean(values.values())

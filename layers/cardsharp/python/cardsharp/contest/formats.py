@@ -1,7 +1,8 @@
 """What a format of a contest answers, and which there are: each enters itself by its name."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self, TypeVar
 
@@ -130,32 +131,46 @@ class DrawnFormat(OpenFormat):
     def pairings(self, teams: Sequence[Team], decided: Decisions) -> Pairings:
         """Every pairing that is known by now."""
         known: Pairings = ()
+        last: Pairings = ()
+        before = [_by_round(one) for one in self.drawn]
         for number in range(1, (self.number_of_rounds(len(self.there(teams, 1))) or 0) + 1):
-            if any(pairing.key not in decided for pairing in known):
+            if any(pairing.key not in decided for pairing in last):
                 break
+            ended = [(one, _told(decided[one.key])) for one in last]
+            before = [one for one in before if one[number - 1] == ended]
             there = self.there(teams, number)
-            known += self._again(number, there, known, decided) or (
+            last = _again(before, number, there) or (
                 self.draw(number, there, known, decided) if self.draws else ()
             )
+            known += last
         return known
-
-    def _again(
-        self, number: int, teams: Sequence[Team], known: Sequence[Pairing], decided: Decisions
-    ) -> Pairings:
-        """A round of these teams as it was drawn after the same; nothing where it never was."""
-        now = [(one, _told(decided[one.key])) for one in known]
-        for drawn in self.drawn:
-            found = tuple(one for one, _ in drawn if one.round == number)
-            before = [(one, _told(end)) for one, end in drawn if one.round < number]
-            if now == before and all(set(one.teams) <= set(teams) for one in found):
-                return found
-        return ()
 
     @abstractmethod
     def draw(
         self, number: int, teams: Sequence[Team], known: Pairings, decided: Decisions
     ) -> Pairings:
         """The pairings of the round of that number, of the teams that are there."""
+
+
+_Ended = list[tuple[Pairing, tuple[Decision | None, Sequence[float]]]]
+"""Pairings, each with all that is known of how it ended."""
+
+
+def _by_round(drawn: Drawn) -> defaultdict[int, _Ended]:
+    """What was drawn, by the numbers of its rounds."""
+    found: defaultdict[int, _Ended] = defaultdict(list)
+    for one, end in drawn:
+        found[one.round].append((one, _told(end)))
+    return found
+
+
+def _again(before: Sequence[Mapping[int, _Ended]], number: int, teams: Sequence[Team]) -> Pairings:
+    """A round of these teams as it was drawn after the same; nothing where it never was."""
+    for drawn in before:
+        found = tuple(one for one, _ in drawn.get(number, ()))
+        if all(set(one.teams) <= set(teams) for one in found):
+            return found
+    return ()
 
 
 def _told(end: Decision | None) -> tuple[Decision | None, Sequence[float]]:
