@@ -9,6 +9,7 @@ import pytest
 from support.euchre_api import Service, memory_store
 from support.euchre_direct import direct_player
 from support.euchre_random import play_deal, thinking
+from support.size import cases
 from world.clock import StillClock
 from world.faults import CRASHES, FaultPlan, Faulty, Kind
 
@@ -56,19 +57,20 @@ def normal(seed: int) -> tuple[Deal, int]:
     return deal, len(plan.steps)
 
 
-@pytest.mark.parametrize(
-    "kinds",
-    [
-        *((kind,) for kind in (*CRASHES, Kind.THROTTLED, Kind.RESPONSE_LOST, Kind.CONFLICT)),
-        # The call after the one that failed is the first of the next attempt.
-        (Kind.THROTTLED, Kind.RESPONSE_LOST),
-    ],
-)
+BEFALLEN = [
+    *((kind,) for kind in (*CRASHES, Kind.THROTTLED, Kind.RESPONSE_LOST, Kind.CONFLICT)),
+    # The call after the one that failed is the first of the next attempt.
+    (Kind.THROTTLED, Kind.RESPONSE_LOST),
+]
+"""What befalls calls of the store; in the sample each call suffers two of them."""
+
+
+@pytest.mark.parametrize("kinds", BEFALLEN)
 def test_a_fault_before_or_after_any_store_call_changes_no_answer(kinds: tuple[Kind, ...]) -> None:
     """A client asks a service that died once more: the new process goes on from what is stored."""
     expected, calls = normal(DEALING)
     dies = kinds[0] in CRASHES
-    for number in range(calls):
+    for number in range(BEFALLEN.index(kinds) % 3, calls, cases(3, every=1)):
         deal, service, _, deaths = play(DEALING, dict(enumerate(kinds, number)))
         assert deal == expected, number
         assert service.diary.faults == [], number
@@ -79,7 +81,7 @@ def test_a_fault_before_or_after_any_store_call_changes_no_answer(kinds: tuple[K
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_store_that_fails_for_good_leaves_every_answer_legal(seed: int) -> None:
     """From any call on: the coordinator refuses nothing, and every trouble is written down."""
-    for start in range(0, normal(seed)[1], 2):  # every other one, for time's sake
+    for start in range(0, normal(seed)[1], cases(4, every=1)):
         assert play(seed, {start: Kind.DOWN})[1].diary.troubles
 
 

@@ -222,7 +222,7 @@ def founded(teams: int, **settings: Any) -> Records:  # noqa: ANN401 - of `Setti
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), seats=st.integers(2, 8))
-@settings(max_examples=cases(40, every=1000), deadline=None)
+@settings(max_examples=cases(25, every=1000), deadline=None)
 def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
     data: st.DataObject, form: str, seats: int
 ) -> None:
@@ -300,7 +300,7 @@ def until(last: int, records: Records) -> list[Result]:
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)))
-@settings(max_examples=cases(20, every=1000), deadline=None)
+@settings(max_examples=cases(10, every=1000), deadline=None)
 def test_whatever_happens_after_a_freeze_changes_no_byte_until_it_is_revealed(
     data: st.DataObject, form: str
 ) -> None:

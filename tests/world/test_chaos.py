@@ -28,7 +28,7 @@ SMALL = replace(NIGHT, matches=3, at_once=3, every=5, rate=0.08)
 
 @pytest.mark.parametrize(
     ("home", "matches", "turn"),
-    [(HOME, 6, 20), (HOME, 6, 7), pytest.param(CLOUD, 3, 20, marks=pytest.mark.slow)],
+    [(HOME, 4, 20), (HOME, 4, 7), pytest.param(CLOUD, 3, 20, marks=pytest.mark.slow)],
 )
 def test_no_promise_is_broken_whatever_fails(home: str, matches: int, turn: float) -> None:
     wish = replace(SMALL, turn=turn, at_once=3 if turn > 7 else 2, opponent=(0.5, turn / 2))
