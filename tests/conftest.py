@@ -4,12 +4,14 @@ import gc
 import signal
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import botocore.session
 import pytest
 from hypothesis import settings
 from support.arena import running_arena
 from support.arena_cloud import Opened, in_cloud
+from support.cli import Cli, clean
 
 from workbench.cloud.emulator import Emulator
 
@@ -29,6 +31,19 @@ def emulator() -> Iterator[Emulator]:
     """The cloud's services in a process of their own; shared, each test with tables of its own."""
     with Emulator() as running:
         yield running
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Where our program keeps its data; a module may have another."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Path) -> Cli:
+    """The program, in this process, with a data folder of its own and no settings."""
+    clean(monkeypatch, home)
+    return Cli(capsys)
 
 
 @pytest.fixture(scope="module", params=["home", pytest.param("cloud", marks=pytest.mark.slow)])

@@ -18,7 +18,7 @@ import requests
 from kuhn.rules import CARDS, Action, Said, State, gains, options
 from kuhn.strategies.optimum import BOLD, chances
 from pettingzoo.test import api_test
-from support.cli import Cli, clean
+from support.cli import Cli
 from support.cloud_clock import FakeClock
 from support.games import SAMPLED, mount_samples
 
@@ -49,15 +49,9 @@ def mounted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def cli(
-    mounted: None,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> Cli:
+def cli(mounted: None, cli: Cli) -> Cli:
     del mounted
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
+    return cli
 
 
 @pytest.fixture

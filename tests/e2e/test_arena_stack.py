@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.aws_build import native_build
-from support.cli import Cli, clean, line_with, program
+from support.cli import Cli, line_with, program
 from support.contest_stores import contests_in
 
 from cardsharp.access import Credentials
@@ -55,16 +55,10 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
 
 
 @pytest.fixture
-def cli(
-    deployed: Deployed,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
+def cli(deployed: Deployed, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     for name, value in deployed[0].environment.items():
         monkeypatch.setenv(name, value)
-    return Cli(capsys)
+    return cli
 
 
 def test_an_arena_alone_is_looked_at_and_its_directors_letters_are_sent_again(

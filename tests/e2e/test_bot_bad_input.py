@@ -121,7 +121,8 @@ def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while
             record["body"] for record in cast("Any", invocation.event).get("Records", ())
         )
 
-    matches = [arena.create_match([ALICE, ALICE]) for _ in range(2)]
+    short = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
+    matches = [arena.create_match([ALICE, ALICE], drawPile=short) for _ in range(2)]
     given = {"CARDSHARP_QUEUE": "memory:poisoned", "CARDSHARP_STRATEGY": "steady"}
     with (
         settings(tmp_path, arena.url, **given) as assembly,

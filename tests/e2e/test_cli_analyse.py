@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from nim.rules import Action, State
-from support.cli import Cli, clean
+from support.cli import Cli
 from support.games import GAMES, NIM
 from support.played import AT, Decides, Kept, kept, played
 from support.recorded import SAMPLE, looks
@@ -53,11 +53,10 @@ def nim() -> Kept:
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, NIM))
-    clean(monkeypatch, tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    return Cli(capsys)
+    return cli
 
 
 def logged(folder: Path, *matches: Kept) -> str:

@@ -26,12 +26,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Path) -> Cli:
-    clean(monkeypatch, home)
-    return Cli(capsys)
-
-
 def listed(cli: Cli) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = cli("matches", "--json").json()
     return found

@@ -32,12 +32,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Path) -> Cli:
-    clean(monkeypatch, home)
-    return Cli(capsys)
-
-
 def kept(cli: Cli, game: str) -> str:
     """A kept match of that game: in Euchre the match's first deal."""
     found = [one for one in cli("matches", "--json").json() if one["header"]["game"] == game]

@@ -80,7 +80,9 @@ def test_ctrl_c_while_modules_are_imported_shows_no_traceback(
     assert (done.returncode, done.stderr) == (code, said)
 
 
-def test_why_shows_its_whole_table(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_told_fits_into_its_columns_whole_and_without_spaces_at_the_ends(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert cli("play", "--seed", "4").code == 0
     for width, cards in ((80, "50"), (120, "50 cards")):
         monkeypatch.setenv("COLUMNS", str(width))
@@ -92,12 +94,6 @@ def test_why_shows_its_whole_table(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
         unseen = next(line for line in lines if line.startswith("unseen"))
         assert unseen.rstrip().endswith(f"98765   {cards}")
         assert any(line.split()[:4] == [">", "Draw", "50.4", "%"] for line in lines)
-
-
-def test_what_is_piped_fits_into_its_columns_without_spaces_at_the_ends(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert cli("play", "--seed", "4").code == 0
     for columns in ("60", ""):
         monkeypatch.setenv("COLUMNS", columns)
         if not columns:
@@ -131,7 +127,6 @@ def test_a_shell_completes_commands_and_options(cli: Cli) -> None:
         [bash], input=f"{script}\n{asked}", capture_output=True, text=True, check=False
     )
     assert told.stdout == "duel\n"
-    assert "#compdef cardsharp" in cli("completion", "zsh").out
     assert "complete -c cardsharp" in cli("completion", "fish").out
 
 

@@ -1,8 +1,8 @@
 """A frozen contest at its arena, at home and in the cloud: who sees what of it."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -107,14 +107,13 @@ def at_home(folder: Path, clock: HandClock) -> Iterator[Place]:
 
 
 @contextmanager
-def in_the_cloud(folder: Path, clock: HandClock) -> Iterator[Place]:
-    with Emulator() as emulator:
-        table = new_table(emulator, write_players(folder))
-        contests = contests_in(table, emulator.client("dynamodb"))
-        records = entered(contests.found(SETTINGS))
-        with in_cloud(emulator)(folder, table=table, public=True, clock=clock) as (arena, client):
-            arena._arena.show(ContestPages(lambda: contests, clock))
-            yield records, arena.url, client
+def in_the_cloud(folder: Path, clock: HandClock, emulator: Emulator) -> Iterator[Place]:
+    table = new_table(emulator, write_players(folder))
+    contests = contests_in(table, emulator.client("dynamodb"))
+    records = entered(contests.found(SETTINGS))
+    with in_cloud(emulator)(folder, table=table, public=True, clock=clock) as (arena, client):
+        arena._arena.show(ContestPages(lambda: contests, clock))
+        yield records, arena.url, client
 
 
 def hidden_from_spectators(cup: Cup, known: list[str], later: list[str]) -> None:
@@ -138,14 +137,15 @@ def hidden_from_bob(cup: Cup, known: list[str], later: list[str]) -> None:
     assert {one["_id"] for one in cup.client.get("/api/matches", BOB).json()} >= own
 
 
-@pytest.mark.parametrize("home", [at_home, in_the_cloud])
+@pytest.mark.parametrize("is_at_home", [True, False], ids=["home", "cloud"])
 def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_it(
-    tmp_path: Path, home: Callable[[Path, HandClock], AbstractContextManager[Place]]
+    tmp_path: Path, emulator: Emulator, is_at_home: bool
 ) -> None:
     """Everybody else is answered byte for byte the same, on every path, until it is revealed."""
     clock = HandClock()
+    home = at_home(tmp_path, clock) if is_at_home else in_the_cloud(tmp_path, clock, emulator)
     with (
-        home(tmp_path, clock) as (records, url, client),
+        home as (records, url, client),
         ArenaClient(url, Credentials(ADMIN, ADMIN_PASSWORD)) as organiser,
     ):
         cup = Cup(records, client, organiser, clock)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from boto3.session import Session
-from support.cli import Cli, clean
+from support.cli import Cli
 from support.cloud_benches import moto_client
 from support.contest_stores import contests_in
 
@@ -69,19 +69,12 @@ def stack() -> Iterator[Deployed]:
 
 
 @pytest.fixture
-def cli(
-    stack: Deployed,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> Cli:
+def cli(cli: Cli, stack: Deployed, monkeypatch: pytest.MonkeyPatch) -> Cli:
     del stack
-    clean(monkeypatch, tmp_path / "data")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
-    made = Cli(capsys)
-    assert made("contest", "new", "cup", "-n", "1", *STACK).code == 0
-    return made
+    assert cli("contest", "new", "cup", "-n", "1", *STACK).code == 0
+    return cli
 
 
 def test_teams_are_entered_where_the_arena_looks(cli: Cli, stack: Deployed, tmp_path: Path) -> None:

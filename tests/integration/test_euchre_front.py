@@ -82,7 +82,7 @@ def test_a_game_over_http_is_the_game_in_this_process() -> None:
         RemotePlayer(front.url) as remote,
         RemotePlayer(f"{front.url}/") as other,
     ):
-        for seed in range(2):
+        for seed in range(cases(1, every=5)):
             inside = game(rules, rules, seed)
             shared = remote.seated((0, 2))
             assert game(shared, shared, seed) == inside

@@ -20,7 +20,7 @@ import pytest
 from support.arena import ADMIN, Client, running_arena
 from support.blef import Client as Blef
 from support.blef import StartedGame
-from support.cli import Cli, clean
+from support.cli import Cli
 from support.cloud_clock import FakeClock
 from support.euchre_api import Service as Euchre
 from support.euchre_dealt import Messages
@@ -42,10 +42,9 @@ PLAYERS = ArenaConfig().players
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path)
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("CARDSHARP_PASSWORD", WORDS[TEAM])
-    return Cli(capsys)
+    return cli
 
 
 def unpacked(version: str, name: str, folder: Path) -> Path:
@@ -100,7 +99,7 @@ def test_a_match_log_of_every_version_is_shown_and_gets_another_match(
     assert "57 : 52" in shown.out
     with running_arena(tmp_path, players=PLAYERS) as (arena, _):
         playing = ("practice", "--url", arena.url, "--user", TEAM, "--opponent", "dummy")
-        assert cli(*playing, "--strategy", "steady").code == 0
+        assert cli(*playing, "--strategy", "steady", "--draw-pile", "Key3,Map5,Hook4").code == 0
     assert len(json.loads(cli("matches", "--json").out)) == 2
 
 

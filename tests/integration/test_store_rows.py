@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, clean
+from support.cli import Cli
 from support.cloud_benches import known
 from support.cloud_clock import START, FakeClock
 from support.euchre_api import Service
@@ -29,12 +29,6 @@ SAMPLE = Path(__file__).parents[1] / "samples" / "match_log_v1.db.xz"
 
 OLD = "6b02cce1a0e6aea65b5ee74b"
 TTL = timedelta(hours=1)
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path)
-    return Cli(capsys)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, running_arena
-from support.cli import Cli, clean
+from support.cli import Cli
 from support.stored import any_match
 
 from cardsharp.cloud.adapters import build_log
@@ -37,12 +37,6 @@ def log(tmp_path: Path) -> Iterator[SqliteLog]:
         keep_match(replace(record, match_id=name), moves, log)
     yield log
     log.close()
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 @pytest.fixture

@@ -166,7 +166,7 @@ def test_a_sequential_test_ends_sooner() -> None:
     """Of each the pairs that it took."""
     number = []
     for less_luck in (True, False):
-        tested = Sequential(Sprt(elo1=50))
+        tested = Sequential(Sprt(elo1=100))
         run(replace(PLAN, second="draw-3", pairs=100, less_luck=less_luck), tested=tested)
         assert tested.ended
         number.append(tested.number)
