@@ -125,8 +125,8 @@ def test_a_contest_is_not_over_while_its_organiser_acts(
     """What was decided during the last step counts, and what follows from it is played."""
     director, keep, ruled = Director(records, FakeTables()), records.keep, list[Result]()
 
-    def kept(results: list[Result]) -> None:
-        keep(results)
+    def kept(results: list[Result], aside: list[Result]) -> None:
+        keep(results, aside)
         if not ruled and all(one.decided for one in results):
             ruled.append(results[0])
             desk = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
@@ -256,10 +256,35 @@ def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
         elif result.ruled is not None:
             assert {*result.teams} & gone.keys()
     assert not [one for one in tables.made if one.score is None]
+    listed = [match for one in records.listed() for match in one.matches]
+    assert sorted(listed) == [one.id for one in tables.made], "what counts no more is kept"
     records.keep([])
     again = Director(records, tables)
     assert any(again.step() for _ in range(400))
     assert (records.results(), records.table()) == (results, table)
+
+
+def test_a_ruling_after_which_others_meet_is_refused_where_nothing_is_to_be_played_anew() -> None:
+    """Else what was played before is listed as what does not count, until that is undone."""
+    records = founded(4)
+    desk = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    director = Director(records, FakeTables())
+    assert any(director.step() for _ in range(400))
+    before = records.results()
+    first, last = before[0], before[-1]
+    (loser,) = {*first.teams} - {first.winner}
+    with pytest.raises(ConfigError, match=r"pairing 3, 4.* Leave --no-replay out"):
+        desk.rule(first.pairing, loser, "appeal", replay=False)
+    desk.rule(last.pairing, last.teams[0], "appeal", replay=False)
+    desk.undo()
+    desk.rule(first.pairing, loser, "appeal")
+    assert any(director.step() for _ in range(400))
+    assert {one.pairing for one in records.aside()} >= {"3", "4"}
+    assert "<b>Does not count:</b>" in page(Site("Arena"), records)
+    desk.undo()
+    assert any(director.step() for _ in range(400))
+    assert records.results() == before
+    assert records.aside()
 
 
 def test_what_an_organiser_has_done_is_listed_and_taken_back_in_turn() -> None:

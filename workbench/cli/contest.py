@@ -264,24 +264,27 @@ def _rows(records: Records, *, practice: bool, by_match: bool) -> list[Cells]:
     if practice:
         return [meeting_row(meeting, names) for meeting in records.meetings()]
     if by_match:
-        return [row for result in records.results() for row in match_rows(result, names)]
-    return [result_row(result, names) for result in records.results()]
+        return [row for result in records.listed() for row in match_rows(result, names)]
+    return [result_row(result, names) for result in records.listed()]
 
 
 @contest.command
-def rule(
+def rule(  # noqa: PLR0913 - each is a flag of its own
     folder: Folder,
     pairing: Annotated[str, Parameter(help="Its number, as `contest results` has it.")],
     winner: Annotated[str, Parameter(help="The name of one of its two teams.")],
     /,
     *,
     reason: Annotated[str, Parameter(help="Why; shown with the result.")],
+    no_replay: Annotated[
+        bool, Parameter(help="Refuse it where others would meet by it, in pairings played already.")
+    ] = False,
     where: Where = HERE,
 ) -> None:
     """Decide a pairing as organiser, whatever its matches were; the reason is kept."""
     with where.records(folder) as records:
         is_over = records.stage is Stage.OVER
-        Desk(records, utc_now).rule(pairing, winner, reason)
+        Desk(records, utc_now).rule(pairing, winner, reason, replay=not no_replay)
     where.go_on()
     results().print(f"pairing {pairing} goes to {winner}: {reason}", markup=False)
     if is_over:

@@ -176,7 +176,7 @@ class OrganiserSite:
         """GET /contests/{name}/results.csv: a row for each match."""
         with self._venue.records(request.path_params["name"]) as records:
             names = records.names()
-            rows = [row for result in records.results() for row in match_rows(result, names)]
+            rows = [row for result in records.listed() for row in match_rows(result, names)]
         return Response(csv_text(rows), headers=_NEW, media_type="text/csv")
 
     def _page(self, request: Request, _form: Form) -> Response:

@@ -57,10 +57,14 @@ def result_row(result: Result, names: Names) -> Cells:
         "wins": _ratio(result.so_far.wins),
         "winner": None if result.winner is None else names[result.winner],
         "points": [_ratio(points) for points in result.points],
-        "ruled": result.ruled,
+        "ruled": _ruled(result),
         "decided": result.decided,
         "matches": list(result.matches),
     }
+
+
+def _ruled(result: Result) -> str | None:
+    return result.ruled if result.counts else "does not count"
 
 
 def match_rows(result: Result, names: Names) -> list[Cells]:
@@ -77,7 +81,7 @@ def match_rows(result: Result, names: Names) -> list[Cells]:
             "team": called[own],
             "opponent": _rest(called, own),
             "pairing won by": None if result.winner is None else names[result.winner],
-            "ruled": result.ruled,
+            "ruled": _ruled(result),
             "decided": result.decided,
             **_match_cells(match, ended.get(match or ""), called, own),
         }

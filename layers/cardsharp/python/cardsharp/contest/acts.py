@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from cardsharp.contest.entries import Entrant, Ruling, Stage
+from cardsharp.contest.entries import Entrant, Ruling, Stage, following
 from cardsharp.contest.freeze import KIND, Freeze, board, freeze_of, frozen, next_round
 from cardsharp.contest.records import Records
 from cardsharp.contest.roster import PLAYERS
@@ -93,11 +93,12 @@ class Desk:
                 self._act(what)
                 return
 
-    def rule(self, pairing: str, winner: str, reason: str) -> Act:
+    def rule(self, pairing: str, winner: str, reason: str, *, replay: bool = True) -> Act:
         """Decide a pairing, whatever its matches were; a later ruling replaces an earlier one.
 
         Raises:
-            ConfigError: there is no such pairing, or the team takes no part in it.
+            ConfigError: there is no such pairing, or the team takes no part in it; or others would
+                meet by it where matches are played already, and nothing is to be played anew.
         """
         team = self._records.team(winner)
         known = {result.pairing: result for result in self._records.results()}
@@ -108,8 +109,32 @@ class Desk:
         if team.id not in known[pairing].teams:
             raise ConfigError(f"{winner} does not take part in pairing {pairing}.")
         ruling = Ruling(pairing, team.id, reason)
+        anew = [] if replay else self._overturned(ruling)
+        if anew:
+            raise ConfigError(
+                f"Played already, and by other teams after this ruling: pairing {', '.join(anew)}. "
+                "Leave --no-replay out to have them played anew."
+            )
         put = Put(self._records.key("ruling", pairing), asdict(ruling), None)
         return self._act(f"pairing {pairing} goes to {team.name}: {reason}", put)
+
+    def _overturned(self, ruling: Ruling) -> list[str]:
+        """The pairings with matches that would not count any more."""
+        results = self._records.results()
+        ruled = [
+            replace(one, winner=ruling.winner, decided=True)
+            if one.pairing == ruling.pairing
+            else one
+            for one in results
+        ]
+        teams = self._records.teams()
+        form = self._records.settings.form_of(teams, ruled)
+        stands = {
+            (one.pairing, one.teams) for one in following(ruled, form, [team.id for team in teams])
+        }
+        return [
+            one.pairing for one in results if one.matches and (one.pairing, one.teams) not in stands
+        ]
 
     def withdraw(self, name: str, reason: str) -> Act:
         """Take a team out: it loses every pairing that its matches have not decided.

@@ -5,6 +5,7 @@ again, and no match is lost or counted twice.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from cardsharp.cloud.clock import utc_now
@@ -33,9 +34,9 @@ class Director:
         self._matches = Matches(tables, self._settings.name, self._settings.seed, limit)
         self._rulings: dict[str, Ruling] = {}
         self._withdrawn: dict[Team, str] = {}
-        self._kept: list[Result] | None = None
+        self._kept: tuple[list[Result], list[Result]] | None = None
         self._facts: dict[str, Facts] = {
-            match: facts for result in records.results() for match, facts in result.ended
+            match: facts for result in records.listed() for match, facts in result.ended
         }
 
     def step(self) -> bool:
@@ -137,9 +138,22 @@ class Director:
                 self._end_what_runs(played)
         for match in list(self._matches.idle(pairings)):
             self._tables.end(match, None, "A ruling has brought other teams here.")
-        if results != self._kept:
-            self._records.keep(results)
-            self._kept = results
+        kept = results, self._aside(results)
+        if kept != self._kept:
+            self._records.keep(*kept)
+            self._kept = kept
+
+    def _aside(self, results: list[Result]) -> list[Result]:
+        """The ended matches that count no more."""
+        counted = {match for one in results for match in one.matches}
+        found = [
+            replace(
+                result_of(pairing, None, (self._facts_of(one, pairing),), (one.id,), None),
+                counts=False,
+            )
+            for pairing, one in self._matches.uncounted(counted)
+        ]
+        return sorted(found, key=lambda one: (one.round, one.pairing, one.matches))
 
     def _facts_of(self, ended: Tabled, pairing: Pairing) -> Facts:
         """What a match came to; its moves are read once."""

@@ -1,7 +1,7 @@
 """What a contest has: its settings, teams and rulings, and how its pairings stand."""
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -104,6 +104,8 @@ class Result:
     matches: tuple[str, ...] = ()
     facts: tuple[Facts, ...] = ()
     ruled: str | None = None
+    counts: bool = True
+    """Whether it does: where a ruling brought other teams here, what was played before does not."""
 
     @property
     def drawn(self) -> Pairing:
@@ -130,6 +132,20 @@ class Result:
     def tally(self, form: Format) -> Numbers:
         """What each has of what decides: matches won or, where the format says so, points."""
         return self.so_far.points if form.by_points else self.so_far.wins
+
+
+def following(results: Iterable[Result], form: Format, teams: Sequence[Team]) -> list[Result]:
+    """These results as far as they follow from each other, and who meets by them."""
+    offered = {(one.pairing, one.teams): one for one in results}
+    decided = decided_of(())
+    while True:
+        shown = [
+            offered.get((pairing.key, pairing.teams)) or result_of(pairing, None, (), (), None)
+            for pairing in form.pairings(teams, decided)
+        ]
+        before, decided = decided, decided_of(shown)
+        if decided == before:
+            return shown
 
 
 def decided_of(results: Iterable[Result]) -> dict[str, Decision]:

@@ -12,10 +12,9 @@ from secrets import token_hex
 
 from pydantic import TypeAdapter
 
-from cardsharp.contest.entries import Entrant, Result, Stage, decided_of, result_of
-from cardsharp.contest.formats import Format
+from cardsharp.contest.entries import Entrant, Result, Stage, following
 from cardsharp.contest.meetings import Meeting, Standing
-from cardsharp.contest.pairing import Pairing, Team
+from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import RESULT, Records
 from cardsharp.contest.roster import put_of
 from cardsharp.errors import Conflict
@@ -110,24 +109,12 @@ class FrozenRecords(Records):
             return then
         known = [one for one in live if one.round <= last]
         form = self.settings.form_of(self.teams(), live, then)
-        return self._following(known + [one for one in then if one.round > last], form)
+        rest = [one for one in then if one.round > last]
+        return following(known + rest, form, [team.id for team in self.teams()])
 
-    def _following(self, results: list[Result], form: Format) -> list[Result]:
-        """These results as far as they follow from each other, and who meets by them."""
-        offered = {(one.pairing, one.teams): one for one in results}
-        teams, decided = [team.id for team in self.teams()], decided_of(())
-        while True:
-            shown = [
-                offered.get((pairing.key, pairing.teams)) or _bare(pairing)
-                for pairing in form.pairings(teams, decided)
-            ]
-            before, decided = decided, decided_of(shown)
-            if decided == before:
-                return shown
-
-
-def _bare(pairing: Pairing) -> Result:
-    return result_of(pairing, None, (), (), None)
+    def aside(self) -> list[Result]:
+        """Nothing: it would tell what an organiser has decided since."""
+        return []
 
 
 def board(records: Records, now: datetime) -> Records:

@@ -6,7 +6,7 @@ ruling brings other teams into a pairing, what those before them played does not
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
@@ -76,6 +76,13 @@ class Matches:
     def known(self) -> Iterator[tuple[str, Tabled]]:
         """Yield every match as it was seen last, each with its pairing's key."""
         return ((which.key, view) for which, view in self._views.items())
+
+    def uncounted(self, counted: Collection[str]) -> Iterator[tuple[Pairing, Tabled]]:
+        """Yield the ended matches that are none of those, each with the pairing that it was of."""
+        for which, view in self._views.items():
+            if view.score is not None and view.id not in counted:
+                number = int(view.tags[0].rpartition("_Round")[2])
+                yield Pairing(which.key, number, "round", view.teams), view
 
     def idle(self, pairings: Iterable[Pairing]) -> Iterator[str]:
         """Yield the matches that run though none of the pairings is between their teams."""

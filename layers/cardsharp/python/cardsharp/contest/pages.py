@@ -67,7 +67,7 @@ def _content(status: Status) -> dict[str, object]:
         "decided": sum(result.decided for result in status.results),
         "pairings": [
             (number, list(results))
-            for number, results in groupby(status.results, key=lambda result: result.round)
+            for number, results in groupby(status.listed, key=lambda result: result.round)
         ],
         "running": status.running(),
         "ladder": status.ladder(),

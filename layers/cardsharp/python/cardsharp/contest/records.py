@@ -14,6 +14,7 @@ those who look while it runs. A file at home keeps it, or the arena's table in t
 | contest#NAME#act      | 00012   | an `Act` of an organiser, by its number                       |
 | contest#NAME#fault    | ID      | a team's `Faults`, where it is played for                     |
 | contest#NAME#result   | 00012   | a `Result`, by its place                                      |
+| contest#NAME#aside    | 00012   | a `Result` of a match that counts no more                     |
 | contest#NAME#freeze   | now     | a `Freeze`: since when spectators see no news                 |
 | contest#NAME#still    | MOMENT  | what the contest was at that freeze, see `freeze`             |
 | contest#NAME#meeting  | 0000012 | a `Meeting` of practice, by its number                        |
@@ -122,11 +123,15 @@ class Records(Roster):
 
     # --- results ---------------------------------------------------------------------------
 
-    def keep(self, results: Iterable[Result]) -> None:
+    def keep(self, results: Iterable[Result], aside: Iterable[Result] = ()) -> None:
         """Keep how the contest stands, in place of how it stood; what has not changed is left."""
-        before = {one.key: one for one in self.under("result")}
+        self._keep("aside", aside)
+        self._keep("result", results)
+
+    def _keep(self, kind: str, results: Iterable[Result]) -> None:
+        before = {one.key: one for one in self.under(kind)}
         after = [
-            put_of(self.key("result", f"{place:05}"), RESULT, result)
+            put_of(self.key(kind, f"{place:05}"), RESULT, result)
             for place, result in enumerate(results)
         ]
         changes: list[Change] = [
@@ -139,6 +144,14 @@ class Records(Roster):
     def results(self) -> list[Result]:
         """How the contest stood last, the pairings in their order."""
         return [RESULT.validate_python(one.body) for one in self.under("result")]
+
+    def aside(self) -> list[Result]:
+        """The matches that count no more, as a ruling brought others together; each a result."""
+        return [RESULT.validate_python(one.body) for one in self.under("aside")]
+
+    def listed(self) -> list[Result]:
+        """The results, and at the end of each round its matches that count no more."""
+        return sorted(self.results() + self.aside(), key=lambda one: one.round)
 
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""

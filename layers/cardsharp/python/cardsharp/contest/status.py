@@ -84,7 +84,7 @@ class Status:
         self.teams = [team.id for team in records.teams()]
         self.names = records.names()
         self._withdrawn = records.withdrawn()
-        self.results = records.results()
+        self.results, self.listed = records.results(), records.listed()
         self._records = records
         self._played = {match.id: match for match in running}
         self._ratings = records.standings()
