@@ -6,8 +6,9 @@ answer to that? It only wants not to lose the round. Where the round is solved i
 equilibrium instead (`equilibrium.py`).
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 from random import Random
@@ -50,7 +51,6 @@ _AS_BEFORE = "If the others go on as in the rounds before:"
 
 _ONE_IN_100 = 0.01
 _SHOWN = 5
-_WON, _LOST = -2, -3
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ class Foresight:
     worlds: Sequence[World]
     chances: Sequence[float]
     imagined: int
+    _answers: dict[int, Sequence[int]] = field(default_factory=dict, init=False)
 
     def bet(self, bet: int) -> float:
         """The chance not to lose the round with a bet."""
@@ -80,13 +81,18 @@ class Foresight:
     def _within(self, bet: int, worlds: Iterable[World], *, deep: bool) -> float:
         """In how many of the worlds we do not lose the round."""
         won = 0.0
-        raised: dict[int, list[World]] = {}
+        raised: defaultdict[int, list[World]] = defaultdict(list)
         for world in worlds:
-            end = _end(world, bet)
-            if end >= 0:
-                raised.setdefault(end, []).append(world)
+            last = bet
+            for replies in world.replies:
+                reply = replies[last]
+                if reply == CHECK:
+                    # Somebody else's bet was checked, or ours, which wins if it holds.
+                    won += last != bet or world.truth >> bet & 1
+                    break
+                last = reply
             else:
-                won += end == _WON
+                raised[last].append(world)
         return won + sum(self._answer(last, group, deep=deep) for last, group in raised.items())
 
     def _answer(self, last: int, worlds: list[World], *, deep: bool) -> float:
@@ -94,22 +100,17 @@ class Foresight:
         checked = float(sum(not world.truth >> last & 1 for world in worlds))
         if not deep:
             return checked
-        bets = [bet for bet in range(last + 1, len(BETS)) if self.imagined >> bet & 1]
-        bets.sort(key=self.chances.__getitem__, reverse=True)
-        raised = (self._within(bet, worlds, deep=False) for bet in bets[:_ANSWERS])
-        return max(checked, *raised) if bets else checked
+        raised = (self._within(bet, worlds, deep=False) for bet in self._likeliest(last))
+        return max(checked, *raised, 0.0)
 
-
-def _end(world: World, bet: int) -> int:
-    """What becomes of our bet: won, lost, or the bet with which it comes back to us."""
-    last = bet
-    for replies in world.replies:
-        reply = replies[last]
-        if reply == CHECK:
-            # Somebody else's bet was checked, or ours, which wins if it holds.
-            return _WON if last != bet or world.truth >> bet & 1 else _LOST
-        last = reply
-    return last
+    def _likeliest(self, last: int) -> Sequence[int]:
+        """The answers to a raise that are worth a look."""
+        found = self._answers.get(last)
+        if found is None:
+            bets = [bet for bet in range(last + 1, len(BETS)) if self.imagined >> bet & 1]
+            bets.sort(key=self.chances.__getitem__, reverse=True)
+            found = self._answers[last] = bets[:_ANSWERS]
+        return found
 
 
 def foresee(position: Position, known: Mapping[int, Insight] = NOBODY) -> Foresight:

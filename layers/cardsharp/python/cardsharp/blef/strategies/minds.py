@@ -6,7 +6,7 @@ one of them, so each only has a weight before the first bet, and none excludes a
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import exp
 
 from cardsharp.blef.actions import BETS, CHECK
@@ -40,6 +40,8 @@ HABITS = (Habit(0.5), Habit(0.3, 0.2, 0.5), Habit(0.2, 0.4, 0.5))
 Weights = tuple[float, ...]
 """How likely each of the habits is."""
 
+_BOLD = {habit.bet for habit in HABITS}
+
 WEIGHTS: Weights = tuple(habit.weight for habit in HABITS)
 """Of somebody of whom nothing is known."""
 
@@ -50,17 +52,23 @@ _TEMPERATURE = 0.12
 """Of the softmax over the chances by which a bet against the habit is picked."""
 
 
-@dataclass(frozen=True)
+class _Plausible(dict[float, float]):
+    """How often a bet of each chance is made against the habits, up to a factor."""
+
+    def __missing__(self, chance: float) -> float:
+        self[chance] = found = exp((chance - 1) / _TEMPERATURE)
+        return found
+
+
+_PLAUSIBLE = _Plausible()  # a few thousand: chances come from counting cards
+
+
+@dataclass(frozen=True, slots=True)
 class Mind:
     """Certain cards as a player: how likely each bet looks, and what each habit would say."""
 
     chances: Odds
     replies: tuple[Replies, ...]
-
-    @cached_property
-    def plausible(self) -> Odds:
-        """How often each bet is made against the habits, up to a factor."""
-        return [exp((chance - 1) / _TEMPERATURE) for chance in self.chances]
 
     def foretells(self, last: int, action: int) -> list[float]:
         """By habit, how likely it makes this decision after `last`."""
@@ -71,7 +79,8 @@ class Mind:
 
     def explains(self, last: int, bet: int) -> list[float]:
         """By habit, how likely it makes this bet above `last`."""
-        slip = _SLIP * self.plausible[bet] / sum(self.plausible[last + 1 :])
+        plausible = [*map(_PLAUSIBLE.__getitem__, self.chances[last + 1 :])]
+        slip = _SLIP * plausible[bet - last - 1] / sum(plausible)
         return [slip + (1 - _SLIP) * (replies[last] == bet) for replies in self.replies]
 
 
@@ -79,30 +88,31 @@ class Mind:
 def mind_of(pool: int, hidden: int) -> Mind:
     """The mind of somebody with these cards who does not see `hidden` others."""
     chances = odds(pool, hidden)
-    return Mind(chances, tuple(_Replies(habit, chances) for habit in HABITS))
+    dared = {bold: _dared(bold, chances) for bold in _BOLD}
+    return Mind(chances, tuple(_Replies(habit, chances, dared[habit.bet]) for habit in HABITS))
+
+
+def _dared(bold: float | None, chances: Odds) -> int:
+    """The highest bet that is at least as likely, `OPENING` where there is none."""
+    if bold is None:
+        return OPENING
+    return next((bet for bet in _FROM_THE_TOP if chances[bet] >= bold), OPENING)
 
 
 class _Replies(dict[int, int]):
     """What a habit says to each last bet, found when it is first asked."""
 
-    def __init__(self, habit: Habit, chances: Odds) -> None:
-        super().__init__()
-        self._habit, self._chances = habit, chances
+    __slots__ = ("_chances", "_dared", "_doubt")
 
-    @cached_property
-    def _dared(self) -> int:
-        """The highest bet that the habit dares, `OPENING` where there is none."""
-        bold, chances = self._habit.bet, self._chances
-        if bold is None:
-            return OPENING
-        return next((bet for bet in _FROM_THE_TOP if chances[bet] >= bold), OPENING)
+    def __init__(self, habit: Habit, chances: Odds, dared: int) -> None:
+        self._doubt, self._chances, self._dared = habit.check, chances, dared
 
     def __missing__(self, last: int) -> int:
         self[last] = said = self._said(last)
         return said
 
     def _said(self, last: int) -> int:
-        chances, doubt = self._chances, self._habit.check
+        chances, doubt = self._chances, self._doubt
         if doubt is not None and last != OPENING and chances[last] < doubt:
             return CHECK
         if last < self._dared:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from math import comb
+from typing import NamedTuple
 
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import COLOURS, DECK, VALUES, Card
@@ -16,10 +17,17 @@ _SPAN = len(VALUES)
 _SUITS = tuple(range(0, _SPAN * len(COLOURS), _SPAN))
 _ONE_COLOUR = 2**_SPAN - 1
 _BITS_A_COUNT = 3
+_COUNT = 2**_BITS_A_COUNT - 1
 _VALUE_BETS = tuple(number for number, bet in enumerate(BETS) if bet.values)
 _FLUSHES = tuple(number for number, bet in enumerate(BETS) if bet.colours)
 _EXACT = tuple(number for number, bet in enumerate(BETS) if bet.cards)
 _FIRST_FLUSH = _FLUSHES[0]
+_HELD = len(COLOURS) + 1
+_MOST_CLAIMED = 2
+_OF_TWO = tuple(n for n in _VALUE_BETS if len(BETS[n].values) <= _MOST_CLAIMED)
+_STRAIGHTS = tuple(n for n in _VALUE_BETS if n not in _OF_TWO)
+_FIRST_STRAIGHT = _STRAIGHTS[0]
+_SPANS = tuple(tuple(value for value, _ in BETS[n].values) for n in _STRAIGHTS)
 
 Odds = Sequence[float]
 """The chance of each of the 88 bets to hold, by action."""
@@ -106,26 +114,67 @@ def _all_of(missing: int, unseen: int, hidden: int) -> float:
 def _odds_of_values(counts: int, unseen: int, hidden: int) -> tuple[float, ...]:
     """The chances of the bets on values alone; `counts` are of the seen cards by value."""
     have = _unpacked(counts)
-    found = []
-    for claimed in _CLAIMS:
-        needs = [_NEEDS[n][have[value]] for value, n in claimed if n > have[value]]
-        found.append(_chance(tuple(sorted(needs)), unseen, hidden))
+    claims = _claims(unseen, hidden)
+    found = [row[_HELD * have[one] + have[two]] for row, one, two in claims.of_two]
+    lacking = (sum(not have[value] for value in span) for span in _SPANS)
+    found[_FIRST_STRAIGHT:_FIRST_STRAIGHT] = [claims.straights[lacked] for lacked in lacking]
     return tuple(found)
 
 
+class _Claims(NamedTuple):
+    """The chances of claims of one or two values, with these, and of straights."""
+
+    of_two: Sequence[tuple["_Row", int, int]]
+    straights: "_Row"
+
+
 @cache
+def _claims(unseen: int, hidden: int) -> _Claims:
+    rows: dict[tuple[int, ...], _Row] = {}
+    of_two = []
+    for number in _OF_TWO:
+        (one, n), (two, m) = (*BETS[number].values, (0, 0))[:2]
+        row = rows.setdefault((n, m), _Row((n, m), unseen, hidden))
+        of_two.append((row, one, two))
+    return _Claims(of_two, _Row((), unseen, hidden))
+
+
+class _Row(dict[int, float]):
+    """Chances of claims of as many cards, by what is held, found when first asked for.
+
+    Of two values `_HELD` times the cards of the first and those of the second are held; of a
+    straight it is how many are lacking.
+    """
+
+    def __init__(self, counts: tuple[int, ...], unseen: int, hidden: int) -> None:
+        super().__init__()
+        self._counts, self._among = counts, (unseen, hidden)
+
+    def __missing__(self, held: int) -> float:
+        claimed = zip(self._counts, divmod(held, _HELD), strict=True) if self._counts else ()
+        needs = [_need(n, have, len(COLOURS)) for n, have in claimed if n > have]
+        needs += [] if self._counts else [_need(1, 0, len(COLOURS))] * held
+        self[held] = found = _chance(tuple(sorted(needs)), *self._among)
+        return found
+
+
 def _truths_of_values(counts: int) -> int:
-    have = _unpacked(counts)
-    return sum(
-        1 << number
-        for number in _VALUE_BETS
-        if all(have[value] >= count for value, count in BETS[number].values)
-    )
+    held = -1
+    for by_count in _ALLOWED:
+        held &= by_count[counts & _COUNT]
+        counts >>= _BITS_A_COUNT
+    return held
 
 
 def _unpacked(counts: int) -> list[int]:
     """The number of cards of each value."""
-    return [(counts >> (_BITS_A_COUNT * value)) & 7 for value in range(_SPAN)]
+    return [(counts >> (_BITS_A_COUNT * value)) & _COUNT for value in range(_SPAN)]
+
+
+def _allowed(value: int, count: int) -> int:
+    """The bets on values that so many cards of a value leave possible."""
+    needed = ((number, dict(BETS[number].values).get(value, 0)) for number in _VALUE_BETS)
+    return sum(1 << number for number, least in needed if count >= least)
 
 
 def _packed(suit: int) -> int:
@@ -146,9 +195,8 @@ def _suit_truths(colour: int) -> tuple[int, ...]:
     )
 
 
-_CLAIMS = tuple(BETS[number].values for number in _VALUE_BETS)
-_NEEDS = [[_need(n, have, len(COLOURS)) for have in range(n)] for n in range(len(COLOURS) + 1)]
 _FLUSH_SIZE = BETS[_FIRST_FLUSH].colours[0][1]
 _COUNTS = tuple(_packed(suit) for suit in range(_ONE_COLOUR + 1))
 _EXACT_BITS = tuple(bits_of(BETS[number].cards) for number in _EXACT)
+_ALLOWED = [[_allowed(value, n) for n in range(_HELD)] for value in range(_SPAN)]
 _SUIT_TRUTHS = tuple(_suit_truths(colour) for colour in range(len(COLOURS)))

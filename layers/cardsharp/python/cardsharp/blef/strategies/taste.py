@@ -7,7 +7,7 @@ it is above the last bet, and how many of its cards that claims too.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import accumulate
@@ -53,52 +53,60 @@ class OpenLevels(NamedTuple):
     levels: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
+class _Levels(dict[float, int]):
+    """The level of each chance; a few thousand, as chances come from counting cards."""
+
+    def __missing__(self, chance: float) -> int:
+        self[chance] = found = bisect_right(_MARKS, chance)
+        return found
+
+
+_LEVELS = _Levels()
+
+
 class Traits:
     """What certain cards make of each bet.
 
-    Its level; twice that, and 1 more where no higher bet is as likely; the next higher bet that is
-    likelier, or one above all; and its level for somebody without cards.
+    `levels` are those of the bets; `looks` twice that, and 1 more where no higher bet is as likely;
+    `bare` has their levels for somebody without cards.
     """
 
-    levels: Sequence[int]
-    looks: Sequence[int]
-    likelier: Sequence[int]
-    bare: "OpenLevels"
+    def __init__(self, chances: Odds, bare: OpenLevels) -> None:
+        self.bare = bare
+        self.levels: Sequence[int] = [*map(_LEVELS.__getitem__, chances)]
+        self.looks = [2 * level for level in self.levels]
+        top = -1.0
+        for bet in range(_TOP, OPENING, -1):
+            if chances[bet] > top:
+                top = chances[bet]
+                self.looks[bet] += 1
+        self._chances = chances
+        self._firsts: dict[int, Sequence[int]] = {}
 
-    def firsts(self, last: int) -> Iterator[int]:
+    def firsts(self, last: int) -> Sequence[int]:
         """The bets above `last` that are likelier than all bets between."""
-        bet = last + 1
-        while bet < len(self.likelier):
-            yield bet
-            bet = self.likelier[bet]
+        found = self._firsts.get(last)
+        if found is None:
+            found, top, highest = [], -1.0, max(self._chances[last + 1 :])
+            for bet in range(last + 1, len(BETS)):
+                if self._chances[bet] > top:
+                    found.append(bet)
+                    top = self._chances[bet]
+                    if top == highest:
+                        break
+            self._firsts[last] = found
+        return found
 
 
 @lru_cache(maxsize=8192)
 def traits_of(pool: int, hidden: int) -> Traits:
     """The traits for somebody with these cards who does not see `hidden` others."""
-    chances = mind_of(pool, hidden).chances
-    tops = list(accumulate(reversed(chances), max, initial=-1.0))[-2::-1]
-    levels = [bisect_right(_MARKS, chance) for chance in chances]
-    looks = [
-        2 * level + (chance > top) for level, chance, top in zip(levels, chances, tops, strict=True)
-    ]
-    return Traits(levels, looks, _likelier(chances), _open(pool.bit_count() + hidden))
+    return Traits(mind_of(pool, hidden).chances, _open(pool.bit_count() + hidden))
 
 
 @cache
 def _open(cards: int) -> OpenLevels:
-    return OpenLevels(cards, [bisect_right(_MARKS, chance) for chance in odds(0, cards)])
-
-
-def _likelier(chances: Odds) -> list[int]:
-    found, above = [len(chances)] * len(chances), [len(chances)]
-    for bet in range(len(chances) - 1, -1, -1):
-        while len(above) > 1 and chances[above[-1]] <= chances[bet]:
-            above.pop()
-        found[bet] = above[-1]
-        above.append(bet)
-    return found
+    return OpenLevels(cards, [*map(_LEVELS.__getitem__, odds(0, cards))])
 
 
 @cache
@@ -189,6 +197,7 @@ class Tasting:
         self._steps = [exp(step) for step in taste.steps]
         self._bonds = [exp(bond_) for bond_ in taste.bonds]
         self._near: dict[tuple[int, int], list[float]] = {}
+        self._appeals: dict[Traits, list[float]] = {}
 
     def check(self, traits: Traits, last: int) -> float:
         """The chance of the check."""
@@ -208,7 +217,10 @@ class Tasting:
                 self._steps[step] * self._bonds[shared] * self._heights[height]
                 for step, shared, height in zip(_STEP_OF, _bonds(last), opened, strict=False)
             ]
-        found = [*map(mul, map(self._looks.__getitem__, looks[begin:]), near)]
+        appeals = self._appeals.get(traits)
+        if appeals is None:
+            appeals = self._appeals[traits] = [*map(self._looks.__getitem__, looks)]
+        found = [*map(mul, appeals[begin:], near)]
         for bet in traits.firsts(last):
             found[bet - begin] = self._firsts[looks[bet]] * near[bet - begin]
         return found
@@ -236,7 +248,8 @@ class TastedReplies(dict[int, int]):
         drawn, traits, rng = self._ask
         said = CHECK
         if self._doubt >= drawn.check(traits, last):
-            bets = range(last + 1, len(BETS))
-            (said,) = rng.choices(bets, drawn.weights(traits, last))
+            # As `choices` of rng does, without what that asks besides.
+            sums = [*accumulate(drawn.weights(traits, last))]
+            said = last + 1 + bisect_right(sums, rng.random() * sums[-1], 0, len(sums) - 1)
         self[last] = said
         return said
