@@ -193,6 +193,30 @@ def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
         expect(page.locator("#news, .recap").first).to_contain_text("Pair of aces")
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_chances_by_ones_own_cards_stand_beside_bets_where_wished(
+    browser: Browser, script: bool
+) -> None:
+    """One card in hand and one unseen; by script they are there for the next question, too."""
+    with (
+        seated("blef") as (seat,),
+        visited(browser, **STILL, java_script_enabled=script) as page,
+    ):
+        page.goto(seat.link)
+        number, asides = asked(page), page.locator("fieldset[data-kind='High card'] .aside")
+        assert asides.count() == 6
+        expect(asides.first).to_be_hidden()
+        page.get_by_text("Chances by your own cards").click()
+        expect(asides.first).to_be_visible()
+        assert sorted(asides.all_inner_texts()) == [*["17 %"] * 5, "certain"]
+        picture(page, f"seat-blef-chances-{script}")
+        if script:
+            page.keyboard.type("0")
+            asked(page, number)
+            expect(page.locator("#moves .aside").first).to_be_attached()
+            expect(page.locator("#moves .asides")).to_have_attribute("open", "")
+
+
 def test_it_is_played_without_script(browser: Browser) -> None:
     """To the end, by forms alone."""
     with seated("blef") as (seat,), visited(browser, java_script_enabled=False) as page:

@@ -12,6 +12,7 @@ from cardsharp.blef.cards import COLOURS, VALUES, Hand
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.simulation import Match
 from cardsharp.blef.state import Round
+from cardsharp.blef.strategies.greedy import own_odds
 from workbench.show.screen import Choice, ChoiceGroup, Screen, ScreenMove, matching
 
 _KINDS: tuple[tuple[str, int], ...] = (
@@ -73,6 +74,7 @@ class BlefScreen(Screen[Match, Position, int]):
     def groups(self, position: Position) -> Sequence[ChoiceGroup[int]]:
         """All bets by kind, and the check; remote are those that need more cards than there are."""
         legal, cards = position.legal_actions(), sum(position.n_cards)
+        likely = [*map(_likely, own_odds(position)), _likely(_failing(position))]
         starts = accumulate((number for _, number in _KINDS), initial=0)
         kinds = [
             (kind, range(first, first + number))
@@ -81,7 +83,7 @@ class BlefScreen(Screen[Match, Position, int]):
         return [
             ChoiceGroup(
                 kind,
-                [Choice(str(bet), name_of(bet), bet, "", _short(bet)) for bet in bets],
+                [Choice(str(bet), name_of(bet), bet, "", _short(bet), likely[bet]) for bet in bets],
                 {str(bet) for bet in bets if bet not in legal},
                 any(bet != CHECK and BETS[bet].size > cards for bet in bets),
             )
@@ -146,6 +148,18 @@ def _of_a_kind(kind: str, items: Sequence[str], width: int) -> Iterator[str]:
     text = "  ".join(item.replace(" ", "\N{NO-BREAK SPACE}") for item in items)
     for row, line in enumerate(wrap(text, width - _INDENT, break_on_hyphens=False)):
         yield f"{'' if row else kind:{_INDENT}}{line}".replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _failing(position: Position) -> float:
+    """How likely the last bet fails, by the viewer's own cards."""
+    return 1 - (0.0 if position.last_bet is None else own_odds(position)[position.last_bet])
+
+
+def _likely(chance: float) -> str:
+    """A chance in short: certain only where it is."""
+    if chance in {0.0, 1.0}:
+        return "certain" if chance else "cannot be"
+    return f"{min(99, max(1, round(100 * chance)))} %"
 
 
 def _short(bet: int) -> str:

@@ -32,6 +32,9 @@ class Choice(NamedTuple, Generic[A]):
     short: str = ""
     """What it is called among others of its `ChoiceGroup`; as always, where that is empty."""
 
+    aside: str = ""
+    """What a page tells beside it where that is wished: how likely it is by one's own cards."""
+
     @property
     def words(self) -> list[str]:
         """All words that may be typed."""

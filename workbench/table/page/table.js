@@ -33,16 +33,17 @@ function put(name, html) {
   part.innerHTML = html; // the server has escaped it, and the policy runs no script in it
 }
 
-// What was opened stays open.
+// What was opened stays open, also where it was away for a while.
+const opened = new Map();
+
 function replace(id, html) {
   const here = $(id);
   if (here.seen === html) return;
-  const open = [...here.querySelectorAll("details")].map((one) => [one.firstElementChild.textContent, one.open]);
+  for (const one of here.querySelectorAll("details")) opened.set(one.firstElementChild.textContent, one.open);
   here.innerHTML = html;
   here.seen = html;
   for (const one of here.querySelectorAll("details")) {
-    const known = open.find(([name]) => name === one.firstElementChild.textContent);
-    if (known) one.open = known[1];
+    one.open = opened.get(one.firstElementChild.textContent) ?? one.open;
   }
 }
 
