@@ -17,10 +17,10 @@ from cardsharp.deadmansdraw.strategies.choices import autopick
 SEEDS = st.integers(0, 10**9)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["rulebook", "debug"])
 @pytest.mark.parametrize("name", [name for name in names() if "-" not in name])
 def test_every_action_is_legal_and_decided_by_the_strategy_itself(name: str, kind: str) -> None:
-    """In matches of random moves, on both decks and debug tables."""
+    """In matches of random moves, on the other deck and debug tables."""
     rng = Random(3)
     match = RunningMatch(opening(kind, rng), fair_chance(rng))
     player = build(name, Random(3))

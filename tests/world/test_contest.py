@@ -67,7 +67,7 @@ def a_cup() -> Played:
     return Played(settings, TEAMS, results, [], matches)
 
 
-SMALL = Rehearsal(matches=1, teams=4, practice=10, every=4, seed=1)
+SMALL = Rehearsal(matches=1, teams=4, practice=6, every=4, seed=1)
 """Practice and cup of the starter, a team of the house, our bot, and one that never comes."""
 
 
