@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 from support.branches import played
-from support.browser import overflows, picture, serious, visited
+from support.browser import picture, serious, visited
 from support.cli import clean
+from support.layout import too_wide
 from support.stored import any_match
 
 from cardsharp.viewer.branches import branches_of
@@ -34,7 +35,7 @@ def test_a_step_is_decided_anew_and_taken_back(
         expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
         page.get_by_label("Cards").select_option("same")
         page.get_by_label("Against").select_option("draw-3")
-        assert not overflows(page)
+        assert too_wide(page) == {}
         page.get_by_role("button", name="Decide this step anew").click()
         expect(page.locator("#seat")).to_have_attribute("data-ready", "yes")
         expect(page.locator("#news")).to_contain_text("The same cards come.")

@@ -21,7 +21,7 @@ from support.blef import blef_front
 from support.browser import picture, serious, visited
 from support.contest_shown import Show, contest_shown
 from support.contests import teams
-from support.layout import faults, sketch
+from support.layout import faults, sketch, too_wide
 from support.recorded import SAMPLE
 from support.stored import PLAYERS, any_match, named
 
@@ -207,6 +207,7 @@ def test_a_page_is_in_order_on_every_screen(browser: Browser, shelf: Shelf, name
     with visited(browser, http_credentials=login, reduced_motion="reduce", refused=missing) as page:
         whole(page, address)
         looks = {width: looked_at(page, name, width) for width in WIDTHS}
+        assert too_wide(page) == {}
     assert {width: wrong for width, (_, wrong) in looks.items() if wrong} == {}
     sketches = {f"{name} {width}": found for width, (found, _) in looks.items()}
     if WRITE:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
-from support.browser import overflows, picture, serious, visited
+from support.browser import picture, serious, visited
 from support.cli import clean
+from support.layout import too_wide
 
 from cardsharp.games import game
 from workbench.cli import main
@@ -47,7 +48,7 @@ def test_a_question_is_answered_and_explained(
         expect(page.locator(".choice:focus")).to_have_count(1)
         picture(page, f"lesson-{name}-{width}-asked")
         assert serious(page) == []
-        assert not overflows(page)
+        assert too_wide(page) == {}
         offered = page.locator("#board .offered")
         with page.expect_navigation():
             (offered if offered.count() else page.locator("#moves .choice:visible")).first.click()
@@ -55,7 +56,7 @@ def test_a_question_is_answered_and_explained(
         expect(page.locator("#ask")).to_contain_text("Then you chose")
         picture(page, f"lesson-{name}-{width}-told")
         assert serious(page) == []
-        assert not overflows(page)
+        assert too_wide(page) == {}
         with page.expect_navigation():
             page.get_by_role("link", name="Next question").click()
         expect(page.locator("h1")).to_contain_text("Question 2 of 3")

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from support.browser import overflows, picture, serious, visited
+from support.browser import picture, serious, visited
 from support.contest_tables import FakeTables
+from support.layout import too_wide
 
 from cardsharp.contest.director import Director
 from cardsharp.contest.sqlite import kept_in
@@ -65,7 +66,7 @@ def test_a_contest_is_organised_without_script(
         page.wait_for_load_state()
         picture(page, f"organiser-{name}-{width}")
         assert page.locator("script").count() == 0
-        assert not overflows(page)
+        assert too_wide(page) == {}
         assert serious(page) == []
 
     with (

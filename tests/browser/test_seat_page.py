@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import overflows, picture, serious, visited
 from support.cli import clean
+from support.layout import too_wide
 from support.stored import HOSTILE
 from support.table import Seat, playing, setting
 
@@ -100,6 +101,7 @@ def test_a_whole_match_by_keyboard_alone(browser: Browser, game: str) -> None:
         expect(page.get_by_role("link", name=re.compile("step by step|^1$"))).to_be_visible()
         picture(page, f"seat-{game}-over")
         assert serious(page) == []
+        assert too_wide(page) == {}
         expect(page.get_by_role("button", name="Play again")).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.locator("#moves")).to_be_visible()

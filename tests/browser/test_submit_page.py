@@ -4,8 +4,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 from support.arena import until
-from support.browser import overflows, picture, serious, visited
+from support.browser import picture, serious, visited
 from support.cli import written
+from support.layout import too_wide
 from support.submissions import sandbox_or_skip
 
 from cardsharp.contest.entries import Settings
@@ -39,7 +40,7 @@ def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None
                 for width in (390, 1280, 1920):
                     page.set_viewport_size({"width": width, "height": 900})
                     picture(page, f"submit-{name}-{width}")
-                    assert not overflows(page)
+                    assert too_wide(page) == {}
 
             until(lambda: (page.goto(f"{url}/submit") or page).url.endswith("/submit"))
             expect(page.get_by_text("Nothing has been submitted yet")).to_be_visible()

@@ -77,6 +77,15 @@ if (finger) {
 return [...new Set(found)].slice(0, 12);
 }
 
+// What is wider than its place: the page, and whatever would have to be scrolled sideways but for
+// drawings, in which one looks around.
+function wide() {
+  const place = (one) => ["auto", "scroll"].includes(getComputedStyle(one).overflowX) && !one.matches(".drawing");
+  return [document.documentElement, ...document.querySelectorAll("body *")]
+    .filter((one) => (one === document.documentElement || place(one)) && one.scrollWidth > one.clientWidth + 1 && one.clientWidth)
+    .map((one) => `${called(one)} has ${one.scrollWidth} px in ${one.clientWidth}`);
+}
+
 function sketch() {
 const PARTS = ".bar, h1, .filters, .part, .controls, .curve, .thought:not(:empty), .turns, .drawing, "
   + ".scroll:not(.drawing), .pairings, .tables, .tags, .pairs, .jumps, .api > ul";

@@ -17,6 +17,22 @@ def faults(page: Page, *, touched: bool) -> list[str]:
     return found
 
 
+WIDTHS = (360, 390, 768, 1024, 1280, 1440, 1600, 1920)
+"""Pixels of the screens on which nothing may have to be scrolled sideways."""
+
+
+def too_wide(page: Page) -> dict[int, list[str]]:
+    """What of a page is wider than its place, by the width of the screen."""
+    found: dict[int, list[str]] = {}
+    before = page.viewport_size
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        found[width] = page.evaluate(f"{_SCRIPT}; wide()")
+    if before:
+        page.set_viewport_size(before)
+    return {width: wrong for width, wrong in found.items() if wrong}
+
+
 def sketch(page: Page) -> str:
     """The parts of the page in its own order: the twelfths of its width that each takes.
 
