@@ -17,6 +17,7 @@ from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.greedy import own_odds
 from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
 from cardsharp.blef.strategies.odds import bits_of
+from cardsharp.blef.strategies.reading import reading_of
 from research.blef import readers, strangers
 from research.blef.gate import GateOptions, gate, short
 from workbench.lab.duel import Duel
@@ -50,6 +51,13 @@ def test_no_stranger_has_a_habit_that_the_player_knows(name: str, habit: int) ->
             other += stranger.decide(position).action != mind.replies[habit][last]
     assert seen > 40
     assert other > 0.15 * seen
+
+
+@pytest.mark.parametrize(("name", "believes"), [("believer", True), ("honest-6", False)])
+def test_who_believes_bets_is_read_so_and_who_does_not_is_not(name: str, believes: bool) -> None:
+    *_, last = positions(name, 3)
+    weights = reading_of(last.earlier, 0).weights
+    assert weights[-1] > 0.5 if believes else weights[-1] == 0
 
 
 def test_no_player_of_ours_is_made_with_a_stranger_nor_a_stranger_with_what_it_models() -> None:

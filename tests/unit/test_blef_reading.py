@@ -18,9 +18,11 @@ from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.minds import OPENING
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.reading import Insight, reading_of, readings, unlike_tables
-from cardsharp.blef.strategies.taste import Taste, Tasting, traits_of
+from cardsharp.blef.strategies.taste import Taste, Tasting, believing, traits_of
 
 BLEF = next(game for game in GAMES if game.name == "blef")
+
+_SIX = range(len(VALUES))
 
 
 def seen(first: str, second: str, seed: int, seats: int | None = None) -> Iterator[Position]:
@@ -58,6 +60,31 @@ def test_who_was_seen_to_lie_is_expected_to_lie_and_who_was_honest_is_not() -> N
     assert chance(liar, own) < chance(before, own)
     assert chance(liar, other) > chance(before, other)
     assert chance(true, other) < chance(liar, other)
+
+
+def test_who_opens_with_lies_and_answers_with_the_truth_is_expected_to() -> None:
+    """What is liked when a round is opened is learned apart."""
+    taste, hands = (
+        Taste(),
+        [traits_of(bits_of(DECK[4 * value : 4 * value + 1]), 2) for value in _SIX],
+    )
+    for value in [1, 2, 3, 4] * 3:
+        taste = taste.learned(hands[value], OPENING, value + 1, 0.7)
+        taste = taste.learned(hands[value], 0, value, 0.7)
+    drawn = Tasting(taste)
+    assert drawn.chance(hands[2], OPENING, 2) < 0.1
+    assert drawn.chance(hands[2], 0, 2) > 0.5
+
+
+def test_who_believes_a_bet_sees_its_cards() -> None:
+    """And is no different where it cannot be true."""
+    kings, pair = DECK[16:17], named("Pair of kings")
+    seen = believing(bits_of(kings), 2, pair)
+    assert seen.levels == traits_of(bits_of(DECK[16:18]), 1).levels
+    assert believing(bits_of(kings), 1, named("Four of a kind, kings")) is traits_of(
+        bits_of(kings), 1
+    )
+    assert believing(bits_of(kings), 2, OPENING) is traits_of(bits_of(kings), 2)
 
 
 def test_who_never_checks_is_expected_to_bet_on() -> None:

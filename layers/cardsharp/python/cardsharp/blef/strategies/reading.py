@@ -1,7 +1,8 @@
 """What the rounds before show of how the others decide; their hands were shown then.
 
-Each decision says how well it was foretold: by each habit of `minds.py`, by the taste that was
-learned so far (`taste.py`), and by our own tables, for who plays like these cannot be read.
+Each decision says how well it was foretold: by each habit of `minds.py`, by the tastes that were
+learned so far (`taste.py`), of who looks at own cards and of who believes the last bet, too, and by
+our own tables, for who plays like these cannot be read.
 What was long ago counts less, as players change.
 """
 
@@ -18,18 +19,22 @@ from cardsharp.blef.strategies.equilibrium import Mixture
 from cardsharp.blef.strategies.minds import OPENING, WEIGHTS, Weights, mind_of
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.tabled import tabled
-from cardsharp.blef.strategies.taste import Taste, Tasting, Traits, traits_of
+from cardsharp.blef.strategies.taste import Taste, Tasting, Traits, believing, traits_of
 
 _FADES = 0.95
 """What a decision counts once the next one was seen."""
 
-_RATE, _STEADY, _HALF = 0.7, 0.4, 10.0
+_RATE, _STEADY, _HALF = 1.2, 0.5, 20.0
 """How fast a taste is learned: at first, what is left of that at last, and when half is."""
 
-_TASTE = 0.35
-"""How likely it is before the first round that the taste foretells a player best."""
+_TASTE, _FAITH = 0.3, 0.05
+"""How likely it is before the first round that a taste foretells a player best, by own cards or
+by these and what the last bet claims."""
 
-_UNREAD = 0.2
+_FAINT = 0.08
+"""A faith that is less likely is not asked."""
+
+_UNREAD = 0.1
 """How much of the models' weights stays as it was before the first round."""
 
 _TEMPER = 0.7
@@ -41,8 +46,8 @@ _CHANCE_OF_TASTE, _CHANCE_OF_TABLE = 0.02, 0.05
 _ENOUGH = 0.1
 """So much evidence, and somebody is played against as was read."""
 
-PRIOR: Weights = (*((1 - _TASTE) * weight for weight in WEIGHTS), _TASTE)
-"""How likely each habit is, and at last the taste."""
+PRIOR: Weights = (*((1 - _TASTE - _FAITH) * weight for weight in WEIGHTS), _TASTE, _FAITH)
+"""How likely each habit is, and at last the two tastes."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class Insight:
     """How somebody decides: logarithms of how well each model foretold it, and our tables."""
 
     taste: Taste
+    faith: Taste
     explained: tuple[float, ...] = (0.0,) * len(PRIOR)
     table: float = 0.0
     decisions: int = 0
@@ -60,13 +66,17 @@ class Insight:
         return Tasting(self.taste)
 
     @cached_property
+    def trusting(self) -> Tasting:
+        """The taste of who believes the last bet, as it is asked."""
+        return Tasting(self.faith)
+
+    @cached_property
     def weights(self) -> Weights:
-        """How likely each habit is by all that was seen, and at last the taste."""
+        """How likely each habit is by all that was seen, and at last the two tastes."""
         found = self._found
-        return tuple(
-            (1 - _UNREAD) * one / sum(found) + _UNREAD * first
-            for one, first in zip(found, PRIOR, strict=True)
-        )
+        if found[-1] < _FAINT * sum(found):
+            return (*_blended(found[:-1], PRIOR[:-1]), 0.0)
+        return _blended(found, PRIOR)
 
     @property
     def evidence(self) -> float:
@@ -83,8 +93,23 @@ class Insight:
 
     def explains(self, traits: Traits, last: int, bet: int) -> float:
         """How likely the taste makes this bet above `last`."""
-        foretold = (1 - _CHANCE_OF_TASTE) * self.drawn.chance(traits, last, bet)
-        return foretold + _CHANCE_OF_TASTE * _even(last)
+        return _foretold(self.drawn, traits, last, bet)
+
+    def trusts(self, traits: Traits, last: int, bet: int) -> float:
+        """The same of the taste of who believes the last bet, with what is seen by it."""
+        return _foretold(self.trusting, traits, last, bet)
+
+
+def _foretold(drawn: Tasting, traits: Traits, last: int, action: int) -> float:
+    foretold = (1 - _CHANCE_OF_TASTE) * drawn.chance(traits, last, action)
+    return foretold + _CHANCE_OF_TASTE * _even(last)
+
+
+def _blended(found: Sequence[float], first: Sequence[float]) -> Weights:
+    """Shares of what was found, a part of them as it was before the first round."""
+    every, before = sum(found), sum(first)
+    pairs = zip(found, first, strict=True)
+    return tuple((1 - _UNREAD) * one / every + _UNREAD * two / before for one, two in pairs)
 
 
 def _even(last: int) -> float:
@@ -92,7 +117,7 @@ def _even(last: int) -> float:
     return 1 / (len(BETS) - last - (last == OPENING))
 
 
-_UNKNOWN = Insight(Taste())
+_UNKNOWN = Insight(Taste(), Taste())
 
 
 def readings(position: Position) -> Mapping[int, Insight]:
@@ -129,15 +154,16 @@ def _after(reading: Insight, over: Round, seat: int) -> Insight:
             live = replace(over, turn=seat, history=over.history[:place])
             mixed = tabled(position_of(live, seat))
             habits = mind.foretells(last, action)
-            taste = reading.explains(traits, last, action)
-            reading = _seen(reading, traits, (last, action), (*habits, taste), mixed)
+            seen = traits, believing(own, hidden, last)
+            tastes = reading.explains(seen[0], last, action), reading.trusts(seen[1], last, action)
+            reading = _seen(reading, seen, (last, action), (*habits, *tastes), mixed)
         last = action
     return reading
 
 
 def _seen(
     reading: Insight,
-    traits: Traits,
+    seen: tuple[Traits, Traits],
     decision: tuple[int, int],
     foretold: Sequence[float],
     mixed: Mixture | None,
@@ -145,13 +171,14 @@ def _seen(
     """What is known after a decision; where no table has an answer, it says nothing of that."""
     last, action = decision
     told = [log(one) for one in foretold]
-    table = told[-1]
+    table = told[len(WEIGHTS)]
     if mixed is not None:
         often = (1 - _CHANCE_OF_TABLE) * dict(mixed).get(action, 0.0)
         table = log(often + _CHANCE_OF_TABLE * _even(last))
     pace = max(_STEADY, 1 / (1 + reading.decisions / _HALF))
     return Insight(
-        reading.taste.learned(traits, last, action, _RATE * pace),
+        reading.taste.learned(seen[0], last, action, _RATE * pace),
+        reading.faith.learned(seen[1], last, action, _RATE * pace),
         tuple(_FADES * old + new for old, new in zip(reading.explained, told, strict=True)),
         _FADES * reading.table + table,
         reading.decisions + 1,

@@ -1,13 +1,14 @@
 """How a player decides, as it is learned from decisions whose cards were seen later.
 
 A taste knows no habits. It has how often a last bet is checked, by how likely that is by the
-player's own cards and by nobody's; and how much each trait of a higher bet draws the player: how
-likely it is by these cards and by nobody's, whether a lower or a higher one is as likely, how far
-it is above the last bet, and how many of its cards that claims too.
+player's own cards and by nobody's, and by how likely the best higher bet is; and how much each
+trait of a higher bet draws the player: how likely it is by these cards, also apart where the round
+is opened, and by nobody's, whether a lower or a higher one is as likely, how far it is above the
+last bet, and how many of its cards that claims too.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import accumulate
@@ -17,9 +18,10 @@ from random import Random
 from typing import NamedTuple
 
 from cardsharp.blef.actions import BETS, CHECK
+from cardsharp.blef.cards import COLOURS, DECK, VALUES
 from cardsharp.blef.strategies.large import BONDS, bond
 from cardsharp.blef.strategies.minds import OPENING, mind_of
-from cardsharp.blef.strategies.odds import Odds, odds
+from cardsharp.blef.strategies.odds import Odds, bit_of, bits_of, odds
 
 _MARKS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)
 """Where a level of chances ends and the next one begins."""
@@ -33,15 +35,15 @@ _TOP = len(BETS) - 1
 _DRAWN, _DOUBTED = 0.15, 5.0
 """At first: a bet is drawn e times as often by so much of a chance; the same of a check's odds."""
 
-_BESIDE = 0.3
+_BESIDE = 0.4
 """How much of what is learned of a level is learned of the two beside it."""
 
 _NEAR = (1.0, 0.6, 0.3)
 _FAR = 0.1
 """The same of a check, by how far a level is off."""
 
-_BY_HEIGHT = 0.5
-"""How much of what a check shows is learned of bets that look so to everybody."""
+_BY_HEIGHT, _BY_REST = 0.5, 1.0
+"""How much of what a check shows is learned of bets that look so to everybody, and of the rest."""
 
 _FLAT = (0.0,) * len(_MIDDLES)
 
@@ -97,11 +99,43 @@ class Traits:
             self._firsts[last] = found
         return found
 
+    def rest(self, last: int) -> int:
+        """The level of the likeliest bet above `last`."""
+        return self.levels[self.firsts(last)[-1]]
+
 
 @lru_cache(maxsize=8192)
 def traits_of(pool: int, hidden: int) -> Traits:
     """The traits for somebody with these cards who does not see `hidden` others."""
     return Traits(mind_of(pool, hidden).chances, _open(pool.bit_count() + hidden))
+
+
+@lru_cache(maxsize=8192)
+def believing(pool: int, hidden: int, last: int) -> Traits:
+    """The same for one of these who takes the last bet for true, where that may be."""
+    claimed = 0 if last == OPENING else _claimed(last, pool)
+    unclaimed = hidden - claimed.bit_count()
+    return traits_of(pool, hidden) if unclaimed < 0 else traits_of(pool | claimed, unclaimed)
+
+
+def _claimed(bet: int, pool: int) -> int:
+    """Some cards, the lowest, with which a bet holds and that the pool lacks."""
+    said, rest = BETS[bet], [bit for bit in _CARDS if not bit & pool]
+    if said.cards:
+        return bits_of(said.cards) & ~pool
+    sets = [(_OF_VALUE[value], count) for value, count in said.values]
+    sets += [(_OF_COLOUR[colour], count) for colour, count in said.colours]
+    return sum(
+        sum([bit for bit in rest if bit & of][: max(0, count - (pool & of).bit_count())])
+        for of, count in sets
+    )
+
+
+_CARDS = [1 << bit_of(card) for card in DECK]
+_OF_VALUE, _OF_COLOUR = (
+    [sum(1 << bit_of(card) for card in DECK if card[field] == which) for which in range(number)]
+    for field, number in enumerate((len(VALUES), len(COLOURS)))
+)
 
 
 @cache
@@ -124,7 +158,11 @@ def _doubts() -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Taste:
-    """Logarithms: how much each trait draws, and of the odds of a check by level."""
+    """Logarithms: how much each trait draws, and of the odds of a check by level.
+
+    `rests` are by the level of the likeliest higher bet; `openers` are added to `levels` where
+    there is no last bet.
+    """
 
     levels: Sequence[float] = field(default_factory=_start)
     edges: Sequence[float] = (0.0,) * _EDGES
@@ -133,18 +171,21 @@ class Taste:
     checks: Sequence[float] = field(default_factory=_doubts)
     heights: Sequence[float] = _FLAT
     doubts: Sequence[float] = _FLAT
+    rests: Sequence[float] = _FLAT
+    openers: Sequence[float] = _FLAT
 
     def learned(self, traits: Traits, last: int, action: int, rate: float) -> "Taste":
         """The taste once a decision was seen, the better foretold, the less it changes."""
         drawn = Tasting(self)
         checked = drawn.check(traits, last)
-        checks, doubts, opened = self.checks, self.doubts, traits.bare.levels
+        checks, doubts, rests, opened = self.checks, self.doubts, self.rests, traits.bare.levels
         if last != OPENING:
             off = (action == CHECK) - checked
             checks = _around(checks, traits.levels[last], off)
             doubts = _around(doubts, opened[last], _BY_HEIGHT * off)
+            rests = _around(rests, traits.rest(last), _BY_REST * off)
         if action == CHECK:
-            return replace(self, checks=checks, doubts=doubts)
+            return replace(self, checks=checks, doubts=doubts, rests=rests)
         weights = drawn.weights(traits, last)
         total = sum(weights)
         levels, edges = [0.0] * len(self.levels), [0.0] * _EDGES
@@ -161,6 +202,7 @@ class Taste:
             heights[opened[bet]] += off
         beside = zip((0.0, *levels), levels, (*levels[1:], 0.0), strict=False)
         spread = [own + _BESIDE * (one + two) for one, own, two in beside]
+        openers = self.openers if last != OPENING else _moved(self.openers, spread, rate)
         return Taste(
             _moved(self.levels, spread, rate),
             _moved(self.edges, edges, rate),
@@ -169,6 +211,8 @@ class Taste:
             checks,
             _moved(self.heights, heights, rate),
             doubts,
+            rests,
+            openers,
         )
 
 
@@ -190,22 +234,20 @@ class Tasting:
         self._taste = taste
         self._heights = [exp(height) for height in taste.heights]
         edges = [exp(edge) for edge in taste.edges]
-        levels = [exp(level) for level in taste.levels]
-        self._looks, self._firsts = (
-            [level * edge for level in levels for edge in two] for two in (edges[:2], edges[2:])
-        )
+        opened = [one + more for one, more in zip(taste.levels, taste.openers, strict=True)]
+        self._by_looks = [_by_looks(edges, levels) for levels in (taste.levels, opened)]
         self._steps = [exp(step) for step in taste.steps]
         self._bonds = [exp(bond_) for bond_ in taste.bonds]
         self._near: dict[tuple[int, int], list[float]] = {}
-        self._appeals: dict[Traits, list[float]] = {}
+        self._appeals: tuple[dict[Traits, list[float]], ...] = ({}, {})
 
     def check(self, traits: Traits, last: int) -> float:
         """The chance of the check."""
         if last in {OPENING, _TOP}:
             return float(last == _TOP)
         taste = self._taste
-        odds_of_check = taste.checks[traits.levels[last]] + taste.doubts[traits.bare.levels[last]]
-        return 1 / (1 + exp(-odds_of_check))
+        by_last = taste.checks[traits.levels[last]] + taste.doubts[traits.bare.levels[last]]
+        return 1 / (1 + exp(-by_last - taste.rests[traits.rest(last)]))
 
     def weights(self, traits: Traits, last: int) -> list[float]:
         """How often each bet above the last one is made, up to a factor."""
@@ -217,12 +259,14 @@ class Tasting:
                 self._steps[step] * self._bonds[shared] * self._heights[height]
                 for step, shared, height in zip(_STEP_OF, _bonds(last), opened, strict=False)
             ]
-        appeals = self._appeals.get(traits)
+        opens = last == OPENING
+        likings, firsts = self._by_looks[opens]
+        appeals = self._appeals[opens].get(traits)
         if appeals is None:
-            appeals = self._appeals[traits] = [*map(self._looks.__getitem__, looks)]
+            appeals = self._appeals[opens][traits] = [*map(likings.__getitem__, looks)]
         found = [*map(mul, appeals[begin:], near)]
         for bet in traits.firsts(last):
-            found[bet - begin] = self._firsts[looks[bet]] * near[bet - begin]
+            found[bet - begin] = firsts[looks[bet]] * near[bet - begin]
         return found
 
     def chance(self, traits: Traits, last: int, action: int) -> float:
@@ -234,19 +278,28 @@ class Tasting:
         return (1 - check) * weights[action - last - 1] / sum(weights)
 
 
+def _by_looks(edges: Sequence[float], levels: Sequence[float]) -> tuple[list[float], list[float]]:
+    """How much bets of each look draw, and those that are likelier than all lower ones."""
+    drawn = [exp(level) for level in levels]
+    likings, firsts = (
+        [one * edge for one in drawn for edge in two] for two in (edges[:2], edges[2:])
+    )
+    return likings, firsts
+
+
 class TastedReplies(dict[int, int]):
     """What somebody with these cards says to each last bet, drawn when it is first asked.
 
     One number decides all checks: whoever doubts a bet doubts any that is less likely.
     """
 
-    def __init__(self, drawn: Tasting, traits: Traits, rng: Random) -> None:
+    def __init__(self, drawn: Tasting, seen: Callable[[int], Traits], rng: Random) -> None:
         super().__init__()
-        self._ask, self._doubt = (drawn, traits, rng), rng.random()
+        self._ask, self._doubt = (drawn, seen, rng), rng.random()
 
     def __missing__(self, last: int) -> int:
-        drawn, traits, rng = self._ask
-        said = CHECK
+        drawn, seen, rng = self._ask
+        said, traits = CHECK, seen(last)
         if self._doubt >= drawn.check(traits, last):
             # As `choices` of rng does, without what that asks besides.
             sums = [*accumulate(drawn.weights(traits, last))]

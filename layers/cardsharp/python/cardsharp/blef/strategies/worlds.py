@@ -10,7 +10,7 @@ from cardsharp.blef.position import Position
 from cardsharp.blef.strategies.minds import HABITS, OPENING, WEIGHTS, Replies, mind_of
 from cardsharp.blef.strategies.odds import bit_of, bits_of, truths
 from cardsharp.blef.strategies.reading import Insight
-from cardsharp.blef.strategies.taste import TastedReplies, traits_of
+from cardsharp.blef.strategies.taste import TastedReplies, believing, traits_of
 
 _DRAWS = 120
 """Hands that are drawn for one player who has bet."""
@@ -109,10 +109,15 @@ def _drawn(
 
 
 def _replies(hand: int, other: _Other, model: int, rng: Random) -> Replies:
-    """What a player with this hand says by a habit, or by the taste that was read."""
+    """What a player with this hand says by a habit, or by a taste that was read."""
     if other.reading is None or model < len(HABITS):
         return mind_of(hand, other.hidden).replies[model]
-    return TastedReplies(other.reading.drawn, traits_of(hand, other.hidden), rng)
+    if model == len(HABITS):
+        traits = traits_of(hand, other.hidden)
+        return TastedReplies(other.reading.drawn, lambda _: traits, rng)
+    return TastedReplies(
+        other.reading.trusting, lambda last: believing(hand, other.hidden, last), rng
+    )
 
 
 def _scores(hand: int, other: _Other) -> list[float]:
@@ -123,6 +128,11 @@ def _scores(hand: int, other: _Other) -> list[float]:
         traits = traits_of(hand, other.hidden)
         for by_habit, (last, bet) in zip(explained, other.said, strict=True):
             by_habit.append(reading.explains(traits, last, bet))
+            if reading.weights[-1]:
+                seen = believing(hand, other.hidden, last)
+                by_habit.append(reading.trusts(seen, last, bet))
+            else:
+                by_habit.append(0.0)
     return [
         weight * prod(by_model[number] for by_model in explained)
         for number, weight in enumerate(WEIGHTS if reading is None else reading.weights)
