@@ -331,7 +331,7 @@ def test_whatever_happens_after_a_freeze_changes_no_byte_until_it_is_revealed(
 ) -> None:
     """Round by round each becomes what it is, and in the end the page is the unfrozen one."""
     records, tables, clock = (
-        founded(data.draw(st.integers(2, LARGE[form])), format=form, matches=1, most=3),
+        founded(data.draw(st.integers(2, cases(12, every=20))), format=form, matches=1, most=3),
         FakeTables(),
         HandClock(),
     )
