@@ -231,7 +231,7 @@ def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(
     page = Answered(503, (("Retry-After", "3600"),), b"maintenance")
     monkeypatch.setitem(cast("dict[Kind, object]", ANSWERS), Kind.HTTP_503, page)
     whole = played(Bench(WatchedArena, folder))
-    for at in suffering(whole.plan.steps, Kind.HTTP_503):
+    for at in suffering(whole.plan.steps, Kind.HTTP_503)[:: cases(3, every=1)]:
         bench = played(Bench(WatchedArena, folder, {at: Kind.HTTP_503}))
         arena = bench.place
         assert isinstance(arena, WatchedArena)

@@ -150,16 +150,17 @@ def running_arena(
     *,
     without: Collection[str] = (),
     more: MorePages | None = None,
+    serve: Callable[[ArenaConfig, MorePages | None], ArenaServer] = ArenaServer,
     **settings: Any,  # noqa: ANN401 - fields of ArenaConfig
 ) -> Iterator[tuple[ArenaServer, Client]]:
     """An arena for the players in `NAMES`, perhaps without some, and a client for it.
 
-    `more` are pages beside the arena's own.
+    `more` are pages beside the arena's own, and `serve` makes it.
     """
     settings.setdefault("admin_password", ADMIN_PASSWORD)
     players = settings.pop("players", None) or write_players(folder, without)
     config = ArenaConfig(players=players, **settings)
-    with ArenaServer(config, more) as arena:
+    with serve(config, more) as arena:
         client = Client(arena.url)
         try:
             yield arena, client

@@ -1,14 +1,15 @@
 """The arena as it runs in the cloud, for tests that hold it to what the one at home does."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.deadmansdraw.arena.assembly import DAYS
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from support.arena import ADMIN_PASSWORD, Client, write_players
+from support.arena import Client, running_arena
 from workbench.arena.server import ArenaServer
 from workbench.cloud.emulator import Emulator
 from workbench.deadmansdraw.emulated import CloudServer, new_table
@@ -22,17 +23,14 @@ Opened = Callable[..., AbstractContextManager[tuple[ArenaServer, Client]]]
 def in_cloud(emulator: Emulator) -> Opened:
     """What opens arenas in this emulator; `table` may be another arena's."""
 
-    @contextmanager
-    def opened(folder: Path, **settings: Any) -> Iterator[tuple[ArenaServer, Client]]:  # noqa: ANN401
-        without = settings.pop("without", ())
-        players = settings.pop("players", None) or write_players(folder, without)
-        table = settings.pop("table", None) or new_table(emulator, players)
-        settings.setdefault("admin_password", ADMIN_PASSWORD)
-        with CloudServer(ArenaConfig(**settings), table) as server:
-            client = Client(server.url)
-            try:
-                yield server, client
-            finally:
-                client.close()
+    def opened(
+        folder: Path,
+        table: DynamoTable | None = None,
+        **settings: Any,  # noqa: ANN401 - as of `running_arena`
+    ) -> AbstractContextManager[tuple[ArenaServer, Client]]:
+        def serve(config: ArenaConfig, _more: object) -> CloudServer:
+            return CloudServer(config, table or new_table(emulator, config.players))
+
+        return running_arena(folder, serve=serve, **settings)
 
     return opened
