@@ -1,14 +1,23 @@
 """The position rebuilt from public views equals what the real server recorded as hidden."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 
 import pytest
-from support.recorded import SAMPLE, Look, Matches, looks, recorded_action, sample_and_whole
+from support.recorded import SAMPLE, Json, Look, Matches, looks, recorded_action, sample_and_whole
+from support.size import cases
 
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.deadmansdraw.decisions import decisions
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import follow, rebuild
+from cardsharp.deadmansdraw.recorded import recorded
 from cardsharp.deadmansdraw.wire_views import EventView, MatchView
+from cardsharp.errors import ConfigError
+
+PILES = ("playArea", "drawPile", "discardPile", "banks")
 
 
 def position_of(look: Look) -> Position | None:
@@ -23,11 +32,13 @@ def test_the_rebuilt_position_equals_the_hidden_one(matches: Matches) -> None:
 
     A top card that an Oracle showed, ours or the opponent's, and that was not taken stays known.
     The events of an answer are enough to go on in a turn without another GET: following our own
-    action leads to what a new view would say.
+    action leads to what a new view would say. And from the moves alone each decision of both
+    players is found again, with the position that its player saw.
     """
-    count = known = refused = followed = 0
-    for trace in matches.started():
+    count = known = refused = followed = found = 0
+    for number, trace in enumerate(matches.started()):
         before: tuple[Look, Position] | None = None
+        seen: dict[int, Position] = {}
         for look in looks(trace):
             position, record = position_of(look), look.record
             if position is None:
@@ -38,6 +49,7 @@ def test_the_rebuilt_position_equals_the_hidden_one(matches: Matches) -> None:
             assert sorted(map(str, position.unseen)) == sorted(hidden), where
             assert position.known_top is None or str(position.known_top) == hidden[0], where
             assert position.refused in {None, position.known_top}, where
+            seen[look.view.move_count] = position
             count += 1
             known += position.known_top is not None
             refused += position.refused is not None
@@ -45,6 +57,9 @@ def test_the_rebuilt_position_equals_the_hidden_one(matches: Matches) -> None:
                 followed += check_follow(trace["name"], *before, position)
             usable = record.get("status") == 200 and "action" in record and "watchdog" not in record
             before = (look, position) if usable else None
+        if began_as_all(trace) and number % cases(9, every=1) == 0:
+            found += check_decisions(trace, seen)
+    assert found > 90
     assert count > 0.95 * matches.least
     assert known > count / 40
     assert refused > count / 400
@@ -67,6 +82,31 @@ def check_follow(name: str, look: Look, old: Position, new: Position) -> int:
         return 0
     assert replace(followed, history=()) == replace(new, history=()), (name, action)
     return 1
+
+
+def began_as_all(trace: Json) -> bool:
+    return not any(name in trace["initial"]["creationParams"] for name in PILES)
+
+
+def told(trace: Json) -> tuple[MatchRecord, list[MoveRecord]]:
+    """The match as an arena answers at its end."""
+    *_, last = looks(trace)
+    return recorded(json.dumps({**last.raw, "startedAt": "2023-11-06T10:00:00.000Z"}).encode())
+
+
+def check_decisions(trace: Json, seen: Mapping[int, Position]) -> int:
+    """How many decisions the moves of a match tell; each must be of the position of then."""
+    found = list(decisions(*told(trace)))
+    for asked in found:
+        assert asked.position == seen[asked.step.sequence], trace["name"]
+    return len(found)
+
+
+def test_the_decisions_of_a_match_that_did_not_begin_as_all_do_are_refused() -> None:
+    odd = (trace for trace in SAMPLE.started() if not began_as_all(trace))
+    for trace in islice(odd, 3):
+        with pytest.raises(ConfigError, match="began with cards of its own"):
+            list(decisions(*told(trace)))
 
 
 def test_the_seed_changes_nothing() -> None:
