@@ -7,12 +7,12 @@ from itertools import product
 from typing import Any
 
 import pytest
-from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator, validate
+from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from support.games import GAMES, id_of
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.game import Game, Part
-from cardsharp.web.api import OLDER_DOCUMENT, PAGE
+from cardsharp.web.api import PAGE
 from cardsharp.web.service import Service
 from workbench.cloud.context import Function
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
@@ -89,21 +89,7 @@ def test_the_document_names_every_route_and_refers_to_what_is_there(game: Game) 
     named = re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(served))
     assert named
     assert set(named) <= served["components"]["schemas"].keys()
-
-
-@every_service
-def test_the_document_is_valid_in_both_versions_of_openapi(game: Game) -> None:
-    api = part_of(game).api
-    newer, older = (
-        json.loads(asked(game, WireRequest("GET", path)).body)
-        for path in (api.document_path, api.base + OLDER_DOCUMENT)
-    )
-    validate(newer, cls=OpenAPIV31SpecValidator)
-    validate(older, cls=OpenAPIV30SpecValidator)
-    assert older["openapi"] == "3.0.3"
-    for part in ("paths", "components"):
-        assert older[part].keys() == newer[part].keys()
-    assert older["components"]["schemas"].keys() == newer["components"]["schemas"].keys()
+    validate(served, cls=OpenAPIV31SpecValidator)
 
 
 @every_service
@@ -118,9 +104,5 @@ def test_the_page_shows_every_operation_and_all_its_links_lead_somewhere(game: G
             for one in operation.get("parameters", ()):
                 assert f"<code>{one['name']}</code>" in page
     inside = {f"#{name}" for name in re.findall(r'id="([^"]+)"', page)}
-    assert set(re.findall(r'href="([^"]+)"', page)) - inside == {
-        "openapi.json",
-        "openapi-3.0.json",
-    }
-    for beside in ("openapi.json", "openapi-3.0.json"):
-        assert asked(game, WireRequest("GET", f"{service.api.base}/{beside}")).status == 200
+    assert set(re.findall(r'href="([^"]+)"', page)) - inside == {"openapi.json"}
+    assert asked(game, WireRequest("GET", f"{service.api.base}/openapi.json")).status == 200

@@ -22,9 +22,8 @@ HEADERS: Mapping[str, str] = {
 }
 
 DOCUMENT = "/openapi.json"
-OLDER_DOCUMENT = "/openapi-3.0.json"
 PAGE = "/docs"
-"""Where an API says what it is, behind its base: in OpenAPI 3.1, in 3.0, as a page."""
+"""Where an API says what it is, behind its base: in OpenAPI 3.1, and as a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

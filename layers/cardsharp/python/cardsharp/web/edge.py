@@ -15,17 +15,16 @@ from pydantic import RootModel
 
 from cardsharp.cloud.telemetry import logger
 from cardsharp.errors import ConfigError
-from cardsharp.web.api import DOCUMENT, OLDER_DOCUMENT, PAGE, Api
+from cardsharp.web.api import DOCUMENT, PAGE, Api
 from cardsharp.web.events import Context, Event, Handler, Response
 from cardsharp.web.openapi import document
-from cardsharp.web.openapi30 import older
 from cardsharp.web.page import HEADERS, page
 from cardsharp.web.reading import Json
 from cardsharp.web.refusals import NoSuchMethod, NoSuchPath, Refused
 from cardsharp.web.request import Request, time_left
 from cardsharp.web.route import Answer, Call, Route, S
 
-_LINKS = {"OpenAPI 3.1": DOCUMENT[1:], "OpenAPI 3.0": OLDER_DOCUMENT[1:]}
+_LINKS = {"OpenAPI 3.1": DOCUMENT[1:]}
 """From the page, and so behind any prefix."""
 
 
@@ -34,7 +33,6 @@ def _itself(api: Api[S]) -> Iterator[Route[S]]:
     if api.home is not None:
         yield _route("/", "A page for people", api.home)
     yield _route(DOCUMENT, "The API in OpenAPI 3.1", lambda: _json(document(api)))
-    yield _route(OLDER_DOCUMENT, "The API in OpenAPI 3.0", lambda: _json(older(document(api))))
     yield _route(
         PAGE, "The API as a page", lambda: Answer(page(document(api), _LINKS), headers=HEADERS)
     )
