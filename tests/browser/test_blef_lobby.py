@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
+import requests
 from playwright.sync_api import Browser, Page, expect
 from support.browser import overflows, picture, serious, visited
 
 from cardsharp.games import game
+from workbench.blef.elsewhere import lobby_of
+from workbench.listening import Server, listen, serving, url_of
 from workbench.stage.serving import made
 
 SOON = 20_000
@@ -17,9 +21,26 @@ SOON = 20_000
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[str]:
+def own() -> Iterator[str]:
     with made(game("blef")) as front, front as running:
         yield running.url
+
+
+@contextmanager
+def here(own: str) -> Iterator[str]:
+    app, listening = lobby_of(own), listen("The page", "127.0.0.1", 0, 8)
+    with serving("The page", listening, lambda started: Server(app, lambda: None, started)):
+        yield url_of(listening)
+
+
+@pytest.fixture(params=["its own page", "a page here"])
+def service(request: pytest.FixtureRequest, own: str) -> Iterator[str]:
+    """Where the page is: at the service, or on this machine for a service elsewhere."""
+    if request.param == "its own page":
+        yield own
+        return
+    with here(own) as url:
+        yield url
 
 
 def asked(url: str, **body: str) -> Any:  # noqa: ANN401 - whatever JSON came
@@ -66,7 +87,7 @@ def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> 
 
 
 def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
-    browser: Browser, service: str
+    browser: Browser, own: str, service: str
 ) -> None:
     """One in a browser, the other by the API; the page never has the other's hand."""
     with visited(browser, viewport={"width": 1280, "height": 720}) as page:
@@ -77,21 +98,21 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
         uuid = page.url.partition("#")[2]
         page.get_by_role("button", name="Make it public").click()
         expect(page.get_by_role("button", name="Make it private")).to_be_visible()
-        (listed,) = asked(f"{service}/games")
+        (listed,) = asked(f"{own}/games")
         assert listed["game_uuid"] == uuid
-        bob = asked(f"{service}/games/{uuid}/join", nickname="Bob")["player_uuid"]
+        bob = asked(f"{own}/games/{uuid}/join", nickname="Bob")["player_uuid"]
         expect(page.locator("#players")).to_contain_text("Bob", timeout=SOON)
         page.get_by_role("button", name="Start").click()
         expect(page.locator("#hand .card")).to_have_count(1)
         picture(page, "blef-lobby-game-1280")
         assert serious(page) == []
         for _ in range(200):
-            state = asked(f"{service}/games/{uuid}?player_uuid={bob}")
+            state = asked(f"{own}/games/{uuid}?player_uuid={bob}")
             if state["status"] == "Finished":
                 break
             if state["cp_nickname"] == "Bob":
                 action = "88" if state["history"] else "87"  # checks, or bets what hardly holds
-                asked(f"{service}/games/{uuid}/play", player_uuid=bob, action_id=action)
+                asked(f"{own}/games/{uuid}/play", player_uuid=bob, action_id=action)
             else:
                 page.evaluate("dispatchEvent(new Event('hashchange'))")  # looks at once
                 turn = f"Round {state['round_number']}. It is your turn."
@@ -101,9 +122,11 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
         expect(page.locator("#state")).to_contain_text("has won", timeout=SOON)
 
 
-def test_who_follows_the_link_joins_and_a_refusal_is_said(browser: Browser, service: str) -> None:
-    uuid = asked(f"{service}/games/create")["game_uuid"]
-    asked(f"{service}/games/{uuid}/join", nickname="Alice")
+def test_who_follows_the_link_joins_and_a_refusal_is_said(
+    browser: Browser, own: str, service: str
+) -> None:
+    uuid = asked(f"{own}/games/create")["game_uuid"]
+    asked(f"{own}/games/{uuid}/join", nickname="Alice")
     with visited(browser, refused=True) as page:
         page.goto(f"{service}/#{uuid}")
         for name in ("Alice", "Bob"):
@@ -113,3 +136,12 @@ def test_who_follows_the_link_joins_and_a_refusal_is_said(browser: Browser, serv
                 expect(page.locator("#said")).not_to_be_empty()
         expect(page.locator("#players")).to_contain_text("Bob")
         expect(page.locator("#enter")).to_be_hidden()
+
+
+@pytest.mark.parametrize("path", ["games/create", "openapi.json"])
+def test_another_page_changes_nothing_by_the_page_here(own: str, path: str) -> None:
+    """A form of somebody else's can send no JSON, and only what the API documents is passed on."""
+    with here(own) as url:
+        assert requests.post(f"{url}/{path}", "{}", timeout=9).status_code == 404
+        named = {"Host": "elsewhere.example"}
+        assert requests.get(f"{url}/games", headers=named, timeout=9).status_code == 400

@@ -18,6 +18,7 @@ from cardsharp.errors import ConfigError, Garbled, RateLimited, Unreachable
 from cardsharp.game import Game, OpenGame
 from workbench.cli.each import FIRST, OneGame
 from workbench.lab.sitting import PERSON
+from workbench.listening import Server, listen, url_of
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.output import messages, print_error, print_json, program, results
@@ -26,7 +27,7 @@ from workbench.show.screen import Invitation
 from workbench.stage.surroundings import telemetry_in
 from workbench.table.branch import point_named
 from workbench.table.room import EndedMatch, Room
-from workbench.table.served import HOST, is_local, table_served
+from workbench.table.served import BACKLOG, HOST, is_local, table_served
 from workbench.table.setting import Setting, ending, keep, screens_of
 
 _SEAT_KEPT = "You have left; the same command takes your seat again."
@@ -125,10 +126,10 @@ def versus(
     if options.url is None and options.game is None:
         setting = _setting(opponent, options, page.invite, game)
         return serve(setting, options, page) if page.browser else play(setting, options)
-    if page.browser:
-        raise ConfigError("A game at a service is played in the terminal; leave --browser out.")
     if opponent or options.decides:
         raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
+    if page.browser:
+        return serve_elsewhere(game, options, page)
     if options.game is None and options.url is not None and game.lobby is not None:
         show_public(game.lobby.load()(options.url), options)
     else:
@@ -257,6 +258,26 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
             webbrowser.open(links[0])
         until_stopped(room)
     return _exit(room.useless)
+
+
+def serve_elsewhere(game: Game, options: TableOptions, page: BrowserOptions) -> int:
+    """Let people play a service's matches in a browser here, until Ctrl-C."""
+    if game.elsewhere is None or options.url is None or page.invite or page.host:
+        raise ConfigError(
+            "Only games of Blef at the service that --url names are played in a browser, and by "
+            "one person; leave --browser out, or --invite and --host."
+        )
+    app = game.elsewhere.load()(options.url)
+    listening = listen("The page", HOST, page.port or 0, BACKLOG)
+    link = f"{url_of(listening)}/#{options.game or ''}"
+    results().print(f"Play at {link} (Ctrl-C ends).", soft_wrap=True)
+
+    def started() -> None:
+        if sys.stdout.isatty() if page.open is None else page.open:
+            webbrowser.open(link)
+
+    Server(app, lambda: None, started).until_stopped(listening)
+    return Exit.OK
 
 
 def _announced(links: list[str], *, local: bool) -> Iterator[str]:

@@ -144,6 +144,8 @@ class Game(NamedTuple):
     """Looks once at the match of an order, before a bot at home waits for what is none."""
     lobby: Part[Lobby] | None = None
     """Lists what can be joined at a service, where its services have public games."""
+    elsewhere: Part[Callable[[str], Any]] | None = None
+    """Makes an application, a page by which matches at this service are played in a browser."""
     order_keys: frozenset[str] = frozenset()
     """Keys by any of which an order is known to be for this game where it names none."""
     listen: Part[Listen] | None = None

@@ -14,6 +14,7 @@ GAME = Game(
     order=Part("cardsharp.blef.bot:order"),
     check=Part("workbench.blef.bot:check_there"),
     lobby=Part("workbench.blef.bot:public_games"),
+    elsewhere=Part("workbench.blef.elsewhere:lobby_of"),
     order_keys=frozenset({"url", "nickname"}),
     service=Part("cardsharp.blef.assembly:SERVICE"),
     replay=Part("cardsharp.blef.replay:replay"),

@@ -1,0 +1,77 @@
+"""The lobby as a page here, for games at a service elsewhere, which may be its makers' own.
+
+A page of ours may not ask another service. So this machine asks it what the page asked, by the
+documented API alone, in which everything is `GET` (docs/spec/blef-next.md).
+"""
+
+from functools import partial
+from urllib.parse import quote
+
+import requests
+from pydantic import TypeAdapter
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from cardsharp.access import checked_address
+from cardsharp.blef.lobby import lobby
+
+_PATIENCE = 30
+"""Seconds that the service may take."""
+
+_HERE = ["127.0.0.1", "localhost"]
+_Sent = TypeAdapter(dict[str, str])
+_LOOKS = {1, 2}
+"""Parts of a path by which something is looked at, and nothing changed."""
+
+
+def lobby_of(url: str) -> Starlette:
+    """A page by which games at this service are listed, begun, joined and played.
+
+    Raises:
+        ConfigError: it is no address.
+    """
+    service = checked_address(url)
+
+    async def page(_request: Request) -> Response:
+        found = lobby()
+        return HTMLResponse(str(found.body), headers=dict(found.headers))
+
+    async def asked(request: Request) -> Response:
+        """What the service answers; a change comes as JSON, which no other page can send."""
+        parts = request.path_params["path"].split("/")
+        looks = len(parts) in _LOOKS and parts[-1] != "create"
+        changes = request.headers.get("Content-Type") == "application/json"
+        try:
+            sent = _Sent.validate_json(await request.body()) if changes else request.query_params
+        except ValueError:
+            return JSONResponse({"error": "That is no JSON of names and texts."}, 400)
+        if parts[0] != "games" or looks == changes:
+            return JSONResponse({"error": "There is no such thing to ask."}, 404)
+        path = "/".join(quote(part, safe="") for part in parts)
+        return await run_in_threadpool(_answered, f"{service}/{path}", dict(sent))
+
+    routes = [
+        Route("/", page),
+        Route("/docs", partial(_documented, service)),
+        Route("/{path:path}", asked, methods=["GET", "POST"]),
+    ]
+    guard = Middleware(TrustedHostMiddleware, allowed_hosts=_HERE)
+    return Starlette(routes=routes, middleware=[guard])
+
+
+async def _documented(service: str, _request: Request) -> Response:
+    return RedirectResponse(f"{service}/docs")
+
+
+def _answered(url: str, sent: dict[str, str]) -> Response:
+    try:
+        found = requests.get(url, sent, timeout=_PATIENCE, allow_redirects=False)
+    except requests.RequestException:
+        # Without its cause, which would show what was sent, and so who somebody is.
+        return JSONResponse({"error": "The service does not answer; try again."}, 502)
+    return Response(found.content, found.status_code, media_type="application/json")
