@@ -1,5 +1,6 @@
 """The arena's own pages in a real browser."""
 
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,6 +12,9 @@ from support.arena import ALICE, BOB, PASSWORDS, running_arena
 from support.browser import overflows, picture, serious, visited
 
 from workbench.arena.server import ArenaServer
+
+TIMED = re.compile(r"\d\d:\d\d:\d\d, \d+\.\d s")
+"""When a move was made, and after how long."""
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -50,11 +54,39 @@ def test_a_match_is_opened_from_the_list_and_moves_on(
                 )
                 client.post(f"/api/matches/{match}", mover, {"etype": "Draw", "autopick": True})
                 expect(page.locator("#count")).to_have_text(f"{number} of {number}", timeout=3000)
+            expect(page.locator("#happened")).to_contain_text(
+                re.compile(r"\d\d:\d\d:\d\d, \d+\.\d s")
+            )
             picture(page, f"arena-match-{width}")
             assert serious(page) == []
             assert not overflows(page)
             page.go_back()
             expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def on_the_cards(page: Page) -> None:
+    """Every choice is a card or pile on the table, by which it is made, until a Map has come."""
+    seen: set[str] = set()
+    for _ in range(200):
+        buttons = page.locator("#seat button")
+        if not buttons.count():
+            break
+        names = buttons.locator(":scope > span:last-child").all_inner_texts()
+        offered = page.locator("#board .offered")
+        expect(offered.first).to_be_visible()
+        titles = {one.get_attribute("title") for one in offered.all()}
+        assert titles == {*names}
+        effect = names[0].partition(":")[0]
+        if effect == "Map":
+            break
+        seen.add(effect)
+        number = page.locator("#seat [name=number]").get_attribute("value")
+        draws = page.locator('#board [data-part="unseen"].offered[title="Draw"]')
+        with page.expect_navigation():
+            (draws if draws.count() else offered.first).click()
+        expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
+        assert page.locator("#seat [name=number]").get_attribute("value") != number
+    assert {"Draw", "Map"} <= {*seen, effect}, seen
 
 
 @pytest.mark.parametrize(("script", "width"), [(True, 390), (False, 1280)])
@@ -77,6 +109,7 @@ def test_a_practice_match_is_begun_and_played_to_its_end_in_the_browser(
             picture(page, f"arena-seat-{width}")
             assert serious(page) == []
             assert not overflows(page)
+            on_the_cards(page)
             return
         for _ in range(400):
             if not seat.count():

@@ -128,4 +128,7 @@ def test_a_file_holds_the_branches_and_stays_small(
     assert page.count('data-branch="branch-') == 13
     told = cli("show", FINAL).out
     assert told.count("other course from step ") == 13
+    listed = cli("show", FINAL, "--json").json()["branches"]
+    assert [one["header"]["branch"]["step"] for one in listed][:2] == [1, 7]
+    assert len(listed) == 13
     assert cli("stats").code == 2  # branches are results of nobody

@@ -1,6 +1,5 @@
 """`cardsharp show` and `why`: a whole match turn by turn, and our decisions in one turn."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -9,10 +8,10 @@ from cardsharp.cloud.ports import MatchRecord
 from cardsharp.replay import header_of, outcome_of
 from cardsharp.viewer.shown import sides
 from workbench.cli.each import AnyGame
-from workbench.show.drawing import drawing_of
+from workbench.show.drawing import drawing_of, match_document
 from workbench.show.lookup import LAST, game_of
 from workbench.show.options import Json, Match, Store
-from workbench.show.output import messages, results
+from workbench.show.output import messages, print_json, results
 from workbench.watch.branches import branches_in_log
 from workbench.watch.sources import opened
 
@@ -31,23 +30,26 @@ def show(
 ) -> None:
     """Print a match from its log: who did what, why, and the score after each turn."""
     record, moves, withdrawn = opened(match, store, game)
-    drawing_of(game_of(record)).show(record, moves, turn, as_json=as_json)
-    if not as_json:
-        for line in _branches(record):
-            results().print(line, soft_wrap=True)
+    drawing, branches = drawing_of(game_of(record)), branches_in_log(record.match_id)
+    if as_json:
+        told = {"branches": [*map(match_document, branches)], **drawing.told(record, moves, turn)}
+        print_json({**match_document(record), **told})
+    else:
+        drawing.show(record, moves, turn)
+        for one in branches:
+            results().print(_branch(one), soft_wrap=True)
     if withdrawn:
         numbers = ", ".join(map(str, withdrawn))
         messages().print(f"the arena went back: the moves {numbers} were lost and played anew")
 
 
-def _branches(record: MatchRecord) -> Iterator[str]:
-    """A line for each other course of a match that was played."""
-    for one in branches_in_log(record.match_id):
-        header, outcome = header_of(one), outcome_of(one)
-        step = 0 if header.branch is None else header.branch.step
-        scores = " : ".join(map(str, (outcome and outcome.scores) or ()))
-        ended = "" if outcome is None else f", {outcome.result} {scores}".rstrip()
-        yield f"other course from step {step}: {one.match_id}, {' v '.join(sides(header))}{ended}"
+def _branch(one: MatchRecord) -> str:
+    """A line for another course of a match that was played."""
+    header, outcome = header_of(one), outcome_of(one)
+    step = 0 if header.branch is None else header.branch.step
+    scores = " : ".join(map(str, (outcome and outcome.scores) or ()))
+    ended = "" if outcome is None else f", {outcome.result} {scores}".rstrip()
+    return f"other course from step {step}: {one.match_id}, {' v '.join(sides(header))}{ended}"
 
 
 def why(

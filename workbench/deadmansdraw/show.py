@@ -9,6 +9,7 @@ from rich.text import Text
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.replay import (
     EventStep,
+    Turn,
     position_of,
     turns_of,
 )
@@ -23,29 +24,25 @@ from workbench.deadmansdraw.drawing import (
 )
 from workbench.deadmansdraw.watching import banks_table
 from workbench.show.decisions import decision_text
-from workbench.show.drawing import StepByStep, match_document, no_turn, print_end, print_title
-from workbench.show.output import print_json, results
+from workbench.show.drawing import StepByStep, no_turn, print_end, print_title
+from workbench.show.output import results
 
 
 class TurnByTurn(StepByStep[EventStep]):
     """Draws each turn as a line, our decisions under it, and the banks at the end."""
 
+    def told(
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
+    ) -> dict[str, object]:
+        """The turns for programs."""
+        del record
+        return {"turns": [turn_document(one) for one in _turns(moves, turn)]}
+
     def show(
-        self,
-        record: MatchRecord,
-        moves: Sequence[MoveRecord],
-        turn: int | None,
-        *,
-        as_json: bool,
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> None:
         """Print who did what, why, and the score after each turn."""
-        turns = turns_of(moves)
-        chosen = turns if turn is None else [one for one in turns if one.number == turn]
-        if turn is not None and not chosen:
-            raise no_turn(turn, turns[-1].number if turns else 0)
-        if as_json:
-            print_json({**match_document(record), "turns": [turn_document(one) for one in chosen]})
-            return
+        chosen = _turns(moves, turn)
         console, labels = results(), Labels.of(header_of(record))
         print_title(console, record, labels.title())
         for one in chosen:
@@ -81,6 +78,15 @@ class TurnByTurn(StepByStep[EventStep]):
         """The table as whoever decided saw it, None where that is not kept."""
         position = None if step.ours is None else position_of(step.ours)
         return None if position is None else position_drawn(position)
+
+
+def _turns(moves: Sequence[MoveRecord], number: int | None) -> list[Turn]:
+    """All turns or that one; raises `ConfigError` where there is none of that number."""
+    turns = turns_of(moves)
+    chosen = turns if number is None else [one for one in turns if one.number == number]
+    if number is not None and not chosen:
+        raise no_turn(number, turns[-1].number if turns else 0)
+    return list(chosen)
 
 
 DRAWING = TurnByTurn(lambda _record, moves: chain(*(turn.steps for turn in turns_of(moves))))

@@ -41,24 +41,26 @@ class StepByStep(Generic[S]):
     replay: Callable[[MatchRecord, Sequence[MoveRecord]], Iterable[S]]
 
     def show(
-        self,
-        record: MatchRecord,
-        moves: Sequence[MoveRecord],
-        turn: int | None,
-        *,
-        as_json: bool,
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> None:
         """Print who did what and, under our own moves, why."""
-        steps = list(self.replay(record, moves))
-        chosen = steps if turn is None else pick_turn(steps, turn)
-        if as_json:
-            print_json({**match_document(record), "steps": list(map(self.document, chosen))})
-            return
         console = results()
         print_title(console, record, self.title(header_of(record)))
-        for step in chosen:
+        for step in self._chosen(record, moves, turn):
             print_step(console, step, record)
         print_end(console, record, outcome_of(record), "")
+
+    def told(
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
+    ) -> dict[str, object]:
+        """The same for programs."""
+        return {"steps": [self.document(one) for one in self._chosen(record, moves, turn)]}
+
+    def _chosen(
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None
+    ) -> list[S]:
+        steps = list(self.replay(record, moves))
+        return steps if turn is None else pick_turn(steps, turn)
 
     def why(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int, *, as_json: bool

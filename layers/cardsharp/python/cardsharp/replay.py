@@ -139,7 +139,7 @@ class Step:
 
     `sequence` is the move's in the match log; `turn` counts from 1 and is what `why` asks for (in
     Blef a round); `seat` is who moved, None for nobody or where it is not known. `ours` is there
-    where the decision was ours.
+    where the decision was ours, and `at` where it was told when it was made.
     """
 
     sequence: int
@@ -148,6 +148,7 @@ class Step:
     happened: str
     state: Mapping[str, object]
     ours: Thought | None = None
+    at: datetime | None = None
 
 
 class Restored(NamedTuple):

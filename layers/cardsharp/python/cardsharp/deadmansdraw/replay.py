@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain, groupby
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from cardsharp.deadmansdraw.logbook import Ended, state_body
 from cardsharp.deadmansdraw.position import Observer, PastMove
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.telling import words
+from cardsharp.deadmansdraw.wire import instant
 from cardsharp.deadmansdraw.wire_views import MoveView
 from cardsharp.errors import StoreError
 from cardsharp.replay import Step, Stored, Thought, parse
@@ -194,6 +196,7 @@ class ReadMove:
     player: int | None
     events: tuple[Event, ...]
     thought: Thought | None
+    at: datetime | None = None
 
     @property
     def past(self) -> PastMove:
@@ -206,8 +209,9 @@ def _as_read(move: MoveRecord) -> ReadMove:
     if move.facts is None:
         turn = 0 if thought is None or thought.turn is None else thought.turn
         return ReadMove(move.sequence, turn, thought.seat if thought else None, (), thought)
-    told = played(view_of(move))
-    return ReadMove(move.sequence, told.turn, told.player, told.events, thought)
+    view = view_of(move)
+    told = played(view)
+    return ReadMove(move.sequence, told.turn, told.player, told.events, thought, instant(view.at))
 
 
 def view_of(move: MoveRecord) -> MoveView:
@@ -252,6 +256,7 @@ def _steps(group: Iterable[ReadMove], seen: Observer, *, tells_pile: bool) -> It
             happened=words(told.events),
             state=state if tells_pile else {**state, "unseen": None},
             ours=told.thought,
+            at=told.at,
             events=told.events,
         )
 

@@ -104,7 +104,8 @@ def _branched(told: Mapping[str, object], branching: Branching) -> Markup:
 
 def steps_document(match: DrawnMatch, start: int = 0) -> dict[str, object]:
     """The steps from one on, as the page's script reads them; the first has the whole table."""
-    frames = [_frame(frame) for frame in match.frames[start:]]
+    told = zip(match.frames[start:], match.times[start:], strict=True)
+    frames = [{**_frame(frame), "at": at} for frame, at in told]
     if frames and start:
         frames[0]["parts"] = {**match.table(start), **_parts(match.frames[start])}
     return {
@@ -169,6 +170,7 @@ def _context(
         "match": match,
         "at": at,
         "frame": match.frames[at - 1] if total else None,
+        "time": match.times[at - 1] if total else "",
         "table": match.table(at - 1),
         "thought": _thought(match.frames[at - 1]) if total else "",
         "turns": _turns(match),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 
 from markupsafe import Markup
@@ -69,6 +70,14 @@ class DrawnMatch:
         """
         return list(self._frames())
 
+    @cached_property
+    def times(self) -> list[str]:
+        """When each step was made, in UTC, and after how many seconds; "" where nobody tells."""
+        moments = [frame.step.at for frame in self.frames]
+        if len({*moments} - {None}) < _PAIR:  # of a match that took no time
+            return [""] * len(moments)
+        return [_timed(at, before) for at, before in zip(moments, [None, *moments], strict=False)]
+
     def table(self, number: int) -> dict[str, Markup]:
         """The whole table after the step of that number, which counts from 0."""
         drawn: dict[str, Markup] = {}
@@ -89,6 +98,13 @@ class DrawnMatch:
             }
             known |= parts
             yield Frame(step, self.header.name(step.seat) if step.seat is not None else "", parts)
+
+
+def _timed(at: datetime | None, before: datetime | None) -> str:
+    if at is None:
+        return ""
+    took = "" if before is None else f", {(at - before).total_seconds():.1f} s"
+    return f"{at.astimezone(UTC):%H:%M:%S}{took}"
 
 
 def sides(header: Header) -> tuple[str, ...]:

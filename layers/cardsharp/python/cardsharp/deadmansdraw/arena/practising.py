@@ -21,6 +21,7 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import PLAYER, User
 from cardsharp.deadmansdraw.arena.referee import NOT_YOUR_TURN, Over, Referee
 from cardsharp.deadmansdraw.arena.templates import rendered
+from cardsharp.deadmansdraw.board import BOARD
 from cardsharp.deadmansdraw.rules import legal_actions
 from cardsharp.errors import Conflict, Malformed, RulesError
 from cardsharp.viewer.assets import HEADERS
@@ -62,7 +63,8 @@ class Practising:
             match=match,
             mover=self._referee.book.name_of(mover),
             dummy=mover == DUMMY_ID,
-            choices=[*map(str, legal_actions(match.state))],
+            choices=legal_actions(match.state),
+            board=BOARD,
         )
 
     @_explained

@@ -1,6 +1,7 @@
 // A match that is still played: ask for what is new, which the server answers when there is some.
 
 import { add, analyse, list, ready, show, state } from "./match.js";
+import { offer } from "./offer.js";
 
 const root = document.getElementById("match");
 const PAUSE = Number(root.dataset.pause); // after an answer that brought nothing at once, or a fault
@@ -36,6 +37,11 @@ document.addEventListener("keydown", (event) => {
 });
 
 await ready;
+// Whoever plays on the page does it on the cards too, where the table is seen as it stands now.
+const board = document.getElementById("board");
+const buttons = () => (state.atEnd ? document.querySelectorAll("#seat button") : []);
+new MutationObserver(() => offer(board, buttons())).observe(board, { childList: true, subtree: true });
+offer(board, buttons());
 for (let over = false; !over;) {
   await shownNow();
   try { over = await once(); } catch { await pause(PAUSE); }

@@ -30,7 +30,11 @@ export function show(number) {
   board.dataset.seat = step.seat ?? "";
   const who = document.createElement("b");
   who.textContent = step.who;
-  $("happened").replaceChildren(who, ` ${step.happened}`);
+  const when = document.createElement("span");
+  when.className = "quiet";
+  when.title = "UTC, and after how long";
+  when.textContent = step.at;
+  $("happened").replaceChildren(who, ` ${step.happened} `, when);
   $("count").textContent = `${at} of ${steps.length}`;
   $("slider").value = String(at);
   if ($("branching")) $("branching").value = String(at);

@@ -19,7 +19,7 @@ export function offer(board, buttons) {
   for (const button of buttons) {
     for (const one of meant(board, button)) {
       one.classList.add("offered");
-      one.title = button.querySelector("span").textContent;
+      one.title = button.querySelector(":scope > span:last-of-type").textContent;
       one.onclick = (event) => { event.stopPropagation(); button.click(); };
     }
   }
