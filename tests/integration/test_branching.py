@@ -129,6 +129,6 @@ def test_a_file_holds_the_branches_and_stays_small(
     told = cli("show", FINAL).out
     assert told.count("other course from step ") == 13
     listed = cli("show", FINAL, "--json").json()["branches"]
-    assert [one["header"]["branch"]["step"] for one in listed][:2] == [1, 7]
     assert len(listed) == 13
+    assert {one["header"]["branch"]["of"] for one in listed} == {match}
     assert cli("stats").code == 2  # branches are results of nobody
