@@ -78,10 +78,12 @@ def test_a_lesson_goes_without_script_and_is_remembered(
     ):
         page.goto(url)
         for _ in range(3):
-            page.locator("#moves .choice").first.click()
+            with page.expect_navigation():
+                page.locator("#moves .choice").first.click()
             expect(page.get_by_role("status")).to_contain_text("keeps")
             if page.get_by_role("link", name="Next question").count():
-                page.get_by_role("link", name="Next question").click()
+                with page.expect_navigation():
+                    page.get_by_role("link", name="Next question").click()
         expect(page.locator("#ask")).to_contain_text("of 3 answered well")
         assert (
             sum(one.due.year > 1 for one in Lessons.read(data_folder() / "lessons.json").cards) == 3
