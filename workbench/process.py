@@ -65,6 +65,7 @@ class Process:
         self.popen, self._errors = popen, errors
         self._stdin, self._stdout = _pipe(popen.stdin), _pipe(popen.stdout)
         self.late: timedelta | None = None
+        self._is_asked = False
         self._limit = START_LIMIT
         weakref.finalize(self, _end, popen, errors)
 
@@ -82,7 +83,7 @@ class Process:
         alarm = Timer(self._limit.total_seconds(), self._ring, (self._limit,))
         alarm.daemon = True
         alarm.start()
-        line = b""
+        line, self._is_asked = b"", True
         try:
             with suppress(BrokenPipeError):
                 self._stdin.write(question)
@@ -90,6 +91,7 @@ class Process:
                 line = self._stdout.readline(LONGEST)
         finally:  # also where this thread is told to end
             alarm.cancel()
+            self._is_asked = False
         if not line.endswith(b"\n") or self.late is not None:
             raise Unfit(*self.fault(line))
         self._limit = LIMIT
@@ -106,10 +108,15 @@ class Process:
         _kill(self.popen)
 
     def interrupt(self, limit: timedelta) -> bool:
-        """End it, which has not answered within `limit`, unless it is only starting."""
-        if self._limit == START_LIMIT:
-            return False
-        self._ring(limit)
+        """End it, which has not answered within `limit`; whether there is an answer in a moment.
+
+        There is none where it is only starting. Where nobody asks it any more, the one that was
+        asked has been ended for the same reason, and is told of just now.
+        """
+        if self._is_asked:
+            if self._limit == START_LIMIT:
+                return False
+            self._ring(limit)
         return True
 
     def _ring(self, limit: timedelta) -> None:

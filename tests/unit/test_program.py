@@ -106,6 +106,15 @@ def test_after_a_fault_it_is_started_anew(made: Made) -> None:
     assert [fault is None for fault in faults] == [False, True, False]
 
 
+def test_who_was_late_is_told_of_though_its_successor_is_there_already(made: Made) -> None:
+    """Its own alarm may ring just before that of the decision, which then waits for its end."""
+    fresh = process.Process(made(""))
+    assert fresh.interrupt(timedelta(seconds=2))
+    assert fresh.lives
+    assert fresh.late is None
+    fresh.end()
+
+
 def test_a_line_too_many_is_not_the_answer_to_the_next_question(made: Made) -> None:
     command = made("first['reason'] = str(number)\n    if number == 1: print('debugging')")
     strategy = build(strategy_named(command), Random(1))
