@@ -11,6 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from functools import cache
 from itertools import count
@@ -69,6 +70,7 @@ class _HouseProcess(Process):
     def __init__(self, command: str) -> None:
         super().__init__(command)
         self._folder, self.place = str(Path(self.words[-1]).parent), ""
+        self._telling = threading.Lock()
         self.hello: _Hello | None = None
 
     def greet(self) -> _Hello:
@@ -78,10 +80,15 @@ class _HouseProcess(Process):
         return self.hello
 
     def end(self) -> None:
-        """End it, and have it tell its stack where it can."""
-        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
-            self.popen.send_signal(companion.ASK)
-            self.popen.wait(1)
+        """End it, and have it tell its stack where it can.
+
+        It is asked once, though two alarms ring at one moment: at the second signal it would end
+        before it has told all.
+        """
+        with self._telling, suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            if self.lives:
+                self.popen.send_signal(companion.ASK)
+                self.popen.wait(1)
         super().end()
 
     def fault(self, line: bytes) -> tuple[str, str]:
