@@ -1,34 +1,26 @@
 """`cardsharp contest`: found a contest, look at it, decide in it; its other commands lie beside."""
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
 import cyclopts
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
-from cardsharp.contest.entries import DEFAULT_FORMAT, Stage
+from cardsharp.contest.entries import Stage
 from cardsharp.contest.faults import faults
-from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.freeze import freeze_of
 from cardsharp.contest.pages import file_page
-from cardsharp.contest.practice import ladder
 from cardsharp.contest.records import Records
-from cardsharp.contest.sqlite import found_in, kept_in
 from cardsharp.contest.status import Status
-from cardsharp.errors import ConfigError
-from cardsharp.ratings import Rating
 from workbench.cli.commands import command
+from workbench.cli.contest_new import new, plan
 from workbench.cli.contest_play import organise, practice, run_
 from workbench.cli.contest_teams import teams
-from workbench.cli.contest_where import HERE, Folder, Where, name_of
-from workbench.contest.entering import founded
-from workbench.contest.planning import KINDS, Proposal, proposals
+from workbench.cli.contest_where import HERE, Folder, Where
 from workbench.contest.showing import (
     MEETING_COLUMNS,
     RESULT_COLUMNS,
@@ -44,14 +36,14 @@ from workbench.contest.showing import (
     result_row,
     standing_row,
 )
-from workbench.lab.plan import DEFAULT_GAME
 from workbench.show.options import Json
 from workbench.show.output import print_json, results, write_file
-from workbench.show.progress import Bar
 
 _COMMAND = command("contest")
 
 contest = cyclopts.App(name="contest", help_epilogue=_COMMAND.epilogue)
+contest.command(new)
+contest.command(plan)
 contest.command(teams)
 contest.command(run_, name="run")
 contest.command(practice)
@@ -61,131 +53,6 @@ contest.command(organise)
 def _is_to_come(_kind: object, delay: timedelta | None) -> None:
     if delay is not None and delay < timedelta():
         raise ValueError("It must be a time to come, such as 40m.")
-
-
-def _is_known(_kind: object, name: str) -> None:
-    if name not in FORMATS:
-        raise ValueError(f"It must be one of {', '.join(FORMATS)}.")
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class NewOptions:
-    """What a contest is founded with."""
-
-    game: str = DEFAULT_GAME
-    """Which game is played; the first has an arena."""
-    format: Annotated[
-        str,
-        Parameter(validator=_is_known, help=f"Who meets whom: {', '.join(FORMATS)}."),
-    ] = DEFAULT_FORMAT
-    seats: Annotated[int | None, Parameter(validator=validators.Number(gte=2, lte=8))] = None
-    """Teams at a table, for the format tables; 4 unless said."""
-    matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=99))] = 5
-    """Matches of a pairing, an odd number but at tables; more only while it is level."""
-    timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 7.0
-    """Seconds that a turn may take."""
-    teams: Annotated[int | None, Parameter(validator=validators.Number(gte=2, lte=64))] = None
-    """Take the format and the matches of a pairing that suit so many teams best."""
-    minutes: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 180
-    """How long it may take, with --teams."""
-
-
-@contest.command
-def new(
-    folder: Folder | None = None, /, *, options: NewOptions = NewOptions(), where: Where = HERE
-) -> None:
-    """Create a contest in a new folder, or in a deployed stack; its name tags its matches.
-
-    With --teams it proposes a format, and creates that one only where a FOLDER is named.
-    """
-    if options.teams is not None:
-        found = _proposed(options.teams, options.minutes)
-        print_table(_kinds(found, options.minutes))
-        options = replace(options, format=found[0].format, matches=found[0].matches)
-    if folder is None:
-        if options.teams is None:
-            raise ConfigError("Name the contest's folder, as in `cardsharp contest new cup`.")
-        kind = f"--format {options.format} --matches {options.matches}"
-        results().print(f"Create it by: cardsharp contest new NAME {kind}", soft_wrap=True)
-        return
-    name = name_of(folder)
-    settings = founded(
-        name, options.format, options.matches, options.timeout, options.game, options.seats
-    )
-    there = where.contests()
-    if there is None:
-        found_in(folder, settings).close()
-    elif not settings.has_arena:
-        raise ConfigError(f"A stack has no arena of {options.game}; hold the contest in a folder.")
-    else:
-        there.found(settings)
-    number = "1 match" if options.matches == 1 else f"{options.matches} matches"
-    results().print(f"contest {name}: {options.format}, {number} a pairing")
-    played = "" if settings.has_arena else " --strategy STRATEGY"
-    command = f"cardsharp contest teams add {where.arguments(folder)} NAME{played}"
-    results().print(f"Enter teams by: {command}", style="dim", soft_wrap=True)
-
-
-@contest.command
-def plan(  # noqa: PLR0913 - each is a flag of its own
-    folder: Annotated[
-        Path | None, Parameter(help="A contest that has practised: its teams and their ratings.")
-    ] = None,
-    /,
-    *,
-    teams: Annotated[int, Parameter(validator=validators.Number(gte=2, lte=64))] = 8,
-    minutes: Annotated[float, Parameter(help="How long the contest may take.")] = 180,
-    match_seconds: Annotated[float, Parameter(help="How long a match takes.")] = 60,
-    spread: Annotated[
-        float, Parameter(help="How far apart the teams are: a standard deviation, in Elo.")
-    ] = 100,
-    as_json: Json = False,
-) -> None:
-    """Say which format fits the time, and how likely the best team wins it.
-
-    Each kind is simulated 200 times. Without a FOLDER the teams' strengths are drawn.
-    """
-    known: list[Rating] = []
-    if folder is not None:
-        with kept_in(folder) as records:
-            known = [row.rating for row in ladder(records) if row.rating is not None]
-        if len(known) < 2:  # noqa: PLR2004 - nobody meets anybody
-            raise ConfigError(f"Nobody has practised in {folder}; give --teams instead.")
-    found = _proposed(len(known) or teams, minutes, match_seconds, spread, known)
-    if as_json:
-        print_json(_kinds(found, minutes))
-    else:
-        print_table(_kinds(found, minutes))
-
-
-def _proposed(
-    teams: int,
-    minutes: float,
-    match_seconds: float = 60,
-    spread: float = 100,
-    known: Sequence[Rating] = (),
-) -> list[Proposal]:
-    """Each kind of contest, those that fit first, and of them those that the best team wins."""
-    found = []
-    with Bar(KINDS, "simulating contests") as bar:
-        for one in proposals(teams, match_seconds, spread, known):
-            found.append(one)
-            bar.advance(1)
-    return sorted(found, key=lambda one: (one.minutes > minutes, -one.best_wins, one.minutes))
-
-
-def _kinds(found: Sequence[Proposal], minutes: float) -> list[Cells]:
-    return [
-        {
-            "format": one.format,
-            "matches a pairing": one.matches,
-            "best wins": f"{one.best_wins:.0%}".replace("%", " %"),
-            "minutes": round(one.minutes),
-            "fits": "yes" if one.minutes <= minutes else "no",
-        }
-        for one in found
-    ]
 
 
 _STATES = {Stage.OPEN: "has not begun", Stage.BEGUN: "goes on", Stage.OVER: "over"}
