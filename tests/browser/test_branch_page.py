@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 from support.branches import played
-from support.browser import picture, serious, visited
+from support.browser import picture, press_first, serious, visited
 from support.cli import clean
 from support.layout import too_wide
 from support.stored import any_match
@@ -46,7 +46,7 @@ def test_a_step_is_decided_anew_and_taken_back(
         number = page.locator("#moves input[name=number], .over")
         while not page.locator(".over").count():
             before = number.first.get_attribute("value")
-            page.keyboard.press("1")
+            press_first(page)
             fresh = f'#moves input[name=number]:not([value="{before}"]), .over'
             page.locator(fresh).first.wait_for(state="attached")
         assert serious(page) == []

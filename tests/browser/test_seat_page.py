@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from support.browser import overflows, picture, serious, visited
+from support.browser import overflows, picture, press_first, serious, visited
 from support.cli import clean
 from support.layout import too_wide
 from support.stored import HOSTILE
@@ -80,7 +80,7 @@ def choose(page: Page, game: str, turn: int) -> None:
         page.keyboard.press("ArrowLeft")  # from the first to the last
         page.keyboard.press("Enter")
     else:
-        page.keyboard.press("1")
+        press_first(page)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -193,6 +193,10 @@ def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
         page.get_by_role("button", name="Pair of aces", exact=True).click()
         asked(page, number)
         expect(page.locator("#news, .recap").first).to_contain_text("Pair of aces")
+        last = page.locator("#moves [data-digits]:not(:disabled)").last
+        with page.expect_request("**/move") as sent:  # the 1 of before is forgotten
+            page.keyboard.type(last.get_attribute("data-digits") or "")
+        assert f"key={last.get_attribute('value')}" in (sent.value.post_data or "").split("&")
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -281,6 +285,21 @@ def test_an_old_form_plays_nothing_and_says_so(browser: Browser) -> None:
         page.locator("#moves input[name=number]").evaluate(f"one => one.value = '{number}'")
         page.locator("#moves .choice:not(:disabled)").first.click()
         expect(page.get_by_role("alert")).to_contain_text("nothing was played")
+
+
+def test_a_choice_goes_by_the_whole_page_where_its_request_is_lost(browser: Browser) -> None:
+    """The page is sent instead, with what was chosen."""
+    context = browser.new_context(**STILL)  # type: ignore[arg-type]
+    page = context.new_page()
+    with seated("blef") as (seat,):
+        opened(page, seat)
+        number = asked(page)
+        page.route("**/move", lambda route: route.abort(), times=1)
+        with page.expect_navigation():
+            page.locator("#moves .choice:visible").first.click()
+        assert asked(page, number) != number
+        expect(page.get_by_text("nothing was played")).to_have_count(0)
+    context.close()
 
 
 def test_a_table_that_is_gone_is_told(browser: Browser) -> None:

@@ -85,6 +85,14 @@ def overflows(page: Page) -> bool:
     return bool(page.evaluate(f"{width}.scrollWidth > {width}.clientWidth"))
 
 
+def press_first(page: Page) -> None:
+    """Play the first choice by its key; where a tenth begins like it, only Enter plays it."""
+    ambiguous = page.locator("#moves [data-digits='10']").count()
+    page.keyboard.press("1")
+    if ambiguous:
+        page.keyboard.press("Enter")
+
+
 def picture(page: Page, name: str) -> None:
     """Keep a picture of the page where $PICTURES names a folder."""
     if PICTURES:

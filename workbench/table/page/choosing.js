@@ -31,7 +31,8 @@ function pick(wanted) {
 export function wire() {
   offer($("board"), document.querySelectorAll("#moves .choice:not(:disabled)"));
   const number = document.querySelector("#moves [name=number]")?.value;
-  pick(number === question ? kind : ""); // a new question begins with the lowest kind
+  if (number !== question) typed = kind = ""; // a new question begins with the lowest kind
+  pick(kind);
   question = number;
   for (const one of document.querySelectorAll(".kind")) one.onclick = () => pick(one.dataset.kind);
 }

@@ -99,7 +99,11 @@ async function send(form, button) {
 
 document.addEventListener("submit", (event) => {
   event.preventDefault();
-  send(event.target, event.submitter).catch(() => { event.target.submit(); });
+  const { target: form, submitter } = event;
+  send(form, submitter).catch(() => {
+    if (submitter?.name) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: submitter.name, value: submitter.value }));
+    form.submit(); // the whole page, which brings no button of its own
+  });
 });
 
 copies();
