@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from cardsharp.contest.entries import Result, Settings
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.sqlite import found_in
 from cardsharp.errors import ConfigError, Malformed
-from workbench.contest.hall import directed
+from workbench.contest.hall import Hall
+from workbench.contest.lease import Holder, directed
 from workbench.contest.table import TableTask, played, tabled
 from workbench.contest.tables import LOG, HomeTables
 
@@ -153,5 +155,27 @@ def test_a_folder_has_one_director_and_the_other_is_told_which(tmp_path: Path) -
     first, second = directed(tmp_path, "practice"), directed(tmp_path, "run")
     with first, pytest.raises(ConfigError, match=told), second:
         pass
+    first, waits = directed(tmp_path, "practice"), directed(tmp_path, "run", 0.1)
+    with first, pytest.raises(ConfigError, match="has not handed over within 0 s: stop"), waits:
+        pass
     with directed(tmp_path, "run"):
         pass
+
+
+def test_practice_ends_for_who_waits_after_a_turn_at_the_latest(tmp_path: Path) -> None:
+    """Though its matches last; and goes on where who waited has gone away."""
+    now, waiting = utc_now(), list[Holder]()
+    until, end = list[datetime | None](), now + timedelta(hours=1)
+    with found_in(tmp_path / "cup", Settings("cup", timeout=60)) as records:
+        records.practise(end)
+        under_way = Hall(records, list, list, list, lambda: waiting[-1] if waiting else None)
+        for _ in under_way.practice(end):
+            until.append(records.practises_until)
+            match len(until):
+                case 1:
+                    waiting.append(Holder("run", now, 1))
+                case 2:
+                    waiting.clear()
+                case 3:
+                    waiting.append(Holder("run", now - timedelta(seconds=61), 2))
+    assert until == [end, now, end, now - timedelta(seconds=61)]

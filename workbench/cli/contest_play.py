@@ -49,8 +49,9 @@ def run_(
 ) -> int:
     """Play the contest to its end; started again after whatever stopped it, it goes on.
 
-    What is left of practice is played to its end first. In a stack the contest
-    goes on by itself: this shows how, and Ctrl-C ends only the showing.
+    Where `contest practice` runs, it is asked to end and hands over; what is left
+    of it is played to its end first. In a stack the contest goes on by itself:
+    this shows how, and Ctrl-C ends only the showing.
     """
     if where.stack is not None and stay:
         raise ConfigError("With --stack the arena is there already; leave --stay out.")
@@ -136,7 +137,7 @@ def practice(
     A team is there while its client waits for matches, in the folder cup by the
     tag cup-practice. Everybody plays as often, with teams of like rating more.
     After Ctrl-C, or whatever else stopped it, the same command goes on; in a stack
-    practice itself goes on, until its time or `cardsharp contest run`.
+    practice itself goes on. It ends at its time, or for `cardsharp contest run`.
     """
     end = _end_of(hours, until)
     with _under_way(folder, "practice", options, where) as under_way:
@@ -146,12 +147,14 @@ def practice(
             raise ConfigError("The contest has begun; teams practise before that.")
         records.practise(end)
         where.go_on()
-        for _ in under_way.steps(lambda: records.practises_until is None):
+        for _ in under_way.practice(end):
             for meeting in under_way.meetings():
                 if meeting.number not in told:
                     told.add(meeting.number)
                     results().print(practice_line(meeting, names), markup=False)
         print_table(ladder_rows(records, names))
+        if heir := under_way.heir():
+            messages().print(f"handed over to `contest run` in process {heir.process}")
     return Exit.OK
 
 

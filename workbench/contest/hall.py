@@ -1,19 +1,15 @@
 """A contest's folder while a command has it: its records, and the tables where it is played."""
 
-import fcntl
 import logging
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
-
 from cardsharp.cloud.clock import utc_now
-from cardsharp.cloud.private import make_private
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.course import Course
 from cardsharp.contest.meetings import Meeting
@@ -22,6 +18,7 @@ from cardsharp.contest.sqlite import kept_in
 from cardsharp.contest.tables import PracticeHost
 from cardsharp.errors import ArenaError, ConfigError
 from workbench.contest.home import USUAL, KeptTables, opened
+from workbench.contest.lease import ANSWER, HEIR, Holder, directed, holder_of
 from workbench.contest.tables import PAUSE, HomeTables
 from workbench.show.options import ArenaPlace
 from workbench.stage.surroundings import Say, telemetry_in, warnings_to
@@ -33,33 +30,41 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
-    """Which command has a contest's folder, since when and in which process, and its arena."""
-
-    command: str
-    since: datetime
-    process: int
-    url: str = ""
-
-
-_HOLDER = TypeAdapter(Holder)
-
-
-@dataclass(frozen=True, slots=True)
 class Hall:
     """A contest under way: `step` takes it further, where that is ours to do; `pause` waits.
 
-    `meetings` are the matches of practice that have ended.
+    `meetings` are the matches of practice that have ended, and `heir` is who waits to take over.
     """
 
     records: Records
     step: Callable[[], object]
     meetings: Callable[[], Iterable[Meeting]]
     pause: Callable[[], None]
+    heir: Callable[[], Holder | None] = lambda: None
 
     def steps(self, over: Callable[[], bool]) -> Iterator[None]:
         """Take steps until it is over; yields after each."""
         return steps(self.step, over, self.pause)
+
+    def practice(self, end: datetime) -> Iterator[None]:
+        """Take steps until practice is over: its time is, or `contest run` waits for the folder.
+
+        Then the matches that are played have as long as a turn to end; the contest plays the others
+        on. Should who waits go away, practice goes on until `end`.
+        """
+        known: Holder | None = None
+        limit = timedelta(seconds=self.records.settings.timeout)
+
+        def is_over() -> bool:
+            nonlocal known
+            if self.records.practises_until is None:
+                return True
+            if (heir := self.heir()) != known:
+                known = heir
+                self.records.practise(end if heir is None else heir.since)
+            return heir is not None and utc_now() > heir.since + limit
+
+        return self.steps(is_over)
 
 
 def wait() -> None:
@@ -93,7 +98,7 @@ def hall(folder: Path, command: str, place: ArenaPlace, say: Say) -> Iterator[Ha
     """
     with (
         kept_in(folder) as records,
-        directed(folder, command) as at,
+        directed(folder, command, records.settings.timeout + ANSWER, say) as at,
         telemetry_in(folder / "contest.log"),
         warnings_to(say, *WARNING),
     ):
@@ -103,65 +108,17 @@ def hall(folder: Path, command: str, place: ArenaPlace, say: Say) -> Iterator[Ha
             with opened(records, folder, place) as (url, arena):
                 at(url)
                 say(f"contest {name}: arena at {url}; Ctrl-C stops it.")
-                yield _directing(records, KeptTables(arena, folder), wait)
+                yield _directing(records, folder, KeptTables(arena, folder), wait)
             return
         if place != USUAL:
             raise ConfigError(f"A contest of {game} has no arena: leave its options out.")
         with HomeTables(records, folder, utc_now) as tables:
             say(f"contest {name}: {game}, played here; Ctrl-C stops it.")
-            yield _directing(records, tables, tables.pause)
+            yield _directing(records, folder, tables, tables.pause)
 
 
-def _directing(records: Records, tables: PracticeHost, pause: Callable[[], None]) -> Hall:
-    course = Course(records, tables, utc_now)
-    return Hall(records, course.step, lambda: course.meetings, pause)
-
-
-@contextmanager
-def directed(folder: Path, command: str) -> Iterator[Callable[[str], None]]:
-    """Have a contest's folder for this process alone; its death gives it free.
-
-    Yields what tells others where the arena is.
-
-    Raises:
-        ConfigError: another process has it; says which, and how to stop it.
-    """
-    path = folder / "director"
-    make_private(path)
-    with path.open("r+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConfigError(
-                f"{_told(file.read())}: stop it there with Ctrl-C, and try again."
-            ) from None
-        file.truncate()
-        holder = Holder(command, datetime.now().astimezone(), os.getpid())
-
-        def at(url: str) -> None:
-            file.seek(0)
-            file.write(_HOLDER.dump_json(replace(holder, url=url)).decode())
-            file.flush()
-
-        at("")
-        yield at
-
-
-def holder_of(folder: Path) -> Holder | None:
-    """Which command of this machine has a contest's folder; None while none has."""
-    path = folder / "director"
-    with suppress(FileNotFoundError, ValidationError), path.open("r+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return _HOLDER.validate_json(file.read())
-    return None
-
-
-def _told(text: str) -> str:
-    try:
-        holder = _HOLDER.validate_json(text)
-    except ValidationError:
-        return "Another command has the contest"
-    since = f"{holder.since:%H:%M} in process {holder.process}"
-    return f"`contest {holder.command}` has run since {since}"
+def _directing(
+    records: Records, folder: Path, tables: PracticeHost, pause: Callable[[], None]
+) -> Hall:
+    course, heir = Course(records, tables, utc_now), partial(holder_of, folder, HEIR)
+    return Hall(records, course.step, lambda: course.meetings, pause, heir)

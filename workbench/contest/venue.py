@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,8 @@ from cardsharp.contest.entries import Settings
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import FILE, found_in, kept_in
 from cardsharp.errors import ConfigError
-from workbench.contest.hall import Holder, holder_of
 from workbench.contest.home import USUAL
+from workbench.contest.lease import ANSWER, Holder, holder_of
 from workbench.show.options import ArenaPlace
 
 CONSOLE = "console.log"
@@ -67,17 +67,28 @@ class Venue:
     def start(self, name: str, command: str, *options: str) -> None:
         """Have `contest run` or `practice` run for a contest, in place of what does.
 
-        It goes on when the page ends, and whatever kills it, a start anew goes on.
+        Practice hands over to the contest, which may take as long as a turn. The command goes on
+        when the page ends, and whatever kills it, a start anew goes on.
 
         Raises:
             ConfigError: it did not begin; says why.
         """
+        holder = self.holder(name)
+        if (command, holder and holder.command) == ("run", "practice"):
+            with self.records(name) as records:
+                patience = records.settings.timeout + ANSWER
+            with suppress(ConfigError):  # a practice that hangs is ended as all else
+                return self._started(name, command, options, LIMIT + patience)
         self.stop(name)
+        return self._started(name, command, options, LIMIT)
+
+    def _started(self, name: str, command: str, options: Sequence[str], limit: float) -> None:
+        """Start a command for a contest; raises as `start`."""
         folder = self.folder(name)
         console = folder / CONSOLE
         make_private(console)
-        with console.open("r+b") as said:
-            said.truncate()
+        with console.open("ab") as said:  # a practice that hands over writes to it as well
+            said.truncate(0)
             line = ["contest", command, str(folder.absolute()), *options, *self._placed(name)]
             process = subprocess.Popen(  # noqa: S603 - our own command
                 [sys.executable, "-m", "workbench.cli", *line],
@@ -88,8 +99,8 @@ class Venue:
             )
         # Nobody else waits for its end, without which its number would stay taken.
         threading.Thread(target=process.wait, daemon=True).start()
-        if not _within(lambda: self._is_up(name) or process.poll() is not None):
-            raise ConfigError(f"contest {command} has not begun in {LIMIT:.0f} s; see {console}.")
+        if not _within(lambda: self._is_up(name, process.pid) or process.poll() is not None, limit):
+            raise ConfigError(f"contest {command} has not begun in {limit:.0f} s; see {console}.")
         if process.poll():
             raise ConfigError(console.read_text(encoding="utf-8").strip() or "It has ended.")
 
@@ -108,9 +119,11 @@ class Venue:
                 return
         raise ConfigError(f"What runs for {name} cannot be ended.")
 
-    def _is_up(self, name: str) -> bool:
+    def _is_up(self, name: str, process: int) -> bool:
         holder = self.holder(name)
-        return holder is not None and bool(holder.url or not self._has_arena(name))
+        if holder is None or holder.process != process:
+            return False
+        return bool(holder.url or not self._has_arena(name))
 
     def _has_arena(self, name: str) -> bool:
         with self.records(name) as records:
@@ -127,7 +140,7 @@ class Venue:
         return [*place, *tls, *(flag for flag, on in flags.items() if on)]
 
 
-def _within(happened: Callable[[], bool], limit: float = LIMIT) -> bool:
+def _within(happened: Callable[[], bool], limit: float) -> bool:
     end = time.monotonic() + limit
     while not happened():
         if time.monotonic() > end:
