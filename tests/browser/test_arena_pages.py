@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from support.arena import ALICE, BOB, PASSWORDS, running_arena
 from support.browser import overflows, picture, serious, visited
 
@@ -16,6 +16,7 @@ from workbench.arena.server import ArenaServer
 TIMED = re.compile(r"\d\d:\d\d:\d\d, \d+\.\d s")
 """When a move was made, and after how long."""
 
+PRESSED = {"mouse": Locator.click, "no script": Locator.click, "touch": Locator.tap}
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -64,37 +65,34 @@ def test_a_match_is_opened_from_the_list_and_moves_on(
             expect(page.locator("tbody tr")).to_have_count(1)
 
 
-def on_the_cards(page: Page) -> None:
-    """Every choice is a card or pile on the table, by which it is made, until a Map has come."""
-    seen: set[str] = set()
-    for _ in range(200):
-        buttons = page.locator("#seat button")
-        if not buttons.count():
-            break
-        names = buttons.locator(":scope > span:last-child").all_inner_texts()
-        offered = page.locator("#board .offered")
-        expect(offered.first).to_be_visible()
-        titles = {one.get_attribute("title") for one in offered.all()}
-        assert titles == {*names}
-        effect = names[0].partition(":")[0]
-        if effect == "Map":
-            break
-        seen.add(effect)
-        number = page.locator("#seat [name=number]").get_attribute("value")
-        draws = page.locator('#board [data-part="unseen"].offered[title="Draw"]')
-        with page.expect_navigation():
-            (draws if draws.count() else offered.first).click()
-        expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
-        assert page.locator("#seat [name=number]").get_attribute("value") != number
-    assert {"Draw", "Map"} <= {*seen, effect}, seen
+def offered(page: Page) -> tuple[str, Locator]:
+    """What is to be chosen, and a card or pile that does it, as one does every choice."""
+    expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
+    names = page.locator("#seat button > span:last-child").all_inner_texts()
+    shown = page.locator("#board .offered")
+    expect(shown.first).to_be_visible()
+    assert {*shown.evaluate_all("all => all.map(one => one.title)")} == {*names}
+    draw = page.locator('#board [data-part="unseen"].offered[title="Draw"]')
+    return names[0].partition(":")[0], (draw if draw.count() else shown).first
 
 
-@pytest.mark.parametrize(("script", "width"), [(True, 390), (False, 1280)])
+WHOLE = [
+    pytest.param(means, width, "", marks=pytest.mark.slow)
+    for means, width in (("touch", 390), ("keys", 768), ("mouse", 1280), ("no script", 1280))
+]
+
+
+@pytest.mark.parametrize(("means", "width", "until"), [("touch", 390, "Map"), *WHOLE])
 def test_a_practice_match_is_begun_and_played_to_its_end_in_the_browser(
-    browser: Browser, tmp_path: Path, *, script: bool, width: int
+    browser: Browser, tmp_path: Path, means: str, width: int, until: str
 ) -> None:
-    """By buttons and, where script runs, by keys; whoever has ordered it plays both seats."""
-    screen = {"viewport": {"width": width, "height": 844}, "java_script_enabled": script}
+    """By one means alone, until that effect or to the end; one person plays both seats."""
+    script = means != "no script"
+    screen = {
+        "viewport": {"width": width, "height": 844},
+        "java_script_enabled": script,
+        "has_touch": means == "touch",
+    }
     with running_arena(tmp_path) as (arena, client), seen_by_alice(browser, **screen) as page:
         page.goto(f"{arena.url}/matches")
         page.get_by_label("Seed").fill("practice")
@@ -102,20 +100,21 @@ def test_a_practice_match_is_begun_and_played_to_its_end_in_the_browser(
         seat = page.locator("#seat")
         expect(seat).to_contain_text("It is your turn.")
         expect(seat).to_contain_text("seed practice")
+        picture(page, f"arena-seat-{width}")
         if script:
-            expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
-            page.keyboard.press("1")
-            expect(page.locator("#seat [name=number]")).to_have_value("2")
-            picture(page, f"arena-seat-{width}")
             assert serious(page) == []
-            assert not overflows(page)
-            on_the_cards(page)
-            return
-        for _ in range(400):
-            if not seat.count():
-                break
+        assert not overflows(page)
+        seen: set[str] = set()
+        while seat.count() and until not in seen:
+            number = page.locator("#seat [name=number]").get_attribute("value")
+            effect, shown = offered(page) if script else ("?", seat.get_by_role("button").first)
+            seen.add(effect)
             with page.expect_navigation():  # half a page has no seat, either
-                seat.get_by_role("button").first.click()
+                page.keyboard.press("1") if means == "keys" else PRESSED[means](shown)
+            assert page.locator(f"#seat [name=number][value='{number}']").count() == 0
+        assert not script or {"Draw", "Map"} <= seen
+        if until:
+            return
         (match,) = client.get("/api/matches", ALICE).json()
         assert match["moveCount"] > 20
         assert match["activePlayerIndex"] is None

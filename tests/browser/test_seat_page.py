@@ -42,6 +42,7 @@ IN_VIEW = """() => {
 """How many cards the hand has, and what of hand, bet to beat and choices is not in view."""
 
 STILL = {"reduced_motion": "reduce"}
+PRESSED = {"mouse": Locator.click, "touch": Locator.tap}
 
 
 @pytest.fixture(autouse=True)
@@ -83,46 +84,53 @@ def choose(page: Page, game: str, turn: int) -> None:
         press_first(page)
 
 
+def point(page: Page, turn: int, means: str) -> None:
+    """A choice by mouse or touch alone: on the table, else by a button, such as a bid's."""
+    press = PRESSED[means]
+    kinds = page.locator(".kind:visible:not(:disabled)")
+    if turn % 2 and kinds.count():
+        press(kinds.last)
+    shown = page.locator("#board .offered")
+    if not shown.count():
+        shown = page.locator("#moves .choice:visible:not(:disabled)")
+    press(shown.first if turn % 3 == 0 else shown.last)
+
+
+@pytest.mark.parametrize("means", ["keys", "mouse", "touch"])
 @pytest.mark.parametrize("game", GAMES)
-def test_a_whole_match_by_keyboard_alone(browser: Browser, game: str) -> None:
-    """Focus is on the first choice of every question; hint, result and the next match, too."""
-    with seated(game) as (seat,), visited(browser, **STILL) as page:
+def test_a_whole_match_by_one_means_alone(browser: Browser, game: str, means: str) -> None:
+    """To the end and into the next; the bets of Blef are on no card, all else mostly is."""
+    by_keys, touched = means == "keys", means == "touch"
+    with seated(game) as (seat,), visited(browser, has_touch=touched, **STILL) as page:
         opened(page, seat)
-        number = asked(page)
-        assert page.locator(".choice:focus").count() == 1
-        page.keyboard.press("h")
-        expect(page.get_by_role("status", name="Hint")).to_be_visible()
-        picture(page, f"seat-{game}-hint")
-        turn = 1
+        number, turn, on_the_table = asked(page), 1, 0
+        if by_keys:
+            focused_and_hinted(page, game)
         while number:
-            choose(page, game, turn)
+            on_the_table += page.locator("#board .offered").count() > 0
+            choose(page, game, turn) if by_keys else point(page, turn, means)
             number, turn = asked(page, number), turn + 1
+        assert (on_the_table > turn / 2) is (game != "blef")
         expect(page.locator(".over h2").first).to_contain_text("won")
         expect(page.get_by_role("link", name=re.compile("step by step|^1$"))).to_be_visible()
         picture(page, f"seat-{game}-over")
-        assert serious(page) == []
-        assert too_wide(page) == {}
-        expect(page.get_by_role("button", name="Play again")).to_be_focused()
-        page.keyboard.press("Enter")
+        again = page.get_by_role("button", name="Play again")
+        if by_keys:
+            assert serious(page) == []
+            assert too_wide(page) == {}
+            expect(again).to_be_focused()
+            page.keyboard.press("Enter")
+        else:
+            PRESSED[means](again)
         expect(page.locator("#moves")).to_be_visible()
 
 
-@pytest.mark.parametrize("game", ["deadmansdraw", "euchre"])
-def test_cards_and_piles_on_the_table_are_played_by_touch(browser: Browser, game: str) -> None:
-    """What no card or pile shows, such as a bid, is chosen by its button."""
-    with seated(game) as (seat,), visited(browser, has_touch=True, **STILL) as page:
-        opened(page, seat)
-        number, touched, turn = asked(page), 0, 0
-        while number and touched < 12:
-            offered, turn = page.locator("#board .offered"), turn + 1
-            if offered.count():
-                (offered.first if turn % 3 == 0 else offered.last).tap()
-                touched += 1
-            else:
-                page.locator("#moves .choice:not(:disabled)").first.tap()
-            number = asked(page, number)
-        assert touched == 12
-        picture(page, f"seat-{game}-offered")
+def focused_and_hinted(page: Page, game: str) -> None:
+    """Focus is on the first choice, and a key asks for a hint."""
+    assert page.locator(".choice:focus").count() == 1
+    page.keyboard.press("h")
+    expect(page.get_by_role("status", name="Hint")).to_be_visible()
+    picture(page, f"seat-{game}-hint")
 
 
 @pytest.mark.parametrize(("game", "width", "scheme"), SCREENS)

@@ -5,6 +5,8 @@ import { offer } from "./offer.js";
 
 const root = document.getElementById("match");
 const PAUSE = Number(root.dataset.pause); // after an answer that brought nothing at once, or a fault
+const seat = document.getElementById("seat");
+let sending = false; // a reload would cut our own choice short
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 function shownNow() {
@@ -24,13 +26,14 @@ async function once() {
   list(told.steps, state.total);
   add(told.steps);
   document.getElementById("facts").textContent = told.facts;
-  if (told.steps.length && document.getElementById("seat")) location.reload(); // others play, too
+  if (told.steps.length && seat && !sending) location.reload(); // others play, too
   if (told.steps.length) show(follows ? state.total : Number(root.querySelector("#slider").value));
   if (!told.steps.length && performance.now() - began < PAUSE) await pause(PAUSE);
   if (told.over) analyse();
   return told.over;
 }
 
+seat?.addEventListener("submit", () => { sending = true; });
 document.addEventListener("keydown", (event) => {
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (plain) document.querySelector(`#seat [data-key="${CSS.escape(event.key)}"]`)?.click();
