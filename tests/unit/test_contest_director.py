@@ -37,7 +37,7 @@ from cardsharp.viewer.base import Site
 DEEDS = ("step", "step", "crash", "rule", "withdraw", "rename", "enter", "undo")
 """What may happen in a contest, most often that it goes on."""
 
-LARGE = {form: cases(12, every=24 if form in ("ladder", "round-robin") else 64) for form in FORMATS}
+LARGE = {form: cases(12, every=48 if form in ("ladder", "round-robin") else 64) for form in FORMATS}
 """Of how many teams a contest is at most: all against all has as many matches as their square."""
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")

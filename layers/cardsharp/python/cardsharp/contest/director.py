@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.entries import Result, Ruling, Stage, result_of
 from cardsharp.contest.facts import Facts
+from cardsharp.contest.formats import told
 from cardsharp.contest.freeze import board
 from cardsharp.contest.matches import Matches
 from cardsharp.contest.pairing import Decision, Pairing, Score, Team
@@ -34,6 +35,7 @@ class Director:
         self._matches = Matches(tables, self._settings.name, self._settings.seed, limit)
         self._rulings: dict[str, Ruling] = {}
         self._withdrawn: dict[Team, str] = {}
+        self._decided: dict[str, Decision] = {}
         self._kept: tuple[list[Result], list[Result]] | None = None
         self._facts: dict[str, Facts] = {
             match: facts for result in records.listed() for match, facts in result.ended
@@ -51,7 +53,8 @@ class Director:
             self._records.begin()
         board(self._records, self._clock())
         ruled, teams = self._records.ruled, self._records.teams()
-        self._form = self._settings.form_of(teams, self._records.results(), draws=True)
+        results = self._kept[0] if self._kept else self._records.results()
+        self._form = self._settings.form_of(teams, results, draws=True)
         self._teams = [team.id for team in teams]
         self._rulings, self._withdrawn = self._records.rulings(), self._records.withdrawn()
         try:
@@ -73,7 +76,7 @@ class Director:
 
     def _known(self) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
         """All pairings that are known, and how those ended that have."""
-        decided: dict[str, Decision] = {}
+        decided = self._still_decided()
         while True:
             pairings = self._form.pairings(self._teams, decided)
             self._matches.read({pairing.round for pairing in pairings})
@@ -84,8 +87,21 @@ class Director:
             }
             if not news:
                 self._matches.read_on(max(pairing.round for pairing in pairings))
+                self._decided = decided
                 return pairings, decided
             decided |= news
+
+    def _still_decided(self) -> dict[str, Decision]:
+        """What the last step found decided; nothing where any of it is otherwise now.
+
+        Else every step would go through all rounds one by one, each after the ones before.
+        """
+        before = self._decided
+        known = self._form.pairings(self._teams, before) if before else ()
+        same = all(
+            told(self._decision(one)) == told(before[one.key]) for one in known if one.key in before
+        )
+        return dict(before) if same else {}
 
     def _decision(self, pairing: Pairing) -> Decision | None:
         ruling, scores = self._ruling(pairing), self._scores(pairing)
@@ -106,8 +122,7 @@ class Director:
         if ruled is not None and ruled.winner in pairing.teams:
             return ruled
         there = [team for team in pairing.teams if team not in self._withdrawn]
-        scores = self._scores(pairing)
-        if len(there) > 1 or self._settings.rules.decision(pairing, scores):
+        if len(there) > 1 or self._settings.rules.decision(pairing, self._scores(pairing)):
             return None
         winner = there[0] if there else pairing.teams[0]
         last = next(team for team in reversed(pairing.teams) if team != winner)

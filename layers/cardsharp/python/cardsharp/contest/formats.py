@@ -136,7 +136,7 @@ class DrawnFormat(OpenFormat):
         for number in range(1, (self.number_of_rounds(len(self.there(teams, 1))) or 0) + 1):
             if any(pairing.key not in decided for pairing in last):
                 break
-            ended = [(one, _told(decided[one.key])) for one in last]
+            ended = [(one, told(decided[one.key])) for one in last]
             before = [one for one in before if one[number - 1] == ended]
             there = self.there(teams, number)
             last = _again(before, number, there) or (
@@ -160,7 +160,7 @@ def _by_round(drawn: Drawn) -> defaultdict[int, _Ended]:
     """What was drawn, by the numbers of its rounds."""
     found: defaultdict[int, _Ended] = defaultdict(list)
     for one, end in drawn:
-        found[one.round].append((one, _told(end)))
+        found[one.round].append((one, told(end)))
     return found
 
 
@@ -173,7 +173,7 @@ def _again(before: Sequence[Mapping[int, _Ended]], number: int, teams: Sequence[
     return ()
 
 
-def _told(end: Decision | None) -> tuple[Decision | None, Sequence[float]]:
+def told(end: Decision | None) -> tuple[Decision | None, Sequence[float]]:
     """All that is known of how a pairing ended."""
     return end, () if end is None else end.points
 
