@@ -1,6 +1,7 @@
 """The lobby of a service of Blef in a real browser: people play there by the API alone."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,11 @@ from urllib.request import Request, urlopen
 import pytest
 import requests
 from playwright.sync_api import Browser, Page, expect
+from starlette.applications import Starlette
+from starlette.requests import Request as Asked
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from support.blef_next import next_rows
 from support.browser import overflows, picture, serious, visited
 
 from cardsharp.games import game
@@ -28,7 +34,13 @@ def own() -> Iterator[str]:
 
 @contextmanager
 def here(own: str) -> Iterator[str]:
-    app, listening = lobby_of(own), listen("The page", "127.0.0.1", 0, 8)
+    with served(lobby_of(own)) as url:
+        yield url
+
+
+@contextmanager
+def served(app: Starlette) -> Iterator[str]:
+    listening = listen("The page", "127.0.0.1", 0, 8)
     with serving("The page", listening, lambda started: Server(app, lambda: None, started)):
         yield url_of(listening)
 
@@ -145,3 +157,51 @@ def test_another_page_changes_nothing_by_the_page_here(own: str, path: str) -> N
         assert requests.post(f"{url}/{path}", "{}", timeout=9).status_code == 404
         named = {"Host": "elsewhere.example"}
         assert requests.get(f"{url}/games", headers=named, timeout=9).status_code == 400
+
+
+GAME = re.compile("/games/[0-9a-f-]{36}")
+VIEWS = [row for row in next_rows() if GAME.fullmatch(row["path"]) and row["status"] == 200]
+"""Every view of a game that the makers' service was recorded to give."""
+
+
+def makers(now: list[dict[str, Any]]) -> Starlette:
+    """The makers' service at the moment of a view, `now[0]`; past rounds as it ever told them."""
+    past = {(row["path"], row["query"].get("round")): row["body"] for row in VIEWS}
+
+    def answered(request: Asked) -> JSONResponse:
+        number = request.query_params.get("round")
+        told = now[0]["body"] if number is None else past.get((request.url.path, number))
+        return JSONResponse(told if told is not None else {"error": "not recorded"})
+
+    return Starlette(routes=[Route("/{path:path}", answered)])
+
+
+def test_the_page_here_draws_what_the_makers_service_answered(browser: Browser) -> None:
+    """Each recorded view, as who asked for it sees it."""
+    joined = [row for row in next_rows() if row["path"].endswith("/join") and row["status"] == 200]
+    names = {row["body"]["player_uuid"]: row["query"]["nickname"] for row in joined}
+    views, turns = [one for one in VIEWS if "round" not in one["query"]], 0
+    now = views[:1]
+    with served(makers(now)) as url, here(url) as address, visited(browser) as page:
+        page.goto(address)
+        for place, view in enumerate(views):
+            now[:] = [view]
+            (seen, secret), uuid = (
+                (view["body"], view["query"].get("player_uuid")),
+                view["path"][7:],
+            )
+            name = names.get(secret)
+            seat = json.dumps(name and {"nickname": name, "secret": secret})
+            page.evaluate(
+                "([key, seat]) => localStorage.setItem(key, seat)", [f"blef {uuid}", seat]
+            )
+            page.goto(f"{address}/?{place}#{uuid}")
+            expect(page.locator("#title")).to_have_text(f"Room {seen['room']}")
+            expect(page.locator("#players li")).to_have_count(len(seen["players"]))
+            expect(page.locator("#history li")).to_have_count(len(seen["history"]))
+            hands = {one["nickname"]: one["hand"] for one in seen["hands"]}
+            expect(page.locator("#hand .card")).to_have_count(len(hands.get(name, [])))
+            mine = seen["status"] == "Running" and name is not None and seen["cp_nickname"] == name
+            expect(page.locator("#turn")).to_be_visible(visible=mine)
+            turns += mine
+    assert turns > 0
