@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ HERE = ("--stack", NAME)
 TEAMS = ("draw-2", "draw-3", "third")
 """Strategies that do the same in the same position, as teams."""
 
-SETTINGS = Settings("cup", "swiss", matches=3, most=9, timeout=60, seed="a secret of this test")
+CUP = Settings("cup", "swiss", matches=3, most=9, timeout=60, seed="a secret of this test")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -127,32 +128,34 @@ def results(cli: Cli, *contest: str) -> list[tuple[object, ...]]:
     return [(row["pairing"], row["teams"], row["points"], row["winner"]) for row in rows]
 
 
+@pytest.mark.parametrize("form", ["swiss", "ladder"])
 def test_a_contest_survives_an_upgrade_and_a_killed_director(
-    deployed: Deployed, cli: Cli, tmp_path: Path
+    deployed: Deployed, cli: Cli, tmp_path: Path, form: str
 ) -> None:
     """With the results, to the points, of the same contest at home that nobody disturbs.
 
     The stack itself plays the last team, which has no program.
     """
     home, (emulator, _) = str(tmp_path / "cup"), deployed
-    found_in(Path(home), SETTINGS).close()
+    settings = replace(CUP, name=form, format=form)
+    found_in(Path(home), settings).close()
     for name in TEAMS:
         cli("contest", "teams", "add", home, name, "--strategy", name)
     assert cli("contest", "run", home, "--port", "0").code == 0
     made = stack(deployed)
     table = DynamoTable(made.ids["deadmansdrawTable"], emulator.client("dynamodb"))
-    contests_in(table, emulator.client("dynamodb")).found(SETTINGS)
+    contests_in(table, emulator.client("dynamodb")).found(settings)
     words = {}
     for name in TEAMS[:-1]:
-        line = cli("contest", "teams", "add", "cup", name, *HERE).out
+        line = cli("contest", "teams", "add", form, name, *HERE).out
         team, _, password = line.partition("id ")[2].strip().partition(", password ")
         words[name] = Credentials(team, password)
-    cli("contest", "teams", "add", "cup", TEAMS[-1], "--strategy", TEAMS[-1], *HERE)
-    with at_play(emulator, made, words), program("contest", "run", "cup", *HERE) as running:
+    cli("contest", "teams", "add", form, TEAMS[-1], "--strategy", TEAMS[-1], *HERE)
+    with at_play(emulator, made, words), program("contest", "run", form, *HERE) as running:
         line_with(running.stdout, "pairing 1")
         assert kill_director(emulator) > 0
         line_with(running.stdout, "pairing 2")
         stack(deployed, "DEBUG")
         line_with(running.stdout, "won by")
         assert running.wait(timeout=10) == 0
-    assert results(cli, "cup", *HERE) == results(cli, home)
+    assert results(cli, form, *HERE) == results(cli, home)
