@@ -1,6 +1,7 @@
 """A lesson in a real browser: answered on the cards, by keys and by forms, and remembered."""
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,6 +47,8 @@ def test_a_question_is_answered_and_explained(
     with lesson_of(name, tmp_path, monkeypatch) as url, visited(browser, **screen) as page:
         page.goto(url)
         expect(page.locator(".choice:focus")).to_have_count(1)
+        if name == "euchre":
+            expect(page.locator("#headline")).to_contain_text(re.compile(r"core: you \d, they \d"))
         picture(page, f"lesson-{name}-{width}-asked")
         assert serious(page) == []
         assert too_wide(page) == {}

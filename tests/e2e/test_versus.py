@@ -88,7 +88,8 @@ def test_a_match_is_gone_on_with_from_any_of_its_steps(
         typed(monkeypatch, *PLAYED[table[0]])
         said = cli("versus", "--from", f"{match}@4", "--json", *cards)
         assert f"of {match}, then: " in said.err
-        branch = json.loads(said.out)["match"]
+        last = json.loads(said.out)["match"]
+        branch = re.sub(r"^(branch-\w+)-\d+$", r"\1-1", last)  # in Euchre the first deal
         assert branch.startswith("branch-")
         told = cli("show", branch).out
         assert f"tags branch {match}@" in told
@@ -308,6 +309,11 @@ def test_euchre_is_played_by_number_to_its_end(cli: Cli, monkeypatch: pytest.Mon
     deals = cli("matches", "--json").json()
     assert len(deals) == said.out.count("-- The score: ") + said.out.count("-- Everybody passed.")
     assert "Typed at the terminal." in cli("show", "last").out
+    over = said.out.partition("-- The score: ")[0].count("-- Everybody passed.") + 1
+    typed(monkeypatch, *["1"] * 6 * over, "quit")
+    assert cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "1").code == Exit.OK
+    left = cli("matches", "--json").json()[: -len(deals)]
+    assert 0 < len(left) < len(deals), "of a match that is left the deals are kept that are over"
     for words in (" goes to ", "-- trick for ", "Tricks: you ", "-- The score: you ", "Your card:"):
         assert words in said.out, words
     seen = said.out + "".join(cli("show", deal["match"]).out for deal in deals[:9])

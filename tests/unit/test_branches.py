@@ -14,9 +14,11 @@ from support.table import QUICK
 import cardsharp.games
 from cardsharp.cloud.ports import Status
 from cardsharp.errors import ConfigError
+from cardsharp.euchre.simulation import WINNING
 from cardsharp.game import Game
 from cardsharp.replay import header_of
 from workbench.table.branch import branch_point
+from workbench.table.setting import Setting
 
 every_game = pytest.mark.parametrize("game", GAMES, ids=id_of)
 
@@ -78,6 +80,31 @@ def test_a_branch_of_a_branch_goes_on(game: Game) -> None:
     branch = header_of(made).branch
     assert branch is not None
     assert branch.of == first[0].match_id
+
+
+def test_a_branch_of_a_deal_goes_on_to_the_ten_points_of_its_match() -> None:
+    """From the score before the deal; where that is not told the deal is the last one."""
+    game = next(one for one in GAMES if one.name == "euchre")
+    players = [Decides(game, "rules", one) for one in (1, 2)]
+    record, moves = kept(game, taken(begun(game, 1), players, Random(1)))[3]
+    score: Any = record.header["score"]
+    point = branch_point(record, moves, 1)
+    side, branch = point.seat % 2, played(point)
+    points = [score[side]]
+    for made, _ in branch.parts:
+        seats, scores = header_of(made).seats, (made.outcome or {})["scores"]
+        points.append(scores[min(seats) % 2])  # type: ignore[index]
+        assert "branch" in header_of(made).tags
+        assert made.header["score"][min(seats) % 2] == sum(points[:-1])  # type: ignore[index]
+    assert len(branch.parts) > 1
+    assert sum(points) == branch.end.points[side]
+    assert max(branch.end.points) >= WINNING
+    screen = Setting(game, "rules", "rules", point=point).lineup().screen(point.seat, {})
+    assert f"core: you {score[side]}, they {score[1 - side]};" in screen.standing(
+        branch.sitter.seen[0]
+    )
+    alone = replace(record, header={n: part for n, part in record.header.items() if n != "score"})
+    assert played(branch_point(alone, moves, 1)).end.past == ()
 
 
 def hidden(game: Game, state: Any) -> Any:  # noqa: ANN401 - any game's

@@ -16,6 +16,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.judge import Judge, judging
+from cardsharp.replay import header_of
 from workbench.cli.each import FIRST, OneGame
 from workbench.cli.stats_page import JudgedMatches, estimate, page
 from workbench.lab.analysed import AnalysedSide, Group, analysed
@@ -103,7 +104,7 @@ def of_game(
 def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None) -> None:
     judge = judging(of).judge
     found = readable(log, of, Status.FINISHED, options.tag)
-    every = [one for one in found if "branch" not in one.header]
+    every = [one for one in found if "branch" not in header_of(one).tags]
     records = every[: options.limit]
     judged = _judged(options, of, log, records)
     sides = [side for _, found in judged for side in found]

@@ -32,20 +32,26 @@ from workbench.twins import twin_function
 
 
 def kept_deals(told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-    """The deals of the match for the log."""
+    """The deals of the match that are over for the log."""
     by_deal = groupby(told.taken, key=lambda taken: len(taken.state.past))
-    for (number, taken), dealt in zip(by_deal, told.end.deals, strict=True):
-        key = DealKey(told.match_id, 0, number + 1)
-        yield _record(told, key, dealt), list(_moves(told, key, list(taken), dealt.deal.discard))
+    for dealt, (number, group) in zip(told.end.deals, by_deal, strict=False):
+        key, taken = DealKey(told.match_id, 0, number + 1), list(group)
+        before = taken[0].state.points[:: 1 if dealt.first % 2 == 0 else -1]
+        record = _record(told, key, dealt, before)
+        yield record, list(_moves(told, key, taken, dealt.deal.discard))
 
 
-def _record(told: LabMatch, key: DealKey, dealt: Dealt) -> MatchRecord:
-    """A deal's header and outcome, for the seats that the first player has in it."""
+def _record(told: LabMatch, key: DealKey, dealt: Dealt, before: Sequence[int]) -> MatchRecord:
+    """A deal's header and outcome, for the seats that the first player has in it.
+
+    `before` are the points of its seats 0 and 2 and of 1 and 3 until then.
+    """
     ours = [seat for seat in SEATS if dealt.chair(seat) in told.seats]
     header = {
         **told.header(GAME.name),
         **header_body(Record(key, dealt.deal.cards)),
         "seats": {str(seat): told.names[dealt.chair(seat)] for seat in ours},
+        "score": list(before),
     }
     points = score(dealt.deal.table).points
     mine, theirs = points[ours[0] % 2], points[1 - ours[0] % 2]

@@ -1,6 +1,6 @@
 """Euchre as a person at a terminal sees it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import RenderableType
@@ -15,6 +15,7 @@ from cardsharp.euchre.cards import (
     rank_of,
 )
 from cardsharp.euchre.position import Position, seen_by
+from cardsharp.euchre.restore import score_before
 from cardsharp.euchre.rules import score
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
 from cardsharp.euchre.table import DEALER, Table, turn
@@ -46,15 +47,24 @@ class Terminal(Screen[Match, Position, Action]):
     def __init__(self, names: Sequence[str], you: int) -> None:
         chairs = range(len(names))
         super().__init__([_CHAIRS[(chair - you) % CHAIRS] for chair in chairs], you)
-        self._points = (0, 0)
-        self._deals = 1
+        self._points: tuple[int, int] | None = (0, 0)
+        self._deals: int | None = 1
+
+    def resume(self, header: Mapping[str, object]) -> None:
+        """The score before the deal, where it is told."""
+        self._deals, before = None, score_before(header)
+        self._points = None if before is None else self._own_first(before)
+
+    def given_up(self, state: Match) -> Match | None:
+        """The deals that are over."""
+        return Match(state.past[-1], state.past[:-1], state.points) if state.past else None
 
     def standing(self, position: Position) -> str:
         """Which deal it is, the score, and who dealt."""
-        ours, theirs = self._points
-        dealer = _name(DEALER, position.seat)
-        match = "" if self.quoted else f"Deal {self._deals}; score: you {ours}, they {theirs}; "
-        return f"{match}{dealer} dealt"
+        deal = "" if self._deals is None else f"Deal {self._deals}; "
+        score = "" if self._points is None else "score: you {}, they {}; ".format(*self._points)
+        told = f"{deal}{score}{_name(DEALER, position.seat)} dealt"
+        return told[0].upper() + told[1:]
 
     def table(self, position: Position) -> Iterator[RenderableType]:
         """The deal, the bids, the tricks, the hand."""
@@ -110,9 +120,8 @@ class Terminal(Screen[Match, Position, Action]):
         lines = [] if now is None else [*self._said(before.now, ended, now.seat, action)]
         if after.now is before.now or (len(after.past) == len(before.past) and not after.is_over):
             return ScreenMove(lines)
-        self._deals += 1
-        ours = self.you % 2
-        self._points = (after.points[ours], after.points[1 - ours])
+        self._deals = None if self._deals is None else self._deals + 1
+        self._points = self._own_first(after.points)
         shown = seen_by(ended.deal, ended.seat(self.you))
         return ScreenMove([*lines, *self._ending(ended)], closes=True, shown=shown)
 
@@ -134,7 +143,6 @@ class Terminal(Screen[Match, Position, Action]):
     def _ending(self, dealt: Dealt) -> Iterator[str]:
         """What a deal brought, and the score."""
         result, trump = score(dealt.deal.table), dealt.deal.table.trump
-        ours, theirs = self._points
         if result.caller is None or trump is None:
             yield "-- Everybody passed."
             return
@@ -145,7 +153,10 @@ class Terminal(Screen[Match, Position, Action]):
             f"-- {self._at(dealt, result.caller)} called {SUIT_NAMES[trump]}: {end} with "
             f"{result.tricks} tricks, {side} +{max(result.points)}."
         )
-        yield f"-- The score: you {ours}, they {theirs}."
+        yield "-- The score: you {}, they {}.".format(*self._points or ())
+
+    def _own_first(self, points: tuple[int, int]) -> tuple[int, int]:
+        return points if self.you % 2 == 0 else (points[1], points[0])
 
     def _at(self, dealt: Dealt, seat: int) -> str:
         return self.names[dealt.chair(seat)]

@@ -1,7 +1,7 @@
 """What a game shows a person of a match, and which of its choices a typed line means."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from rich.console import RenderableType
@@ -87,9 +87,6 @@ class Screen(Generic[S, P, A]):
     leaving = ""
     """What it means to leave, after a comma."""
 
-    quoted = False
-    """Whether a single position of a match is shown, so that nothing before it is known."""
-
     def __init__(self, names: Sequence[str], you: int) -> None:
         self.names, self.you = names, you
 
@@ -98,6 +95,9 @@ class Screen(Generic[S, P, A]):
         """Play a match at a service; who has won. `seat` makes the person who sees a screen."""
         del wanted, seat
         raise ConfigError("No service of this game can be joined from a terminal; leave --url out.")
+
+    def resume(self, header: Mapping[str, object]) -> None:
+        """Take in what the header of a stored match says of what was before the screen's match."""
 
     def given_up(self, state: S) -> S | None:
         """How a match ends that the person leaves; None for a game that knows no such end."""

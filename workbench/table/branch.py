@@ -70,7 +70,10 @@ class BranchPoint:
         return f"Step {self.number} of {self.record.match_id}, then: {self.step.happened}. {cards}."
 
     def kept(self, parts: Sequence[Kept]) -> list[Kept]:
-        """A match that began here, as the log holds it: with the reasons for what came before."""
+        """A match that began here, as the log holds it: with the reasons for what came before.
+
+        The first part says of what it is a branch; the others, such as later deals, are tagged so.
+        """
         (record, moves), *others = parts
         branch = Branch(of=self.record.match_id, step=self.number, same=self.same)
         opening = {n: part for n, part in self.record.header.items() if n == "opening"}
@@ -80,7 +83,8 @@ class BranchPoint:
         own = {s.sequence for s in self.steps[:-1] if self.same or s.seat == self.step.seat}
         reasons = {m.sequence: m.intent for m in self.moves if m.sequence in own}
         marked = [replace(m, intent=reasons.get(m.sequence, m.intent)) for m in moves]
-        return [(replace(record, header={**record.header, **more}), marked), *others]
+        rest = [(replace(r, header={**r.header, "tags": tags}), told) for r, told in others]
+        return [(replace(record, header={**record.header, **more}), marked), *rest]
 
 
 def branch_point(

@@ -148,7 +148,7 @@ def question_of(card: Exercise, game: Game, log: MatchReader) -> LessonQuestion 
             names = [PERSON if seat == you else header.name(seat) for seat in seats]
             number = steps.index(card.sequence) + 1
             screen = screens_of(game)(names, you)
-            screen.quoted = True
+            screen.resume(record.header)
             return LessonQuestion(card, one, screen, number)
     return None
 

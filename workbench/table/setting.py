@@ -164,6 +164,8 @@ class Lineup:
     def screen(self, viewer: int, people: Mapping[int, str]) -> Screen[Any, Any, Any]:
         """What a person at that seat sees."""
         screen: Screen[Any, Any, Any] = screens_of(self.game)(self.names(viewer, people), viewer)
+        if self.point is not None:
+            screen.resume(self.point.record.header)
         return screen
 
     def sitting(

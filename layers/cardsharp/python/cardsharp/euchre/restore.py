@@ -1,10 +1,14 @@
 """A stored deal of Euchre as the states that it went through, for branches of it.
 
-A deal by itself is played as the last one of a match: at nine points each, whoever scores wins.
+A branch goes on to ten points where the score before the deal is told. A deal by itself is played
+as the last one of a match: at nine points each, whoever scores wins.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
+from typing import Annotated
+
+from pydantic import Field
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import Illegal, StoreError
@@ -15,9 +19,22 @@ from cardsharp.euchre.rules import apply, start
 from cardsharp.euchre.simulation import WINNING, Dealt, Match
 from cardsharp.euchre.state import HAND, Deal
 from cardsharp.euchre.table import DEALER, SEATS, ToAct, turn
-from cardsharp.replay import Restored
+from cardsharp.replay import Restored, Stored, parse
 
 _TRIES = 5000
+
+Points = Annotated[int, Field(ge=0, lt=WINNING)]
+
+
+class DealHeader(Stored):
+    """What a deal's header says of its match: the points of seats 0 and 2 and of 1 and 3 before."""
+
+    score: tuple[Points, Points] | None = None
+
+
+def score_before(header: Mapping[str, object]) -> tuple[int, int] | None:
+    """The score before a deal, None where that is not told; raises `StoreError`."""
+    return parse(DealHeader, header, "The match log").score
 
 
 def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> Iterator[Restored]:
@@ -33,7 +50,8 @@ def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> I
     for _ in range(_TRIES):
         try:
             cards = _dealt(known, told[0].table.turn_card, dice)
-            return iter(list(_played(told, start(cards), dice)))
+            points = score_before(record.header) or (WINNING - 1, WINNING - 1)
+            return iter(list(_played(told, start(cards), points, dice)))
         except Illegal:  # somebody did what these cards do not allow
             continue
     raise StoreError(f"The deal {record.match_id} cannot have been played by the rules.")
@@ -60,7 +78,9 @@ def _dealt(known: Sequence[set[Card]], turned: Card, dice: Random) -> tuple[Card
     return (*(card for hand in hands for card in hand), turned, *rest)
 
 
-def _played(told: Sequence[Asking], deal: Deal, dice: Random) -> Iterator[Restored]:
+def _played(
+    told: Sequence[Asking], deal: Deal, points: tuple[int, int], dice: Random
+) -> Iterator[Restored]:
     """The deal step by step; raises `Illegal` where it cannot have been played with its cards."""
     plays = {one.action.card for one in told if isinstance(one.action, Play)}
     for one in told:
@@ -68,9 +88,5 @@ def _played(told: Sequence[Asking], deal: Deal, dice: Random) -> Iterator[Restor
         if laying and not isinstance(one.action, Discard):  # which card it was is not told
             held = [card for card in deal.hand(DEALER) if card not in plays]
             deal = apply(deal, Discard(dice.choice(held)))
-        yield Restored(one.step.sequence, _match(deal), one.action)
+        yield Restored(one.step.sequence, Match(Dealt(deal, 0), points=points), one.action)
         deal = apply(deal, one.action)
-
-
-def _match(deal: Deal) -> Match:
-    return Match(Dealt(deal, 0), points=(WINNING - 1, WINNING - 1))
