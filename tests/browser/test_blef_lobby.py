@@ -15,7 +15,8 @@ from starlette.requests import Request as Asked
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from support.blef_next import next_rows
-from support.browser import overflows, picture, serious, visited
+from support.browser import picture, serious, visited
+from support.layout import faults, too_wide
 
 from cardsharp.games import game
 from workbench.blef.elsewhere import lobby_of
@@ -77,6 +78,14 @@ def moved(page: Page) -> None:
         (check if check.is_visible() else page.locator("#bets button").first).click()
 
 
+def looked_at(page: Page, name: str) -> None:
+    """Axe finds nothing, and at no width is anything wider than its place, or lies on another."""
+    picture(page, f"blef-lobby-{name}")
+    assert serious(page) == []
+    assert too_wide(page) == {}
+    assert faults(page, touched=(page.viewport_size or {})["width"] < 600) == []
+
+
 def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> None:
     with visited(browser, viewport={"width": 390, "height": 844}) as page:
         entered(page, service, "Quick game against bots")
@@ -90,9 +99,7 @@ def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> 
             moved(page)
         expect(last).to_contain_text("lost the round")
         expect(page.locator("#turn")).to_be_visible(timeout=SOON)
-        picture(page, "blef-lobby-turn-390")
-        assert serious(page) == []
-        assert not overflows(page)
+        looked_at(page, "turn-390")
         box = page.locator("#turn").bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 844, "the choice is in view"
@@ -105,7 +112,7 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
     with visited(browser, viewport={"width": 1280, "height": 720}) as page:
         page.goto(f"{service}/")
         expect(page.locator("#none")).to_be_visible()
-        picture(page, "blef-lobby-1280")
+        looked_at(page, "1280")
         entered(page, service, "New game")
         uuid = page.url.partition("#")[2]
         page.get_by_role("button", name="Make it public").click()
@@ -114,10 +121,10 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
         assert listed["game_uuid"] == uuid
         bob = asked(f"{own}/games/{uuid}/join", nickname="Bob")["player_uuid"]
         expect(page.locator("#players")).to_contain_text("Bob", timeout=SOON)
+        looked_at(page, "waiting-1280")
         page.get_by_role("button", name="Start").click()
         expect(page.locator("#hand .card")).to_have_count(1)
-        picture(page, "blef-lobby-game-1280")
-        assert serious(page) == []
+        looked_at(page, "game-1280")
         for _ in range(200):
             state = asked(f"{own}/games/{uuid}?player_uuid={bob}")
             if state["status"] == "Finished":
@@ -132,6 +139,7 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
                 expect(page.locator("#history li")).to_have_count(len(state["history"]))
                 moved(page)
         expect(page.locator("#state")).to_contain_text("has won", timeout=SOON)
+        looked_at(page, "over-1280")
 
 
 def test_who_follows_the_link_joins_and_a_refusal_is_said(

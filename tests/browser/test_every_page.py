@@ -17,7 +17,6 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
-from support.blef import blef_front
 from support.browser import picture, serious, visited
 from support.contest_shown import Show, contest_shown
 from support.contests import teams
@@ -28,11 +27,13 @@ from support.stored import PLAYERS, any_match, named
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.contest.pages import file_page
+from cardsharp.games import game
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
 from workbench.cli import main
 from workbench.show.keeping import keep_match
+from workbench.stage.serving import made
 from workbench.table.served import pages_over
 from workbench.watch.sources import source_of
 
@@ -119,8 +120,8 @@ def contest(number: int, decided: int | None, practice: int = 0) -> Callable[[Pa
 
 @contextmanager
 def blef(_folder: Path) -> Iterator[str]:
-    with blef_front() as front:
-        yield front.url
+    with made(game("blef")) as front, front as running:
+        yield running.url
 
 
 def at_log(path: str) -> Callable[[Shelf], str]:
@@ -181,6 +182,7 @@ PAGES: dict[str, Callable[[Shelf], str]] = {
     "arena-statistics": at_arena("/matches/statistics?tag=Day1"),
     "arena-no-match": at_arena(f"/matches/{'0' * 24}"),
     "arena-api": at_arena("/docs"),
+    "blef-lobby": lambda shelf: f"{shelf.get('blef', blef)}/",
     "blef-api": lambda shelf: f"{shelf.get('blef', blef)}/v2/docs",
     "contest-before": at_contest(5, 0),
     "contest-8": at_contest(8, 5),
@@ -218,6 +220,8 @@ def test_a_page_is_in_order_on_every_screen(browser: Browser, shelf: Shelf, name
 def whole(page: Page, address: str) -> None:
     """The page with all that its script fetches."""
     page.goto(address)
+    if page.locator("#lobby").count():
+        expect(page.locator("#none")).to_be_visible()
     if page.locator(".match").count():
         expect(page.locator(".match")).to_have_attribute("data-ready", "yes")
     if page.locator(".match[data-judged]").count() and "live" not in address:

@@ -218,6 +218,24 @@ def test_practice_in_both_seats_is_shown_checked_and_kept(cli: Cli, arena: Arena
     assert set(seats.values()) == {"captain", "draw-2"}
 
 
+def test_practice_begins_as_a_stored_match_stood(cli: Cli, arena: ArenaServer) -> None:
+    """By start piles, which every arena takes; whoever decided there is first, and we are both."""
+    *_, before, there, _ = cli("show", "final-2023", "--json").json()["turns"]
+    like = f"final-2023@{there['moves'][0]['move'] + 1}"
+    (played,) = cli("practice", *here(arena), "--like", like, "--json").json()
+    assert played["logComplete"]
+    view = arena.look(played["match"])
+    params, mover = view["creationParams"], there["player"]
+    banks = [sorted(f"{one['suit']}{one['value']}" for one in bank) for bank in params["banks"]]
+    assert banks == [before["banks"][mover], before["banks"][1 - mover]]
+    drawn = [
+        event["drawn"] for move in there["moves"] for event in move["events"] if "drawn" in event
+    ]
+    pile = [f"{one['suit']}{one['value']}" for one in params["drawPile"]]
+    assert pile[: len(drawn)] == drawn
+    assert view["moves"][0]["events"][-1]["playerIndex"] == 0
+
+
 def test_practice_matches_can_be_left_to_others(cli: Cli, arena: ArenaServer) -> None:
     created = cli("practice", *here(arena), "--create-only", "--json", "--tag", "try").json()
     view = arena.look(created["match_ids"][0])

@@ -65,6 +65,14 @@ for (const one of document.querySelectorAll("h1, h2, h3, button, .button, .card,
   if (style.overflow === "hidden" && one.scrollWidth > one.clientWidth + 1) found.push(`${called(one)} is cut off`);
 }
 
+const middle = (box) => (box.top + box.bottom) / 2;
+for (const one of document.querySelectorAll("a.button")) {
+  const range = document.createRange();
+  range.selectNodeContents(one);
+  const [inner, outer] = [range.getBoundingClientRect(), one.getBoundingClientRect()];
+  if (inner.height && Math.abs(middle(inner) - middle(outer)) > 3) found.push(`${called(one)} has its text off the middle`);
+}
+
 if (finger) {
   const inText = (one) => one.closest("p, td, th, li, .facts, .jumps") && !one.matches("button, .button, select, input");
   for (const one of document.querySelectorAll("a[href], button, select, input, summary")) {

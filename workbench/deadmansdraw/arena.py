@@ -20,7 +20,7 @@ from cardsharp.errors import ConfigError
 from workbench.arena.server import run
 from workbench.deadmansdraw.commands import COMMANDS
 from workbench.deadmansdraw.connection import ask_password
-from workbench.deadmansdraw.like import FIRST_BEGINS, table_like
+from workbench.deadmansdraw.like import seed_of_first, table_like
 from workbench.show.options import ArenaPlace, Json
 from workbench.show.output import print_json, results
 
@@ -133,7 +133,7 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
     with ArenaClient(address, organiser, Limits(attempts=1)) as client:
         names = {player.id: player.name for player in client.players()}
         table = {} if options.like is None else table_like(options.like)._asdict()
-        seed = options.seed or (FIRST_BEGINS if table else None)
+        seed = options.seed or (seed_of_first() if table else None)
         pair = _player(first, names), _player(second, names)
         made = []
         for number in range(options.matches):

@@ -5,17 +5,13 @@ from random import SystemRandom
 from typing import NamedTuple
 
 from cardsharp.cloud.ports import Status
-from cardsharp.deadmansdraw.arena.randomness import NO_RANDOM
+from cardsharp.deadmansdraw.arena.randomness import Randomness, draws_for_start, new_seed
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
 from workbench.table.branch import point_named
 
 Cards = tuple[Card, ...]
-
-FIRST_BEGINS = NO_RANDOM
-"""The seed with which an arena has the first player begin."""
-
 
 class StartTable(NamedTuple):
     """The piles to begin with, and the banks, that of whoever begins first."""
@@ -24,6 +20,15 @@ class StartTable(NamedTuple):
     draw_pile: Cards
     discard_pile: Cards
     banks: tuple[Cards, Cards]
+
+
+def seed_of_first() -> str:
+    """A seed by which the first player begins, at the original arena and at ours."""
+    return next(
+        seed
+        for seed in iter(new_seed, None)
+        if not any(draws_for_start(seed, one).below(2) for one in Randomness)
+    )
 
 
 def table_like(word: str) -> StartTable:

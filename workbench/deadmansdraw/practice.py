@@ -22,7 +22,7 @@ from cardsharp.errors import ConfigError
 from practice.app import handler as create_matches
 from workbench.cloud.context import Function
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
-from workbench.deadmansdraw.like import FIRST_BEGINS, table_like
+from workbench.deadmansdraw.like import seed_of_first, table_like
 from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
 from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
@@ -76,7 +76,7 @@ class StartOptions:
                 "discard_pile": _bodies(table.discard_pile),
                 "play_area": _bodies(table.play_area),
                 "banks": [*map(_bodies, table.banks)],
-                "seed": FIRST_BEGINS,
+                "seed": seed_of_first(),
             }
         piles |= {k: _pile(v) for k, v in given.items() if v is not None}
         if self.banks is not None:
