@@ -52,6 +52,8 @@ def test_a_question_is_answered_and_explained(
         picture(page, f"lesson-{name}-{width}-asked")
         assert serious(page) == []
         assert too_wide(page) == {}
+        if page.locator(".few").count():
+            expect(page.locator("#moves .choice:not(:disabled)").last).to_be_in_viewport()
         offered = page.locator("#board .offered")
         with page.expect_navigation():
             (offered if offered.count() else page.locator("#moves .choice:visible")).first.click()

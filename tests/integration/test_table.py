@@ -257,7 +257,7 @@ def number_is_even(state: Any, simulation: Any) -> bool:  # noqa: ANN401
 @every_game
 @pytest.mark.parametrize("seed", range(cases(2, every=20)))
 def test_a_view_is_the_position_of_whoever_is_to_act(game: Game, seed: int) -> None:
-    """And any seat's can be drawn at any time, the end included."""
+    """And any seat's can be drawn at any time, the end included; whose it is is seat 0 there."""
     simulation = simulated(game)
     board = None if game.board is None else game.board.load()
     assert board is not None and board.seen is not None  # noqa: PT018
@@ -267,4 +267,6 @@ def test_a_view_is_the_position_of_whoever_is_to_act(game: Game, seed: int) -> N
         if seat is not None:
             assert simulation.view(state, seat) == simulation.position(state)
         for viewer in range(simulation.seats):
-            assert any(board.seen(names, viewer, simulation.view(state, viewer)).values())
+            parts = board.seen(names, viewer, simulation.view(state, viewer))
+            assert any(parts.values())
+            assert names[viewer] in (parts.get("seat0") or names[viewer])

@@ -17,12 +17,15 @@ from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.rules import force_turn_end
 from cardsharp.deadmansdraw.simulation import Match, fair_chance
+from cardsharp.game import Game
 from cardsharp.judge import LAPSE, judging
 from cardsharp.strategy import Decision
 from workbench.lab.analysed import AnalysedSide, Group
 from workbench.lab.extras import Taken
 
-DEADMANSDRAW, NIM = (next(g for g in GAMES if g.name == name) for name in ("deadmansdraw", "nim"))
+DEADMANSDRAW, BLEF, NIM = (
+    next(game for game in GAMES if game.name == name) for name in ("deadmansdraw", "blef", "nim")
+)
 
 
 def nim(heaps: tuple[int, ...], *actions: tuple[int, int]) -> Kept:
@@ -88,14 +91,24 @@ def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> N
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_accuracy_has_players_in_the_order_of_their_strength_and_marks_tell_what_was_lost() -> None:
-    """Against captain, eight matches each: fewer do not tell neighbours apart."""
+@pytest.mark.parametrize(
+    ("game", "players"),
+    [
+        (DEADMANSDRAW, ("random", "draw-3", "champion", "steady", "captain")),
+        (BLEF, ("random", "threshold", "solved", "bayes")),
+    ],
+    ids=("deadmansdraw", "blef"),
+)
+def test_accuracy_has_players_in_the_order_of_their_strength_and_marks_tell_what_was_lost(
+    game: Game, players: tuple[str, ...]
+) -> None:
+    """Against the last, eight matches each: fewer do not tell neighbours apart."""
     found: dict[str, float] = {}
-    for name in ("random", "draw-3", "champion", "steady"):
+    for name in players[:-1]:
         costs: list[Judged] = []
         for seed in range(8):
-            pair = (Decides(DEADMANSDRAW, name), Decides(DEADMANSDRAW, "captain"))
-            match = analyse(DEADMANSDRAW, *played(DEADMANSDRAW, pair, seed))
+            pair = (Decides(game, name), Decides(game, players[-1]))
+            match = analyse(game, *played(game, pair, seed))
             costs += [one for one in match.decisions if one.seat == 0]
         lost = sum(one.cost for one in costs)
         assert sum(one.cost for one in costs if one.mark) >= 0.9 * lost

@@ -13,6 +13,7 @@ from workbench.table.branch import point_named
 
 Cards = tuple[Card, ...]
 
+
 class StartTable(NamedTuple):
     """The piles to begin with, and the banks, that of whoever begins first."""
 

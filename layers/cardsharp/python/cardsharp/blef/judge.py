@@ -5,7 +5,8 @@ each round to come. Over 115 matches of `bayes` against itself that foretold the
 odds by who begins and who holds more cards (mean squared error 0.186 to 0.189 in 2,126 rounds).
 
 In a solved round every action that the equilibrium takes is worth the same, for that is what it
-balances; any other is worth what `bayes` thinks, and never more.
+balances; any other is worth what `bayes` thinks, and never more. In larger rounds so is what our
+tables take often, or whoever mixes by them would be told that most of it is wrong.
 """
 
 from collections.abc import Sequence
@@ -18,11 +19,15 @@ from cardsharp.blef.position import Position
 from cardsharp.blef.rules import MIN_PLAYERS, max_cards
 from cardsharp.blef.strategies.base import Decision, Option
 from cardsharp.blef.strategies.bayes import Foresight, foresee, holds, weighed
-from cardsharp.blef.strategies.equilibrium import Mixture, mixture
+from cardsharp.blef.strategies.equilibrium import SOLVED, Mixture, cards_of, mixture
+from cardsharp.blef.strategies.tabled import tabled
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.judge import Judge
 from cardsharp.strategy import percent
+
+_OFTEN = 0.05
+"""What our tables take at least so often costs nothing."""
 
 
 class BayesJudgement(Judge):
@@ -36,11 +41,17 @@ class BayesJudgement(Judge):
         """Its decision, with those actions valued too."""
         seen, solved = foresee(position), mixture(position)
         found = weighed(position, seen) if solved is None else _equilibrium(position, seen, solved)
+        mixed = None if cards_of(position) in SOLVED else tabled(position)
+        as_good = {one for one, often in mixed or () if often >= _OFTEN}
         shown = {one.action for one in found.options}
         most = max(one.value for one in found.options)
         rest = [_option(position, seen, one) for one in also if one not in shown]
         options = tuple(
-            Option(one.action, _in_match(position, min(one.value, most)), one.note)
+            Option(
+                one.action,
+                _in_match(position, most if one.action in as_good else min(one.value, most)),
+                one.note,
+            )
             for one in (*found.options, *rest)
         )
         return Decision(found.action, found.reason, options)

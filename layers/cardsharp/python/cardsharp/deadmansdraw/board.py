@@ -55,12 +55,14 @@ def _parts(header: Header, step: Step) -> Parts:
     }
 
 
-def _seen(names: Sequence[str], _you: int, seen: Position) -> Parts:
-    """The same table out of a position, with what is known of the next card."""
+def _seen(names: Sequence[str], you: int, seen: Position) -> Parts:
+    """The same out of a position, own seat first, with what is known of the next card."""
     state = state_body(seen, _ended(seen.history))
     step = Step(sequence=0, turn=seen.turn, seat=seen.me, happened="", state=state)
     parts = _parts(Header(players=tuple(names)), step)
-    return {**parts, "middle": Markup("{}{}").format(parts["middle"], _next(seen))}
+    own, other = (parts[f"seat{seat}"] for seat in (you, 1 - you))
+    middle = Markup("{}{}").format(parts["middle"], _next(seen))
+    return {**parts, "seat0": own, "seat1": other, "middle": middle}
 
 
 def _ended(history: Sequence[PastMove]) -> Ended | None:
