@@ -51,10 +51,13 @@ PYTHON = (
 """Where Python and our packages are, without what lies beside them."""
 
 
-def boxed(folder: Path, words: Sequence[str], hidden: Path | None = None) -> list[str]:
+def boxed(
+    folder: Path, words: Sequence[str], hidden: Path | None = None, notes: Path | None = None
+) -> list[str]:
     """The command that starts a program in a sandbox where it can read that folder.
 
-    All else in the folder that is `hidden` is not there, wherever that lies.
+    All else in the folder that is `hidden` is not there, wherever that lies. Into the file `notes`
+    comes, a line each, what was tried in there in vain.
 
     Raises:
         ConfigError: there is no such program here.
@@ -73,7 +76,7 @@ def boxed(folder: Path, words: Sequence[str], hidden: Path | None = None) -> lis
         empty, closed = ("--tmpfs", str(hidden)), ("--remount-ro", str(hidden))
         mounts = [*_mounts(*shown), *empty, *_mounts(str(folder)), *closed]
     own = [str(program), *words[1:]]
-    return [sys.executable, "-IS", warden.__file__, *_bwrap(folder, mounts), *own]
+    return [sys.executable, "-IS", warden.__file__, str(notes or ""), *_bwrap(folder, mounts), *own]
 
 
 @cache

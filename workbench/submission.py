@@ -26,6 +26,9 @@ from workbench.housed import house_of, housed
 from workbench.sandbox import boxed
 from workbench.warden import plain
 
+NOTES = "tried"
+"""The file beside the versions where their sandboxes note what was tried there in vain."""
+
 LARGEST, MOST_FILES, MOST_VERSIONS = 2_000_000, 200, 100
 """Bytes and files of a version, unpacked, and versions of a team."""
 
@@ -154,7 +157,7 @@ class Submitted(NamedTuple):
         if file is not None:
             words = house_of(file, of)
         if self.sandboxed:
-            words = boxed(version, words, self.folder.parents[1])
+            words = boxed(version, words, self.folder.parents[1], self.folder / NOTES)
         command, fault = shlex.join(words), ""
         try:
             if file is not None:
@@ -166,6 +169,13 @@ class Submitted(NamedTuple):
             if not lasting:
                 program.dismiss(command)
         raise ConfigError(fault)
+
+    def noted(self) -> list[str]:
+        """What was tried in its sandboxes in vain since the last call, a sentence a kind."""
+        with suppress(FileNotFoundError):
+            taken = (self.folder / NOTES).rename(self.folder / f"{NOTES}-taken")
+            return list(dict.fromkeys(taken.read_text("utf-8").splitlines()))
+        return []
 
     @property
     def newest(self) -> Path:

@@ -1,8 +1,9 @@
 """What stands between us and a sandbox: it starts bubblewrap, watches what runs in it, and ends it.
 
-`python -IS warden.py bwrap ...` passes questions on to the sandbox and gives its answers their own
-way out. What it writes on stderr comes out without control characters, and no more than a page of
-it. Too much memory, processor time or text ends the sandbox, which is told in a sentence.
+`python -IS warden.py NOTES bwrap ...` passes questions on to the sandbox and gives its answers
+their own way out. What it writes on stderr comes out without control characters, and no more than a
+page of it. Too much memory, processor time or text ends the sandbox, which is told in a sentence.
+What is refused without an end, the network, is noted in the file NOTES, unless that is empty.
 """
 
 import ctypes
@@ -32,6 +33,12 @@ PAGE, FLOOD = 3_000, 1_000_000
 
 PAUSE = 0.1
 """Seconds from one look to the next."""
+
+SENT = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRoutes")
+"""The kernel's counts of packets that were sent, or that no way was there for."""
+
+NETWORK = "it tried to reach somebody over the network, which its sandbox does not have"
+"""What is noted of a sandbox, once a question."""
 
 FATAL = "Fatal sandbox error: "
 """Begins the line that says what ended a sandbox."""
@@ -132,6 +139,25 @@ def taken(processes: list[int]) -> tuple[int, float]:
     return memory, ticks / _TICKS
 
 
+def sent(processes: list[int]) -> int:
+    """How many packets they wanted to send in the network of a sandbox, by the kernel's count.
+
+    So no code in there can hide one. Of our own network nothing is counted.
+    """
+    own = Path("/proc/self/ns/net").stat().st_ino
+    for one in processes:
+        try:
+            if Path(f"/proc/{one}/ns/net").stat().st_ino != own:
+                names, counts = Path(f"/proc/{one}/net/snmp").read_text().split("\n")[:2]
+                found = dict(zip(names.split(), counts.split(), strict=True))
+                six = Path(f"/proc/{one}/net/snmp6")
+                found |= dict(map(str.split, six.read_text().splitlines())) if six.exists() else {}
+                return sum(int(found.get(name, 0)) for name in SENT)
+        except OSError:  # it has ended
+            continue
+    return 0
+
+
 def plain(text: str) -> str:
     """The text with control characters as codes, which do nothing to a terminal."""
     return "".join(
@@ -143,7 +169,7 @@ def plain(text: str) -> str:
 class Warden:
     """A sandbox between its start and its end."""
 
-    def __init__(self, command: list[str]) -> None:
+    def __init__(self, notes: str, command: list[str]) -> None:
         errors, written = os.pipe()
         filter_ = forbidden()
         self.process = subprocess.Popen(  # noqa: S603 - what we were told to start
@@ -157,6 +183,7 @@ class Warden:
         self._errors, self._parent = errors, os.getppid()
         self._asked, self._heard = monotonic(), 0
         self._busy = self._before = 0.0
+        self._notes, self._sent, self._is_noted = notes, 0, False
 
     def watch(self) -> str:
         """Wait for the end of it, and why it was ended; empty where it ended by itself."""
@@ -199,7 +226,7 @@ class Warden:
         except BrokenPipeError:
             return False
         self._asked, self._heard = monotonic() - (0 if question else IDLE - LEAVE), 0
-        self._before = self._busy
+        self._before, self._is_noted = self._busy, False
         return bool(question)
 
     def _hear(self) -> bool:
@@ -212,7 +239,13 @@ class Warden:
 
     def _excess(self) -> str:
         """What it has had too much of, if anything."""
-        memory, self._busy = taken(descendants(self.process.pid))
+        processes = descendants(self.process.pid)
+        memory, self._busy = taken(processes)
+        before, self._sent = self._sent, max(self._sent, sent(processes))
+        if self._notes and not self._is_noted and self._sent > before:
+            self._is_noted = True
+            with Path(self._notes).open("a", encoding="utf-8") as file:
+                file.write(f"{NETWORK}\n")
         if memory > MEMORY:
             return f"it took more than {MEMORY >> 20} MB of memory"
         if self._busy - self._before > BUSY:
@@ -227,7 +260,7 @@ class Warden:
 def main() -> int:
     """Start the command and watch it; its exit code."""
     os.nice(5)  # the arena and who plays without a sandbox go first
-    warden = Warden(sys.argv[1:])
+    warden = Warden(sys.argv[1], sys.argv[2:])
     signal.signal(signal.SIGUSR2, warden.show_place)
     why = warden.watch()
     code = warden.process.wait()

@@ -213,6 +213,8 @@ lines.on("line", line => {
 })
 """
 
+CALLS_HOME = "require('net').connect(80, '93.184.216.34').on('error', () => 0)\n"
+
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="apt install nodejs")
 @pytest.mark.slow
@@ -220,7 +222,7 @@ def test_what_teams_submit_is_played_and_its_faults_are_told(cli: Cli, tmp_path:
     """A file, an archive and a folder with a command; who is not played is not entered."""
     sandbox_or_skip()
     folder, run = str(tmp_path / "cup"), tmp_path / "own"
-    (tmp_path / "good.js").write_text(f"const LATE = false{ANSWERS}")
+    (tmp_path / "good.js").write_text(f"{CALLS_HOME}const LATE = false{ANSWERS}")
     (tmp_path / "late.zip").write_bytes(packed({"bot.js": f"const LATE = true{ANSWERS}".encode()}))
     run.mkdir()
     (run / "main.js").write_text("process.exit(3)")
@@ -239,8 +241,12 @@ def test_what_teams_submit_is_played_and_its_faults_are_told(cli: Cli, tmp_path:
     assert "Version 2" in told
     assert cli("contest", "run", folder).code == 0
     status = cli("contest", "status", folder, "--json").json()
-    assert [(one["team"], one["faults"]) for one in status["faults"]] == [("Late", 2)]
-    assert "no decision within 2 s" in status["faults"][0]["last"]
+    assert [(one["team"], one["faults"]) for one in status["faults"]] == [
+        ("Good", 2),
+        ("Late", 2),
+    ]
+    assert "tried to reach somebody over the network" in status["faults"][0]["last"]
+    assert "no decision within 2 s" in status["faults"][1]["last"]
     assert "teams that failed here" in cli("contest", "status", folder).out
 
 

@@ -26,6 +26,7 @@ from workbench import process, sandbox
 from workbench.sandbox import boxed, check_sandbox
 from workbench.strategy_file import strategy_named
 from workbench.submission import LARGEST, SANDBOXED, Submitted, contents_of, submitted
+from workbench.warden import NETWORK
 
 OBEYS = (
     "here = {**globals(), 'position': position}; "
@@ -120,6 +121,20 @@ ESCAPES = {
 """What is tried, by which code, and what is said of it, as a pattern."""
 
 
+NOTED = {"the arena's port", "a name's address"}
+"""Those of which the organiser is told though the code swallows the refusal and plays on."""
+
+ENDED = {
+    *SYSTEM_CALLS,
+    "typing on the terminal",
+    "much memory in many processes",
+    "long output",
+    "the end of its process",
+    "a decision without an end",
+}
+"""Those that end it, so that they are told whatever it does; of all others nobody hears then."""
+
+
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A contest's folder where another team has submitted, too; it lies where Python does."""
@@ -174,17 +189,9 @@ def port() -> Iterator[int]:
         yield open_.getsockname()[1]
 
 
-@pytest.mark.parametrize("attempt", ESCAPES)
-def test_no_submission_gets_out_of_its_sandbox(
-    attempt: str,
-    ask: Callable[[str], tuple[str | None, str]],
-    cup: Path,
-    port: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The organiser is told in a sentence, and the next decision is made."""
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    code, said = ESCAPES[attempt]
+@pytest.fixture
+def aimed(cup: Path, port: int) -> Callable[[str], str]:
+    """Tells the code of an attempt where that is what it is after."""
     known = {
         "other": str(cup / "submissions/other/1/other.py"),
         "cup": str(cup),
@@ -192,13 +199,53 @@ def test_no_submission_gets_out_of_its_sandbox(
         "pid": os.getpid(),
         "port": port,
     }
-    for name, value in known.items():
-        code = code.replace(f"{{{name}!r}}", repr(value)).replace(f"{{{name}}}", str(value))
-    fault, _ = ask(f"{code}\n{GOOD.replace('why', 'escaped')}")
+
+    def told(code: str) -> str:
+        for name, value in known.items():
+            code = code.replace(f"{{{name}!r}}", repr(value)).replace(f"{{{name}}}", str(value))
+        return code
+
+    return told
+
+
+@pytest.mark.parametrize("attempt", ESCAPES)
+def test_no_submission_gets_out_of_its_sandbox(
+    attempt: str,
+    ask: Callable[[str], tuple[str | None, str]],
+    team: Submitted,
+    aimed: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The organiser is told in a sentence, and the next decision is made."""
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    code, said = ESCAPES[attempt]
+    fault, _ = ask(f"{aimed(code)}\n{GOOD.replace('why', 'escaped')}")
     assert fault is not None
     assert re.search(said, fault), fault
     assert fault.isprintable()
+    if attempt in NOTED:
+        until(lambda: NETWORK in team.noted())
     assert ask(GOOD) == (None, "why")
+
+
+@pytest.mark.parametrize("attempt", ESCAPES)
+def test_what_is_told_of_an_attempt_whose_refusal_the_code_swallows(
+    attempt: str,
+    ask: Callable[[str], tuple[str | None, str]],
+    team: Submitted,
+    aimed: Callable[[str], str],
+) -> None:
+    """It gets nowhere either; that it was made is known where it ends the code, or is noted."""
+    code = aimed(ESCAPES[attempt][0])
+    plays_on = f"try: exec({code!r}, {{**globals()}})\nexcept BaseException: pass\n{GOOD}"
+    team.noted()
+    fault, reason = ask(code if code.startswith("while") else plays_on)
+    assert (fault is not None) == (attempt in ENDED), fault
+    assert fault or reason == "why"
+    noted = team.noted()
+    if attempt in NOTED:
+        until(lambda: bool(noted or noted.extend(team.noted())))
+    assert noted == [NETWORK] * (attempt in NOTED)
 
 
 def test_what_it_has_started_ends_with_it(ask: Callable[[str], tuple[str | None, str]]) -> None:

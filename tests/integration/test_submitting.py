@@ -154,10 +154,15 @@ def test_its_faults_are_read_by_the_team_and_the_organiser(cup: Cup, tmp_path: P
     fails = f"COUNT.append(1); 1 / (len(COUNT) < 2); {SECOND}"
     raw = Path(written(tmp_path, "bot", fails, "COUNT = []")).read_bytes()
     assert cup.post("Three", ("bot.py", raw), {}).status_code == 303
-    assert cup.post("One", bot(tmp_path, SECOND), {}).status_code == 303
+    calls = (
+        'exec(\'try: __import__("socket").create_connection(("10.0.0.1", 9))\\nexcept OSError: 0\')'
+    )
+    assert cup.post("One", bot(tmp_path, f"{calls}; {SECOND}"), {}).status_code == 303
     cup.begun("Three", "One")
-    until(lambda: bool(faults(cup.records)), 60)
+    until(lambda: len(faults(cup.records)) > 1, 60)
     own = cup.get("Three").text
     assert "ZeroDivisionError: division by zero (bot.py, line 13, in decide" in own
     assert "ZeroDivisionError" not in cup.get("One").text
-    assert list(faults(cup.records)) == [cup.id("Three")]
+    assert "it tried to reach somebody over the network" in cup.get("One").text
+    assert "tried to reach" not in own
+    assert faults(cup.records).keys() == {cup.id("One"), cup.id("Three")}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -39,7 +40,7 @@ from workbench.show.options import ArenaPlace
 from workbench.stage.opponent import Opponent, Order
 from workbench.stage.opponent_process import opponent_at_play
 from workbench.strategy_file import is_own, strategy_named
-from workbench.submission import is_awaited, played_as
+from workbench.submission import is_awaited, played_as, submitted
 from workbench.warden import plain
 
 FRESH = 2.0
@@ -136,13 +137,13 @@ class Reporter:
     def __init__(self, records: Records) -> None:
         self._records = records
 
-    def __call__(self, team: Team, fault: object) -> None:
-        """Tell of a fault of a team."""
+    def __call__(self, team: Team, fault: object, did: str = "fell over") -> None:
+        """Tell of a fault of a team, or of something else that it `did`."""
         what = plain(str(fault).splitlines()[0])
         with suppress(StoreError):  # the warning says it in any case
             note_fault(self._records, team, what, utc_now())
         name = self._records.names().get(team, team)
-        _log.warning("%s fell over: %s", name, what)
+        _log.warning("%s %s: %s", name, did, what)
 
 
 @contextmanager
@@ -187,17 +188,27 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
                     order = Order(url, f"{team.id}{HERE}", words[team.id], played, team.name, ca)
                     play_on(order, tell, folder, over)
 
+        hear = partial(_hear, records, folder, tell)
         enlist()
-        threading.Thread(target=_look_out, args=(enlist, over), daemon=True).start()
+        stack.callback(hear)
+        threading.Thread(target=_look_out, args=(enlist, hear, over), daemon=True).start()
         here = Address(url, certificate)
         client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
         yield arena.url, client
 
 
-def _look_out(enlist: Callable[[], None], over: threading.Event) -> None:
+def _hear(records: Records, folder: Path, tell: Reporter) -> None:
+    """Tell what teams have tried in their sandboxes."""
+    for team in records.teams():
+        for what in submitted(folder, team.id, team.strategy).noted():
+            tell(team.id, what, "is held back")
+
+
+def _look_out(enlist: Callable[[], None], hear: Callable[[], None], over: threading.Event) -> None:
     while not over.wait(FRESH):
         with suppress(StoreError):  # a busy store: it is tried again
             enlist()
+            hear()
 
 
 def _config(folder: Path, place: ArenaPlace, teams: int) -> ArenaConfig:

@@ -29,7 +29,7 @@ from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.keep.port import Document, Key, Put
 from workbench.child import Child
 from workbench.contest.table import END, TASK, TURN, TableEnd, TableTask, forfeited
-from workbench.submission import played_as
+from workbench.submission import played_as, submitted
 from workbench.warden import plain
 
 LOG = "matches.db"
@@ -214,6 +214,11 @@ class HomeTables:
                 with suppress(StoreError):  # the warning says it in any case
                     note_fault(self._records, kept.teams[end.failed], fault, self._clock())
             _log.warning("%s failed in match %s: %s", who, match, fault)
+        for team in kept.teams:
+            for what in submitted(self._folder, team, None).noted():
+                with suppress(StoreError):  # as above
+                    note_fault(self._records, team, what, self._clock())
+                _log.warning("%s is held back: %s", self._teams()[team].name, what)
         alone = end.points.count(max(end.points)) == 1
         winner = end.points.index(max(end.points)) if alone else None
         ended = replace(kept, ended=self._clock(), end=end, winner=winner)
