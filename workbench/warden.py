@@ -37,8 +37,8 @@ PAUSE = 0.1
 SENT = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRoutes")
 """The kernel's counts of packets that were sent, or that no way was there for."""
 
-NETWORK = "it tried to reach somebody over the network, which its sandbox does not have"
-"""What is noted of a sandbox, once a question."""
+NETWORK = "it tried to use the network, and its sandbox has none but its own"
+"""What is noted of a sandbox, once a question; also where it only spoke to itself."""
 
 FATAL = "Fatal sandbox error: "
 """Begins the line that says what ended a sandbox."""

@@ -245,7 +245,7 @@ def test_what_teams_submit_is_played_and_its_faults_are_told(cli: Cli, tmp_path:
         ("Good", 2),
         ("Late", 2),
     ]
-    assert "tried to reach somebody over the network" in status["faults"][0]["last"]
+    assert "tried to use the network" in status["faults"][0]["last"]
     assert "no decision within 2 s" in status["faults"][1]["last"]
     assert "teams that failed here" in cli("contest", "status", folder).out
 
