@@ -223,7 +223,7 @@ class Contest(World):
         watchdog = self.arena.arena._watchdog
         assert watchdog is not None
         while True:
-            self.version += bool(watchdog.look())
+            self.time.news += bool(watchdog.look())
             self.sleep(1)
 
     def _play_here(self, team: Team) -> None:
@@ -263,7 +263,7 @@ class Contest(World):
     def _organise(self) -> None:
         """See that it goes on, and end everything when it is over."""
         moves, since = -1, self.time.monotonic()
-        while not self.over and not self.time.failed:
+        while not self.over:
             self.sleep(1)
             self._start_what_has_died()
             made = sum(match.moves for match in self.arena.arena.lobby.all())
@@ -275,7 +275,8 @@ class Contest(World):
         for _ in range(AFTER):
             if any(stores.log.running() for stores in self.stores.values()):
                 self.sleep(1)
-        self.done, self.version = True, self.version + 1
+        self.done = True
+        self.time.news += 1
         for process in (self.hall, *(team.process for team in self.teams)):
             process.frozen = 0
             self.time.kill(process)
@@ -328,10 +329,10 @@ class Contest(World):
         self.time.kill(self.hall)
         self.starts += 1
         self.down_until = self.time.monotonic() + STARTING
-        self.version += 1
+        self.time.news += 1
         self.sleep(STARTING)
         self.arena.restart()  # from when on every turn has all its time again
-        self.version += 1
+        self.time.news += 1
         if not self.over:
             self._open()
 
