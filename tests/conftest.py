@@ -55,6 +55,18 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Opened]:
     yield in_cloud(request.getfixturevalue("emulator"))
 
 
+DEPLOYED = {"test_aws_cloud.py", "test_aws_build.py"}
+"""Modules that share one build of SAM, and of which one has a deployment for all its tests."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the first worker begin with what is deployed.
+
+    What a worker begins with no other takes away; a stolen test of these would deploy anew.
+    """
+    items.sort(key=lambda item: item.path.name not in DEPLOYED)
+
+
 def pytest_collection_finish() -> None:
     """Leave what is imported by now out of every later collection of garbage, and have fewer."""
     gc.collect()

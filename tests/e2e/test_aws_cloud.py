@@ -48,6 +48,9 @@ from workbench.stage.opponent_process import OPPONENT, US
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
 
+# A build comes first, and a deployment takes ten seconds of a machine with nothing else to do.
+pytestmark = pytest.mark.timeout(600)
+
 HOUR = timedelta(hours=1)
 STRANGE = "this is no match message"
 

@@ -11,6 +11,7 @@ from support.policies import ACCOUNT, BOUND, REGION, Policy, Request, allowed, m
 
 from cardsharp.errors import ConfigError
 from workbench.cloud.emulator import Emulator
+from workbench.operate.outdated import outdated
 from workbench.operate.preflight import (
     RIGHTS,
     Demand,
@@ -66,11 +67,35 @@ def test_a_new_account_takes_the_template_as_it_is() -> None:
         assert "10 concurrent executions" in told["quota"][1]
 
 
+OLDER = (
+    ("none", "no", ""),
+    ("blef,euchre", "no", "blef, euchre will"),
+    ("none", "yes", "the pages"),
+)
+"""Services and pages of stacks of version 0.2, and what is said of what an upgrade takes away."""
+
+
 def test_a_real_account_in_the_emulator_answers_what_is_asked() -> None:
-    with Emulator(("iam", "lambda", "sts")) as running:
+    with Emulator(("cloudformation", "iam", "lambda", "sns", "sts")) as running:
         told = {one.name: one for one in preflight(running.client, default_demand())}
-    assert told["rights"].finding is Finding.SKIPPED, "the emulator knows its root user only"
-    assert told["quota"].finding is Finding.OK
+        assert told["rights"].finding is Finding.SKIPPED, "the emulator knows its root user only"
+        assert told["quota"].finding is Finding.OK
+        formation = running.client("cloudformation")
+        for number, (services, pages, taken) in enumerate(OLDER):
+            given = {"Services": services, "DeployWeb": pages}
+            template = {
+                "Parameters": {key: {"Type": "String"} for key in given},
+                "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+            }
+            formation.create_stack(
+                StackName=f"old-{number}",
+                TemplateBody=json.dumps(template),
+                Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in given.items()],
+            )
+            found = [one.text for one in outdated(running.client, f"old-{number}")]
+            assert len(found) == bool(taken)
+            assert all(taken in one for one in found)
+        assert list(outdated(running.client, "there-is-none")) == []
 
 
 def test_what_it_does_not_take_is_told_with_what_to_change() -> None:
