@@ -75,22 +75,6 @@ def test_a_practice_match_is_played_by_the_requests_of_the_collection(postman: P
     assert [one["id"] for one in postman.send("My matches").json()] == [match]
 
 
-def test_an_action_that_does_not_fit_is_told_of_and_a_practice_match_ended(
-    postman: Postman,
-) -> None:
-    postman.send("Practise against the dummy")
-    if postman.send("Wait for my turn").status_code == 409:
-        postman.sign_in(DUMMY)
-    refused = postman.send("Answer an effect")
-    assert refused.status_code == 400
-    assert refused.json() == {"error": "There is no pending effect to respond to."}
-    drawn = postman.send("Draw").json()
-    assert "CardPlacedToPlayArea" in [event["eventType"] for event in drawn]
-    postman.sign_in(ALICE)
-    assert postman.send("End a practice match").status_code == 200
-    assert postman.send("Wait for my turn").status_code == 410
-
-
 @pytest.mark.parametrize("name", ITEMS)
 def test_the_arena_describes_each_request_of_the_collection(name: str) -> None:
     paths: Any = json.loads(

@@ -65,9 +65,7 @@ sys.exit(main(["play"]))
 @pytest.mark.parametrize(
     ("module", "code", "said"),
     [
-        ("cyclopts", -signal.SIGINT, ""),
         ("workbench.cli.commands", -signal.SIGINT, ""),
-        ("workbench.deadmansdraw.play", Exit.INTERRUPTED, "cardsharp: stopped.\n"),
         ("workbench.stage.stage", Exit.INTERRUPTED, "cardsharp: stopped.\n"),
     ],
 )

@@ -311,28 +311,6 @@ def test_a_contest_is_whole_though_its_processes_are_killed_and_frozen(
 
 
 @pytest.mark.slow
-def test_practice_hands_over_to_the_contest_which_waits_for_it(cli: Cli, tmp_path: Path) -> None:
-    """No match of practice is lost, and meanwhile a third command is sent away."""
-    folder = cup(cli, tmp_path / "cup", "-n", "1", "--format", "round-robin")
-    with program("contest", "practice", folder, "--port", "0") as practice:
-        line_with(practice.stdout, "practice 1:")
-        practice.send_signal(signal.SIGSTOP)
-        with program("contest", "run", folder, "--port", "0") as run:
-            line_with(run.stderr, f"process {practice.pid}: it ends the matches that are played")
-            busy = cli("contest", "run", folder, "--port", "0")
-            assert (busy.code, "`contest run` has run since" in busy.err) == (2, True)
-            practice.send_signal(signal.SIGCONT)
-            line_with(practice.stderr, f"handed over to `contest run` in process {run.pid}")
-            assert practice.wait(60) == 0
-            line_with(run.stdout, "won by")
-            assert run.wait(60) == 0
-    with kept_in(Path(folder)) as records:
-        assert records.practises_until is None
-        numbers = sorted(one.number for one in records.meetings())
-        assert numbers == [*range(1, len(numbers) + 1)]
-
-
-@pytest.mark.slow
 def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_path: Path) -> None:
     """Practice hands over to the contest, which goes on without the page, and is stopped by it."""
     folder = cup(cli, tmp_path / "cup", "-n", "1", "--format", "round-robin")

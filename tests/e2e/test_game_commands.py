@@ -136,14 +136,6 @@ def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> N
     assert "\x1b" not in before_pipe
 
 
-def test_probe_finds_nothing_in_a_fair_player(cli: Cli) -> None:
-    said = cli("euchre", "probe", "--strategy", "rules", "--deals", "2", "--json")
-    assert said.code == Exit.OK
-    assert [one["changed"] for one in said.json()] == [0] * 5
-    said = cli("euchre", "probe", "--strategy", "rules", "--deals", "1")
-    assert said.out.count(": 0 of 1 deals changed\n") == 5
-
-
 @pytest.mark.parametrize("game", LEFT)
 def test_serve_says_where_it_is_and_answers_until_ctrl_c(tmp_path: Path, game: str) -> None:
     home = {"XDG_DATA_HOME": str(tmp_path)}

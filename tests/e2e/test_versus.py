@@ -30,7 +30,6 @@ WINDOW = (SCREEN, 80)
 
 DRAW_TWICE = ["draw", "end", "1"] * 200
 BLUNT = ["check", "high card 9"] * 60
-PLAYED = {"versus": DRAW_TWICE, "blef": BLUNT, "euchre": ["1"] * 300}
 """What is typed to come to an end."""
 
 
@@ -62,40 +61,36 @@ def test_the_words_are_answered_and_the_end_of_the_input_leaves(
         assert words in said.out, words
 
 
-@every_table
 def test_a_choice_is_taken_back_and_the_log_says_so(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was not known then is dealt anew, and the reasons of the next choice name it."""
-    typed(monkeypatch, "1", *["undo"] * 30, *PLAYED[table[0]])
-    said = cli(*table, "--seed", "5", "--json")
+    typed(monkeypatch, "1", *["undo"] * 30, *["1"] * 300)
+    said = cli("euchre", "versus", "rules", "--seed", "5", "--json")
     assert "Taken back: " in said.err
     assert "What you did not know then is dealt anew." in said.err
-    match = re.sub(r"-\d+$", "-1", json.loads(said.out)["match"])  # of Euchre the first deal
+    match = re.sub(r"-\d+$", "-1", json.loads(said.out)["match"])  # the first deal
     told = cli("show", match).out
     assert re.search("tags versus.* undo", told)
     assert "Taken back before" in " ".join(told.split())
 
 
-@every_table
 def test_a_match_is_gone_on_with_from_any_of_its_steps(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the cards dealt anew or as they came; `show` and `why` tell the branch as a match."""
-    typed(monkeypatch, *PLAYED[table[0]])
-    match = json.loads(cli(*table, "--seed", "4", "--json").out)["match"]
+    typed(monkeypatch, *BLUNT)
+    match = json.loads(cli("blef", "versus", "greedy", "--seed", "4", "--json").out)["match"]
     for cards in ((), ("--same-cards",)):
-        typed(monkeypatch, *PLAYED[table[0]])
+        typed(monkeypatch, *BLUNT)
         said = cli("versus", "--from", f"{match}@4", "--json", *cards)
         assert f"of {match}, then: " in said.err
-        last = json.loads(said.out)["match"]
-        branch = re.sub(r"^(branch-\w+)-\d+$", r"\1-1", last)  # in Euchre the first deal
+        branch = json.loads(said.out)["match"]
         assert branch.startswith("branch-")
         told = cli("show", branch).out
         assert f"tags branch {match}@" in told
         assert ("same-cards" in told) is bool(cards)
-        turn = "4" if table[0] == "euchre" else "1"
-        assert "typed at the terminal" in cli("why", branch, turn).out.lower()
+        assert "typed at the terminal" in cli("why", branch, "1").out.lower()
     assert cli("versus", "--from", f"{match}@9999").code == Exit.USAGE
     assert cli("versus", "--same-cards").code == Exit.USAGE
     assert cli("versus", "--from", match, "--bots", "2").code == Exit.USAGE
@@ -214,39 +209,34 @@ def test_who_leaves_has_lost(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- in a browser --------------------------------------------------------------------------------
 
 
-def test_a_table_in_the_browser_tells_its_results_until_ctrl_c(tmp_path: Path) -> None:
-    """The link on stderr, each match's result on stdout; what was played is in the log."""
-    home = {"XDG_DATA_HOME": str(tmp_path)}
-    words = ("versus", "draw-3", "--browser", "--seed", "4", "--json")
-    with program(*words, environment=home) as process:
-        seat = Seat(line_with(process.stderr, "/seat/").strip())
-        seat.until('id="moves"')
-        seat.do("leave")
-        assert process.stdout is not None
-        result = json.loads(process.stdout.readline())
-        assert (result["left"], result["won"]) == (True, False)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) == Exit.OK
-    with program("show", result["match"], "--json", environment=home) as shown:
-        assert json.loads(shown.communicate()[0])["outcome"]["result"] == "lost"
+def test_a_table_in_the_browser_tells_results_and_faults_until_ctrl_c(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """The link on stderr, each match's result on stdout; what was played is in the log.
 
-
-def test_a_fault_of_an_own_strategy_is_told_and_the_match_goes_on(cli: Cli, tmp_path: Path) -> None:
-    """It is told by its line, as in the terminal; a process that ends does not end the table."""
-    home = {"XDG_DATA_HOME": str(tmp_path)}
-    file = tmp_path / "seated.py"
+    A bot whose process ends is told of by its line, as in the terminal, and its match goes on.
+    """
+    home, file = {"XDG_DATA_HOME": str(tmp_path)}, tmp_path / "seated.py"
     assert cli("new", str(file)).code == Exit.OK
     file.write_text(
         file.read_text().replace("risk = bust", "risk = __import__('os')._exit(7); bust")
     )
-    with program("versus", str(file), "--browser", environment=home) as process:
-        seat = Seat(line_with(process.stdout, "/seat/").strip())
+    words = ("versus", str(file), "--browser", "--seed", "4", "--json")
+    with program(*words, environment=home) as process:
+        seat = Seat(line_with(process.stderr, "/seat/").strip())
         for _ in range(6):
             asked = seat.until('id="moves"')
             seat.tell("move", number=number(asked), key=choices(asked)[-1])
-        process.terminate()
+        seat.do("leave")
+        assert process.stdout is not None
         assert process.stderr is not None
+        result = json.loads(process.stdout.readline())
+        assert (result["left"], result["won"]) == (True, False)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == Exit.OK
         assert "seated.py, line" in process.stderr.read()
+    with program("show", result["match"], "--json", environment=home) as shown:
+        assert json.loads(shown.communicate()[0])["outcome"]["result"] == "lost"
 
 
 # --- Blef ----------------------------------------------------------------------------------------
