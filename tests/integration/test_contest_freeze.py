@@ -137,7 +137,11 @@ def hidden_from_bob(cup: Cup, known: list[str], later: list[str]) -> None:
     assert {one["_id"] for one in cup.client.get("/api/matches", BOB).json()} >= own
 
 
-@pytest.mark.parametrize("is_at_home", [True, False], ids=["home", "cloud"])
+@pytest.mark.parametrize(
+    "is_at_home",
+    [True, pytest.param(False, marks=pytest.mark.slow)],
+    ids=["home", "cloud"],
+)
 def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_it(
     tmp_path: Path, emulator: Emulator, is_at_home: bool
 ) -> None:

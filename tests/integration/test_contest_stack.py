@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from boto3.session import Session
@@ -75,26 +74,6 @@ def cli(cli: Cli, stack: Deployed, monkeypatch: pytest.MonkeyPatch) -> Cli:
         monkeypatch.setenv(name, "testing")
     assert cli("contest", "new", "cup", "-n", "1", *STACK).code == 0
     return cli
-
-
-def test_teams_are_entered_where_the_arena_looks(cli: Cli, stack: Deployed, tmp_path: Path) -> None:
-    """By hand and from a file, with passwords that are told once; and out again."""
-    (tmp_path / "teams.csv").write_text("name\nTwo\nThree\n")
-    teams = str(tmp_path / "teams.csv")
-    told = cli("contest", "teams", "add", "cup", "One", *STACK).out
-    assert "password" in told
-    assert cli("contest", "teams", "import", "cup", teams, *STACK).out.count("password") == 2
-    assert cli("contest", "teams", "remove", "cup", "Three", *STACK).code == 0
-    assert "password" in cli("contest", "teams", "credentials", "cup", "Two", *STACK).out
-    ours = ("contest", "teams", "add", "cup", "Ours", "--strategy")
-    assert "by name" in cli(*ours, "bot.py", *STACK).err
-    assert "password" not in cli(*ours, "captain", *STACK).out
-    listed = cli("contest", "teams", "list", "cup", "--json", *STACK).json()
-    kept = list(stack.records.documents.range("players"))
-    assert [one.body["strategy"] for one in kept if "strategy" in one.body] == ["captain"]
-    players = {one.key.sort: one.body["name"] for one in kept}
-    assert players == {team["id"]: team["name"] for team in listed}
-    assert set(players.values()) == {"One", "Two", "Ours"}
 
 
 def test_it_begins_is_looked_at_and_told_to_the_end(cli: Cli, stack: Deployed) -> None:

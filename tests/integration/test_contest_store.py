@@ -12,7 +12,6 @@ from pydantic import TypeAdapter
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Entrant, Result, Ruling, Settings, Stage
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.kept import ContestsKept
@@ -95,24 +94,6 @@ def test_of_two_who_change_a_contest_at_once_neither_undoes_the_other() -> None:
     records.end(0)
     records.begin()
     assert (records.stage, records.paused) == (Stage.OVER, True)
-
-
-def test_a_ruling_that_came_meanwhile_keeps_the_contest_going(records: Records) -> None:
-    """Who ends it has not seen that ruling; and one that comes later has it go on."""
-    for team in (ONE, TWO):
-        records.add(team)
-    records.begin()
-    records.keep([RESULT])
-    seen = records.ruled
-    organiser = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    organiser.rule("1", ONE.name, "left")
-    records.end(seen)
-    assert records.stage is Stage.BEGUN
-    records.end(records.ruled)
-    assert records.stage is Stage.OVER
-    organiser.rule("1", TWO.name, "a mistake")
-    assert records.stage is Stage.BEGUN
-    assert records.rulings() == {"1": Ruling("1", TWO.id, "a mistake")}
 
 
 def test_results_take_the_place_of_those_before(records: Records) -> None:

@@ -96,7 +96,6 @@ def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("blef", 4, ("random", "random", "greedy", "greedy"), {(0, 0, 0, 1)}),
         ("kuhn", 2, ("optimum", "random"), {(-1, 1), (-2, 2)}),
-        ("nim", 2, ("perfect", "random"), {(-1, 1)}),
     ],
 )
 @pytest.mark.usefixtures("mounted")

@@ -6,7 +6,7 @@ import pytest
 from support.euchre_api import Service
 from support.euchre_dealt import CARDS, TOKEN, Messages
 
-from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Question
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.strategies import Decision
@@ -118,28 +118,6 @@ def test_a_question_with_another_turn_card_is_of_another_deal(
     assert deal.ask_bid(1, 0)["suit"] == SPADES
 
 
-def test_the_discard_may_be_asked_for_before_the_call_is_told(
-    deal: Messages, scribe: Scribe
-) -> None:
-    deal.tell_bid(1, 0, -1)
-    deal.ask_bid(1, 1)
-    scribe.answer = lambda view: Discard(view.hand[0])
-    six = [*CARDS[15:20], CARDS[20]]
-    assert deal.ask_swap(2, six)["card"] == min(six)
-    view = scribe.views[-1]
-    assert view.table.call == (2, SPADES, False)
-    assert set(view.hand) == set(six)
-    deal.tell_bid(1, 2, SPADES, alone=True)
-    scribe.answer = lambda view: view.choices[0]
-    deal.tell_play(0, 1, 1, 1)
-    deal.tell_play(0, 2, 2, 2)
-    deal.ask_play(0, 3, 3, [7, 11, 15, 19, 23])
-    view = scribe.views[-1]
-    assert view.table.call == (2, SPADES, True)
-    assert view.table.sitting_out == {0}
-    assert view.discard == min(six)
-
-
 def test_a_dealer_who_sits_out_is_asked_for_the_discard_all_the_same(
     deal: Messages, scribe: Scribe
 ) -> None:
@@ -170,25 +148,6 @@ def test_a_remote_discard_is_not_even_stored(deal: Messages, service: Service) -
     assert service.store.read(DealKey(TOKEN, 0, 0)) == before
 
 
-def test_a_lone_defender_shows_by_the_gap_of_its_partner(deal: Messages, scribe: Scribe) -> None:
-    """Seat 0 calls alone, 3 defends alone: 2 and 1 are empty, and nobody says so."""
-    scribe.answer = lambda view: (
-        Bid(HEARTS, alone=True) if view.question is Question.BID else view.choices[0]
-    )
-    deal.tell_bid(2, 1, -1)
-    deal.tell_bid(2, 2, -1)
-    deal.tell_bid(2, 3, -1)
-    deal.ask_bid(2, 0)
-    deal.ask_play(0, 0, 0, CARDS[:5])
-    assert scribe.views[-1].table.lone_defender is None, "nothing shows it yet"
-    deal.tell_play(0, 3, 3, 3)
-    deal.ask_play(1, 0, 0, CARDS[1:5])
-    table = scribe.views[-1].table
-    assert table.lone_defender == 3
-    assert table.sitting_out == {1, 2}
-    assert table.winners == (0,)
-
-
 def test_empty_chairs_count_in_the_place_of_a_card(deal: Messages, scribe: Scribe) -> None:
     """Seat 2 alone: 0 sits out, and 1 leads as the second of the trick."""
     deal.ask_bid(1, 1)
@@ -198,16 +157,6 @@ def test_empty_chairs_count_in_the_place_of_a_card(deal: Messages, scribe: Scrib
     assert view.table.sitting_out == {0}
     assert view.table.trick == ()
     assert view.seat == 1
-
-
-@pytest.mark.parametrize("more", [[], [23], [-1, 4]])
-def test_the_offered_cards_are_the_choices_as_far_as_they_are_legal(
-    deal: Messages, scribe: Scribe, more: list[int]
-) -> None:
-    """We would allow more; and one wrong card must not switch the strategy off."""
-    deal.tell_bid(1, 0, SPADES)
-    deal.ask_play(0, 0, 0, [4, 8, *more])
-    assert scribe.views[-1].choices == (Play(4), Play(8))
 
 
 def test_a_token_and_a_deal_number_that_come_again_begin_a_new_session_and_deal(
