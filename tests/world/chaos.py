@@ -14,12 +14,10 @@ import argparse
 import logging
 import os
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +25,7 @@ from secrets import randbelow
 
 from world.hall import Hall
 from world.kit import HOMES
-from world.world import Outcome, Wish
+from world.world import Outcome, Wish, stage
 
 NIGHT = Wish(matches=50, at_once=12, turn=20, opponent=(0.5, 10), machines=3, rate=0.05, every=10)
 """Fifty matches of a machine's ordinary night, if everything fails in it."""
@@ -40,13 +38,7 @@ CALM = Wish(matches=50, at_once=6)
 def played(wish: Wish, home: str, replay: Path | None = None) -> tuple[Outcome, float]:
     """What became of a night, and the seconds of a processor that it took."""
     began = time.process_time()
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        say = lambda _line: None  # noqa: E731 - what is not asked for
-        if replay is not None:
-            file = stack.enter_context(replay.open("w"))
-            say = lambda line: print(line, file=file)  # noqa: E731
-        stores = stack.enter_context(HOMES[home]())
+    with stage(replay) as (folder, say), HOMES[home]() as stores:
         outcome = Hall(wish, folder, stores, say).play()
     return outcome, time.process_time() - began
 

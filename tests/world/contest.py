@@ -18,7 +18,6 @@ import json
 import logging
 import socket
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -74,7 +73,7 @@ from world.road import Chances, Road
 from world.schedule import Process
 from world.stores import Stores, at_home
 from world.teams import ATTACKER, Team, entering, has_sandbox
-from world.world import Wish, World
+from world.world import Wish, World, stage
 
 STARTING = 1.0
 """Seconds until a contest that was killed answers again."""
@@ -167,7 +166,6 @@ class Contest(World):
         sleeping = SimpleNamespace(sleep=self.sleep)
         with (
             mock.patch("support.strangers.time", sleeping),
-            mock.patch("cardsharp.deadmansdraw.turn.LIMIT", None),
             ExitStack() as stack,
         ):
             stack.callback(self.records.close)
@@ -504,12 +502,7 @@ def listed(counts: Counter[str]) -> str:
 def rehearsed(wish: Rehearsal, replay: Path | None = None) -> tuple[Contest, str]:
     """A contest after its end, and what is to be said of it."""
     began = time.process_time()
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        say: Callable[[str], object] = lambda _line: None  # noqa: E731 - what is not asked for
-        if replay is not None:
-            file = stack.enter_context(replay.open("w"))
-            say = lambda line: print(line, file=file)  # noqa: E731
+    with stage(replay) as (folder, say):
         contest = Contest(wish, folder, say)
         contest.play()
         said = told(contest, time.process_time() - began)

@@ -22,6 +22,7 @@ from greenlet import getcurrent, greenlet
 
 from cardsharp.cloud.ports import Signal
 from cardsharp.refusal import Patience
+from cardsharp.trying import tried
 from world.clock import StillClock
 from world.faults import Crash
 
@@ -220,12 +221,15 @@ class Schedule(StillClock):
     def _stand_ins(self) -> dict[str, object]:
         """What there is in place of all that would ask the real clock, by its name."""
         seconds = SimpleNamespace(monotonic=self.monotonic)
+        untimed = lambda work, owner, _limit: tried(work, owner)  # noqa: E731
         uncut = SimpleNamespace(has_cut=False, within=lambda _limit: nullcontext())
         return {
             "cloud.beside.threading": self._threading(),
             "cloud.lease.threading": self._threading(),
             "exchange.time": seconds,
             "connections.time": seconds,
+            "deciding.tried": untimed,
+            "deadmansdraw.turn.tried": untimed,
             "exchange.Cutter": lambda: uncut,
             "exchange.Patience": partial(Patience, clock=self.monotonic),
         }

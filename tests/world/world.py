@@ -7,10 +7,13 @@ played in it is a scenario's: many matches of our machines (`hall`), a contest (
 
 import gc
 import hashlib
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import urlsplit
@@ -95,6 +98,18 @@ class Outcome:
         """Every promise that was broken, with the number of its match."""
         found = [f"match {one.match}: {fault}" for one in self.verdicts for fault in one.faults]
         return [*found, *(f"match {number} stands still" for number in self.stuck)]
+
+
+@contextmanager
+def stage(replay: Path | None = None) -> Iterator[tuple[Path, Callable[[str], object]]]:
+    """A folder for as long as something is played, and what writes each step down, if wanted."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        if replay is None:
+            yield folder, lambda _line: None
+        else:
+            file = stack.enter_context(replay.open("w"))
+            yield folder, lambda line: print(line, file=file)
 
 
 class World:
