@@ -28,6 +28,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
 from workbench.arena.server import ArenaServer
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.events import Event
@@ -103,6 +104,9 @@ SOON = 5
 PACE = (0.1, 0.6)
 """Seconds between two kills."""
 
+CARDS = 24
+"""In the draw pile of a match: what comes after a death matters, not how long a match lasts."""
+
 REST = timedelta(seconds=8)
 """For so long a match is spared: two deaths in a turn may well cost the turn."""
 
@@ -122,7 +126,9 @@ def test_r04_every_match_goes_on_within_five_seconds_of_a_kill_and_ends(tmp_path
     with workers_in_processes(tmp_path) as (arena, log, workers):
 
         def begin() -> str:
-            return arena.create_match((ALICE, ALICE), timeout=TURN_LIMIT * slow)
+            pile = [[card.suit, card.value] for card in chance.sample(DEFAULT_DRAW_DECK, CARDS)]
+            limit = TURN_LIMIT * slow
+            return arena.create_match((ALICE, ALICE), timeout=limit, drawPile=pile)
 
         matches = [begin() for _ in range(AT_ONCE)]
         while len(deaths) < KILLS:
