@@ -4,10 +4,10 @@ import pytest
 
 from cardsharp.errors import Illegal, Malformed
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.cards import DECK, JACK, SUITS, card, parse, strength, suit_of
-from cardsharp.euchre.rules import apply, legal_actions, legal_bids, score, start
+from cardsharp.euchre.cards import SUITS, parse
+from cardsharp.euchre.rules import apply, legal_actions, legal_bids, start
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.table import PlayedCard, Table, ToAct, turn
+from cardsharp.euchre.table import ToAct, turn
 
 CLUBS, DIAMONDS, HEARTS, SPADES = SUITS
 
@@ -25,17 +25,6 @@ def after(*actions: Action, dealt: tuple[int, ...] = DEALT) -> Deal:
     for action in actions:
         deal = apply(deal, action)
     return deal
-
-
-@pytest.mark.parametrize("trump", SUITS)
-def test_the_bowers_are_the_highest_trumps_and_the_left_counts_as_one(trump: int) -> None:
-    by_height = sorted(DECK, key=lambda one: strength(one, trump, trump), reverse=True)
-    trumps = [one for one in DECK if suit_of(one, trump) == trump]
-    assert len(trumps) == 7
-    right, left = card(JACK, trump), card(JACK, 3 - trump)
-    assert by_height[:2] == [right, left]
-    assert set(by_height[:7]) == set(trumps)
-    assert left % 4 != trump
 
 
 def test_the_first_round_is_about_the_turned_suit_the_second_about_the_others() -> None:
@@ -77,45 +66,3 @@ def test_an_action_out_of_place_is_refused_and_says_why() -> None:
         after(*[PASS] * 9)
     with pytest.raises(Malformed, match="exactly once"):
         start((0,) * 24)
-
-
-def finished(tricks: int, *, alone: bool = False, lone_defender: bool = False) -> Table:
-    """A deal that seat 0 called, and in which its side took that many tricks.
-
-    Hearts are trumps: whoever is to win plays one, everybody else clubs.
-    """
-    defences = ((True,) if lone_defender else (False, False)) if alone else ()
-    table = Table(0, (*[PASS] * 4, Bid(HEARTS, alone)), False, defences)  # noqa: FBT003 - as dealt
-    trumps, others = iter(cards("9H 10H QH KH AH")), iter([*cards("9C 10C QC KC AC")] * 4)
-    for number in range(5):
-        winner = 0 if number < tricks else 1
-        seats = [seat for seat in range(4) if seat not in table.sitting_out]
-        trick = tuple(
-            PlayedCard(seat, next(trumps) if seat == winner else next(others)) for seat in seats
-        )
-        table = Table(0, table.bids, False, defences, (*table.tricks, trick))  # noqa: FBT003 - as above
-    return table
-
-
-@pytest.mark.parametrize(
-    ("tricks", "alone", "lone_defender", "points"),
-    [
-        (3, False, False, (1, 0)),
-        (4, False, False, (1, 0)),
-        (5, False, False, (2, 0)),
-        (3, True, False, (1, 0)),
-        (4, True, False, (1, 0)),
-        (5, True, False, (4, 0)),
-        (5, True, True, (4, 0)),
-        (2, False, False, (0, 2)),
-        (0, False, False, (0, 2)),
-        (2, True, False, (0, 2)),
-        (2, True, True, (0, 4)),
-    ],
-)
-def test_points(*, tricks: int, alone: bool, lone_defender: bool, points: tuple[int, int]) -> None:
-    result = score(finished(tricks, alone=alone, lone_defender=lone_defender))
-    assert result.alone == alone
-    assert result.points == points
-    assert result.tricks == tricks
-    assert result.euchred == (tricks < 3)

@@ -7,8 +7,7 @@ from support import arena_bodies as bodies
 from support.recorded import recording
 
 from cardsharp.deadmansdraw import wire, wire_views
-from cardsharp.deadmansdraw.actions import DRAW, Action, EffectType, Verb, action_body, respond
-from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.cards import Card
 from cardsharp.errors import Garbled
 
 
@@ -90,31 +89,6 @@ def test_a_garbled_answer_is_not_quoted() -> None:
     with pytest.raises(Garbled) as caught:
         wire.parse_whoami(b'{"username": ["canary"], "name": {"canary": 1}}')
     assert "canary" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("action", "body"),
-    [
-        (DRAW, {"etype": "Draw"}),
-        (Action(Verb.END_TURN), {"etype": "EndTurn"}),
-        (Action(Verb.DRAW, autopick=True), {"etype": "Draw", "autopick": True}),
-        (
-            respond(EffectType.HOOK, Card(Suit.KEY, 3)),
-            {
-                "etype": "ResponseToEffect",
-                "effect": {"effectType": "Hook", "card": {"suit": "Key", "value": 3}},
-            },
-        ),
-        (
-            respond(EffectType.ORACLE),
-            {"etype": "ResponseToEffect", "effect": {"effectType": "Oracle", "card": None}},
-        ),
-    ],
-)
-def test_actions_are_written_as_the_arena_reads_them(
-    action: Action, body: dict[str, object]
-) -> None:
-    assert json.loads(json.dumps(action_body(action))) == body
 
 
 def test_every_recorded_example_is_read() -> None:
