@@ -153,16 +153,6 @@ def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
     assert rest(*left, meeting(9), meeting(10, ("a",))) == REST
 
 
-def test_the_ladder_seeds_the_contest(records: Records) -> None:
-    """Before it has begun."""
-    tables = everybody(records, FakeTables())
-    practised(records, tables, 40)
-    order = [row.team for row in ladder(records)]
-    assert order != ids(records)
-    records.seed(order)
-    assert ids(records) == order
-
-
 @pytest.mark.parametrize("order", [(ALICE, BOB), (BOB, ALICE)])
 def test_busts_and_late_turns_are_counted_for_the_team_that_had_them(
     order: tuple[str, str],
