@@ -80,10 +80,11 @@ $(BROWSER): $(STAMP) pyproject.toml uv.lock
 test-all: check research-test .venv-sam/.setup-done ## Run everything: also duels, all recorded data, and fuzzing at full size
 	@TESTS=all $(BIN)/pytest -n auto --dist worksteal --timeout 3600 -m "not timed"
 	@TESTS=all $(BIN)/pytest -m timed
+	@$(BIN)/pytest -n auto --dist worksteal --timeout 3600 -m slow research/tests
 	@$(MAKE) --no-print-directory test-browser TESTS=all
 
 research-test: setup ## Run the tests of research/
-	@$(BIN)/pytest -n auto --dist worksteal research/tests
+	@$(BIN)/pytest -n auto --dist worksteal -m "not slow" research/tests
 
 explore: setup ## Explore all interleavings of the real code in small matches: JOBS=8 DOCUMENT=1
 	@$(WORLD).explore $(if $(JOBS),--jobs $(JOBS)) $(if $(DOCUMENT),--document)

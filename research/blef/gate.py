@@ -89,9 +89,14 @@ def gate(*, options: GateOptions = GateOptions()) -> int:
     return Exit.FAILED if any(map(short, duels)) else Exit.OK
 
 
+def aim_of(duel: Duel) -> Aim:
+    """What is wanted against one, or against more of the same."""
+    return _ALONE if duel.plan.copies == 1 else _AGAINST_COPIES
+
+
 def short(duel: Duel) -> float:
     """By how many points in 100 a duel falls short of its aim, 0 where it does not."""
-    aim = _ALONE if duel.plan.copies == 1 else _AGAINST_COPIES
+    aim = aim_of(duel)
     return round(max(0.0, aim.points - duel.points, aim.low - duel.interval.low), 1)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import DECK, VALUES
+from cardsharp.blef.game import GAME
 from cardsharp.blef.position import Position
 from cardsharp.blef.simulation import SETUPS, Blef, Match
 from cardsharp.blef.state import Move
@@ -17,9 +18,9 @@ from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.greedy import own_odds
 from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
 from cardsharp.blef.strategies.odds import bits_of
-from cardsharp.blef.strategies.reading import reading_of
+from cardsharp.blef.strategies.reading import reading_of, readings, unlike_tables
 from research.blef import readers, strangers
-from research.blef.gate import GateOptions, gate, short
+from research.blef.gate import GateOptions, aim_of, gate, short
 from workbench.lab.duel import Duel
 from workbench.lab.plan import Plan
 from workbench.lab.runs import run
@@ -27,10 +28,10 @@ from workbench.lab.runs import run
 WITH_CHANCE = {"bluffer", "mixer", "careless", "tempted", "turncoat", "moody"}
 
 
-def positions(name: str, seed: int, seats: int = 2) -> Iterator[Position]:
-    """What a stranger sees where it is to act, in a game with `threshold` and others like it."""
+def positions(name: str, seed: int, seats: int = 2, other: str = "threshold") -> Iterator[Position]:
+    """What a player sees where it is to act, in a game with others of that name."""
     simulation, dice = Blef(seats), Random(seed)
-    players = [build(name if seat == 0 else "threshold", Random(seat)) for seat in range(seats)]
+    players = [build(name if seat == 0 else other, Random(seat)) for seat in range(seats)]
     state: Match = simulation.deal(dice)
     while (seat := simulation.to_act(state)) is not None:
         seen = simulation.position(state)
@@ -102,6 +103,28 @@ def test_a_reader_believes_what_the_table_says_only_with_such_cards(name: str) -
     position = Position(0, 9, 11, (4, 4), (kings, ()), 0, (Move(1, bet),))
     assert own_odds(position)[bet] < 0.2
     assert build(name, Random(1)).decide(position).action != CHECK
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("one-step", 0.35, 1), ("solved", 0, 0.1)])
+def test_who_answers_our_tables_is_read_in_large_rounds_and_who_plays_them_is_not(
+    name: str, least: float, most: float
+) -> None:
+    seen = (one for seed in range(3) for one in positions("solved", seed, other=name))
+    found = [unlike_tables(one, readings(one)) for one in seen if sum(one.n_cards) >= 8]
+    assert least <= sum(found) / len(found) <= most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", strangers.RULES)
+@pytest.mark.parametrize(("copies", "pairs"), [(1, 40), (3, 10)])
+def test_the_default_is_not_shown_to_fall_short_of_its_aim(
+    name: str, copies: int, pairs: int
+) -> None:
+    """`gate` itself, with more games, asks for the points and for the lower end."""
+    first = GAME.default_strategy
+    plan = Plan(game="blef", first=first, second=name, pairs=pairs, copies=copies, seed=43)
+    duel = run(plan)
+    assert duel.interval.high >= aim_of(duel).points
 
 
 def test_a_duel_falls_short_by_its_points_or_by_its_lower_end() -> None:

@@ -46,6 +46,11 @@ _CHANCE_OF_TASTE, _CHANCE_OF_TABLE = 0.02, 0.05
 _ENOUGH = 0.1
 """So much evidence, and somebody is played against as was read."""
 
+_LARGE, _UNLIKE, _SEEN = 8, 0.3, 20
+"""From so many cards on our tables can be read themselves. There somebody has to be like them: who
+plays by them is foretold by them better by about 1 a decision, and less than so much is too little,
+of so many decisions at most."""
+
 PRIOR: Weights = (*((1 - _TASTE - _FAITH) * weight for weight in WEIGHTS), _TASTE, _FAITH)
 """How likely each habit is, and at last the two tastes."""
 
@@ -130,7 +135,11 @@ def unlike_tables(position: Position, read: Mapping[int, Insight]) -> bool:
     """Whether the others are better played against as they were read than by our tables."""
     if len(position.n_cards) > MIN_PLAYERS:
         return True
-    return all(one.evidence > _ENOUGH for one in read.values())
+    large = sum(position.n_cards) >= _LARGE
+    return all(
+        one.evidence > (-_UNLIKE * min(one.decisions, _SEEN) if large else _ENOUGH)
+        for one in read.values()
+    )
 
 
 @lru_cache(maxsize=512)
