@@ -1,7 +1,7 @@
 """A frozen contest at its arena, at home and in the cloud: who sees what of it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -137,6 +137,19 @@ def hidden_from_bob(cup: Cup, known: list[str], later: list[str]) -> None:
     assert {one["_id"] for one in cup.client.get("/api/matches", BOB).json()} >= own
 
 
+def held_back_but_from_bob(cup: Cup, practice: list[str]) -> None:
+    for one in practice:
+        assert "holds this match back" in cup.client.get(f"/matches/{one}", None).text
+        assert "holds this match back" not in cup.client.get(f"/matches/{one}", BOB).text
+
+
+def seen_by_everybody(cup: Cup, whole: Mapping[str, tuple[int, bytes]], later: list[str]) -> None:
+    after = cup.seen(later)
+    assert after["/contest"] == whole["/contest"]
+    assert {status for status, _ in after.values()} == {200}
+    assert b"Renamed" in after["/matches"][1]
+
+
 @pytest.mark.parametrize(
     "is_at_home",
     [True, pytest.param(False, marks=pytest.mark.slow)],
@@ -172,9 +185,7 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
         clock.turn(timedelta(seconds=20))
         while not cup.goes_on(2):
             assert cup.seen([*known, tried]) == before
-        for one in (tried, again):
-            assert "holds this match back" in client.get(f"/matches/{one}", None).text
-            assert "holds this match back" not in client.get(f"/matches/{one}", BOB).text
+        held_back_but_from_bob(cup, [tried, again])
         cup.desk.rule(records.results()[0].pairing, records.results()[0].teams[1], "appeal")
         assert cup.seen([*known, tried]) == before
         later = [one for one in cup.begun if one not in shown]
@@ -189,7 +200,4 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
         assert not {tried, again} & {one for result in records.results() for one in result.matches}
         cup.desk.reveal(everything=True)
         clock.turn(timedelta(seconds=20))
-        after = cup.seen(later)
-        assert after["/contest"] == whole["/contest"]
-        assert {status for status, _ in after.values()} == {200}
-        assert b"Renamed" in after["/matches"][1]
+        seen_by_everybody(cup, whole, later)
