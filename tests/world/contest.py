@@ -18,6 +18,7 @@ import json
 import logging
 import socket
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -73,7 +74,7 @@ from world.road import Chances, Road
 from world.schedule import Process
 from world.stores import Stores, at_home
 from world.teams import ATTACKER, Team, entering, has_sandbox
-from world.world import Wish, World, stage
+from world.world import Wish, World
 
 STARTING = 1.0
 """Seconds until a contest that was killed answers again."""
@@ -166,6 +167,7 @@ class Contest(World):
         sleeping = SimpleNamespace(sleep=self.sleep)
         with (
             mock.patch("support.strangers.time", sleeping),
+            mock.patch("cardsharp.deadmansdraw.turn.LIMIT", None),
             ExitStack() as stack,
         ):
             stack.callback(self.records.close)
@@ -221,7 +223,7 @@ class Contest(World):
         watchdog = self.arena.arena._watchdog
         assert watchdog is not None
         while True:
-            self.time.news += bool(watchdog.look())
+            self.version += bool(watchdog.look())
             self.sleep(1)
 
     def _play_here(self, team: Team) -> None:
@@ -261,7 +263,7 @@ class Contest(World):
     def _organise(self) -> None:
         """See that it goes on, and end everything when it is over."""
         moves, since = -1, self.time.monotonic()
-        while not self.over:
+        while not self.over and not self.time.failed:
             self.sleep(1)
             self._start_what_has_died()
             made = sum(match.moves for match in self.arena.arena.lobby.all())
@@ -273,8 +275,7 @@ class Contest(World):
         for _ in range(AFTER):
             if any(stores.log.running() for stores in self.stores.values()):
                 self.sleep(1)
-        self.done = True
-        self.time.news += 1
+        self.done, self.version = True, self.version + 1
         for process in (self.hall, *(team.process for team in self.teams)):
             process.frozen = 0
             self.time.kill(process)
@@ -327,10 +328,10 @@ class Contest(World):
         self.time.kill(self.hall)
         self.starts += 1
         self.down_until = self.time.monotonic() + STARTING
-        self.time.news += 1
+        self.version += 1
         self.sleep(STARTING)
         self.arena.restart()  # from when on every turn has all its time again
-        self.time.news += 1
+        self.version += 1
         if not self.over:
             self._open()
 
@@ -502,7 +503,12 @@ def listed(counts: Counter[str]) -> str:
 def rehearsed(wish: Rehearsal, replay: Path | None = None) -> tuple[Contest, str]:
     """A contest after its end, and what is to be said of it."""
     began = time.process_time()
-    with stage(replay) as (folder, say):
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        say: Callable[[str], object] = lambda _line: None  # noqa: E731 - what is not asked for
+        if replay is not None:
+            file = stack.enter_context(replay.open("w"))
+            say = lambda line: print(line, file=file)  # noqa: E731
         contest = Contest(wish, folder, say)
         contest.play()
         said = told(contest, time.process_time() - began)

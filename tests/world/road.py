@@ -22,8 +22,6 @@ from world.world import World
 POLL = 30.0
 """Seconds that a long poll of the arena lasts."""
 
-INSTANT = 0.001
-
 RARER = 5
 """So many times more seldom a step at a store fails: there are more of them."""
 
@@ -119,12 +117,12 @@ class Road(Gate):
         world, starts, user = self._world, self._world.starts, user_of(request)
         world.sleep(world.wish.way)
         gives_up = world.time.monotonic() + limit
-        world.sleep(min(limit, world.cut_until - world.time.monotonic() + INSTANT))
+        world.time.until(lambda: not world.is_cut, limit)
         told = self._slow_down(user, kind, gives_up - world.time.monotonic()) if user else {}
         if user and WAITS.search(str(request.url)):
             if match_of(request) == "matches" and not world.is_ready(request, user):
                 self.place.ask(request)  # it is heard of at once, and answered later
-            world.time.until(lambda: world.is_ready(request, user), min(POLL, limit))
+            world.when(lambda: world.is_ready(request, user), min(POLL, limit))
         if world.is_cut:
             raise requests.ReadTimeout("the arena is cut off")
         if world.is_down or world.starts != starts:
@@ -162,7 +160,7 @@ class Road(Gate):
             del self.accepted[:], self.refused[:]
         else:
             answer = response_of(self.place.ask(request))
-        world.time.news += 1
+        world.version += request.method != "GET"
         about = world.number_of(match_id) if is_match else match_id
         world.tell("arena", f"{request.method} {about}", answer.status)
         return answer

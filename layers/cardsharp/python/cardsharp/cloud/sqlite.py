@@ -145,10 +145,10 @@ class SqliteLog:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
         now = to_micros(self._clock.now())
         with self._file.transaction() as db:
-            held = _holder(db, lease.match_id)
-            if held is not None and held["status"] == Status.FINISHED:
+            record = _match(db, lease.match_id)
+            if record is not None and record.status is Status.FINISHED:
                 return
-            _check_owned(held, lease)
+            _check_owned(record, lease)
             db.execute(
                 "UPDATE matches SET status = ?, outcome = ?, finished = ?, owner = NULL, "
                 "beat = beat + 1, ttl = NULL, announced = NULL WHERE id = ?",
@@ -245,7 +245,7 @@ class SqliteLog:
     def _owned(self, lease: Lease) -> Iterator[sqlite3.Connection]:
         """Yield a transaction in which the lease is ours; raises `Conflict` if it is not."""
         with self._file.transaction() as db:
-            _check_owned(_holder(db, lease.match_id), lease)
+            _check_owned(_match(db, lease.match_id), lease)
             db.execute("UPDATE matches SET beat = beat + 1 WHERE id = ?", (lease.match_id,))
             yield db
 
@@ -254,14 +254,6 @@ def _match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
     """The header of a match, or None if there is none."""
     row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
     return None if row is None else match_of(row)
-
-
-def _holder(db: sqlite3.Connection, match_id: str) -> sqlite3.Row | None:
-    """Who holds a match, and how it stands, without the rest of its header."""
-    row: sqlite3.Row | None = db.execute(
-        "SELECT status, owner, fence FROM matches WHERE id = ?", (match_id,)
-    ).fetchone()
-    return row
 
 
 def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRecord]:
@@ -301,9 +293,10 @@ def _held_by_other(record: MatchRecord, owner: str) -> bool:
     return lease is not None and lease.owner != owner and not record.announced
 
 
-def _check_owned(held: sqlite3.Row | None, lease: Lease) -> None:
+def _check_owned(record: MatchRecord | None, lease: Lease) -> None:
     """Raise `Conflict` unless the lease is the match's present one, run out or not."""
-    if held is None or (held["fence"], held["owner"]) != (lease.fence, lease.owner):
+    held = None if record is None else record.lease
+    if held is None or (held.fence, held.owner) != (lease.fence, lease.owner):
         raise Conflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")
 
 

@@ -232,8 +232,6 @@ def _found(db: sqlite3.Connection) -> tuple[int, set[str]]:
 
 def _identity(path: str | Path) -> tuple[int, int] | None:
     """Which file lies there, None where none does or all is kept in memory."""
-    if str(path) == MEMORY:
-        return None
     try:
         found = Path(path).stat()
     except FileNotFoundError:

@@ -1,11 +1,7 @@
-"""The tables of the match log in SQLite, and their rows as records.
-
-Whoever looks each second reads the same rows again and again: records that were read are kept.
-"""
+"""The tables of the match log in SQLite, and their rows as records."""
 
 import sqlite3
 from datetime import timedelta
-from functools import lru_cache
 from pathlib import Path
 
 from cardsharp.cloud.codec import from_micros, readable
@@ -15,7 +11,6 @@ from cardsharp.cloud.sqlite_file import Contents, steps_in
 LOG = Contents("match log", "CARDSHARP_STORE", steps_in(Path(__file__).with_name("matches.sql")))
 
 
-@lru_cache(maxsize=1024)
 def match_of(row: sqlite3.Row) -> MatchRecord:
     """A row of the matches table as its record; nobody shall attend one without a meaning."""
     try:
@@ -46,7 +41,6 @@ def _understood(row: sqlite3.Row) -> MatchRecord:
     )
 
 
-@lru_cache(maxsize=4096)
 def move_of(row: sqlite3.Row) -> MoveRecord:
     """A row of the moves table as its record."""
     bodies, fault = readable(intent=row["intent"], facts=row["facts"])

@@ -5,10 +5,8 @@ How moves and turns are counted, and when an event carries `playerIndex`, is the
 """
 
 import json
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 
 from cardsharp.deadmansdraw.actions import Action, action_body
 from cardsharp.deadmansdraw.arena.creation import CreationParams, lay_table
@@ -79,27 +77,17 @@ class Move:
     user_action: Json | None = None
     client_ip: str | None = None
 
-    def events(self, *hidden: str) -> list[Json]:
-        """The events with `playerIndex`, as a view shows them, without what is hidden."""
-        return [
-            event if event.keys().isdisjoint(hidden) else _without(event, hidden)
-            for event in _read(self.events_text)
-        ]
+    def events(self) -> list[Json]:
+        """The events with `playerIndex`, as a view shows them."""
+        events: list[Json] = json.loads(self.events_text)
+        return events
 
     def answer(self) -> list[Json]:
         """The events without `playerIndex`, as the answer to the action shows them."""
-        return self.events("playerIndex")
-
-
-@lru_cache(maxsize=4096)
-def _read(events_text: str) -> list[Json]:
-    """The events of a text, which nobody changes: a running match is looked at again and again."""
-    events: list[Json] = json.loads(events_text)
-    return events
-
-
-def _without(event: Json, hidden: Collection[str]) -> Json:
-    return {name: value for name, value in event.items() if name not in hidden}
+        events = self.events()
+        for event in events:
+            event.pop("playerIndex", None)
+        return events
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,5 +147,8 @@ def _move_json(move: Move, match: Match, look: Look) -> Json:
             body["userAction"] = move.user_action
         if move.client_ip is not None:
             body["clientIP"] = move.client_ip
-    body["events"] = move.events(*(() if look.knows_secrets(match) else ("matchStartedSeed",)))
+    body["events"] = move.events()
+    if not look.knows_secrets(match):
+        for event in body["events"]:
+            event.pop("matchStartedSeed", None)
     return body
