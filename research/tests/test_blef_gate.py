@@ -115,6 +115,7 @@ def test_who_answers_our_tables_is_read_in_large_rounds_and_who_plays_them_is_no
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", strangers.RULES)
 @pytest.mark.parametrize(("copies", "pairs", "seed"), [(1, 40, 43), (3, 4, 51)])
 def test_the_default_is_not_shown_to_fall_short_of_its_aim(

@@ -164,5 +164,5 @@ def test_its_faults_are_read_by_the_team_and_the_organiser(cup: Cup, tmp_path: P
     assert "ZeroDivisionError: division by zero (bot.py, line 13, in decide" in own
     assert "ZeroDivisionError" not in cup.get("One").text
     assert "it tried to use the network" in cup.get("One").text
-    assert "tried to reach" not in own
+    assert "tried to use" not in own
     assert faults(cup.records).keys() == {cup.id("One"), cup.id("Three")}

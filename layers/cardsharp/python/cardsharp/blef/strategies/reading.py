@@ -47,9 +47,9 @@ _ENOUGH = 0.1
 """So much evidence, and somebody is played against as was read."""
 
 _LARGE, _UNLIKE, _SEEN = 8, 0.3, 20
-"""From so many cards on our tables can be read themselves. There somebody has to be like them: who
-plays by them is foretold by them better by about 1 a decision, and less than so much is too little,
-of so many decisions at most."""
+"""From so many cards on somebody can learn our tables and answer them, so they are played only
+against who is like them: whose decisions they foretell better by so much each, of so many at most.
+Who plays by the tables is foretold better by about 1."""
 
 PRIOR: Weights = (*((1 - _TASTE - _FAITH) * weight for weight in WEIGHTS), _TASTE, _FAITH)
 """How likely each habit is, and at last the two tastes."""
