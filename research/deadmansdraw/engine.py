@@ -2,8 +2,8 @@
 
 How a policy plugs in stands in `native/core.h`: a C function from a `Table`, which holds only what
 a player may know, to an action, named by `REGISTER_POLICY`. A player of the engine is a policy;
-`adaptive` besides keeps a book of known opponents, and its belief goes from match to match in a
-series (`native/belief.c`). A call lets go of the interpreter lock, so threads use all cores.
+`adaptive` besides keeps a book of known opponents, and its belief goes from match to match
+(`native/belief.c`). A call lets go of the interpreter lock, so threads use all cores.
 """
 
 from array import array
@@ -20,16 +20,17 @@ from ctypes import (
     c_int64,
     c_uint64,
     c_void_p,
+    pointer,
 )
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields
 from functools import cache, cached_property
 from pathlib import Path
 
-from cardsharp.deadmansdraw.luck import LIMITS
 from cardsharp.deadmansdraw.strategies.adaptive import file_of
 from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Entry, known_opponents
+from cardsharp.deadmansdraw.strategies.adaptive_gifts import CREDIT, MOST
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
-from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
+from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from research.compiling import load as load_library
 from workbench.deadmansdraw.lab import LAST
@@ -37,7 +38,7 @@ from workbench.lab.tempered import TIMES
 from workbench.strategy_file import is_own, is_trained, strategy_named
 
 ADAPTIVE = "adaptive"
-_MOST_ENTRIES, _MOST_WEIGHTS = 32, 16
+_MOST_ENTRIES, _MOST_WEIGHTS, _MOST_LYING = 32, 16, 7
 _LEARNED = -1.0
 
 
@@ -67,6 +68,22 @@ class _Book(Structure):
         ("players", c_int32),
         ("entry", _Entry * _MOST_ENTRIES),
         ("player", c_void_p * _MOST_WEIGHTS),
+        ("judge", c_void_p),
+        ("most", c_double),
+        ("credit", c_double),
+    )
+
+
+class _Belief(Structure):
+    """`Belief` of belief.h."""
+
+    _fields_ = (
+        ("book", POINTER(_Book)),
+        ("number", c_int),
+        ("likelihood", c_double * _MOST_ENTRIES),
+        ("misses", c_int * _MOST_ENTRIES),
+        ("habits", c_int * 2 * _MOST_LYING),
+        ("balance", c_double),
     )
 
 
@@ -104,6 +121,10 @@ class Twin:
     policy: int
     book: _Book | None = None
 
+    def belief(self) -> _Belief | None:
+        """What is thought of an opponent of whom nothing was seen."""
+        return None if self.book is None else _Belief(pointer(self.book))
+
 
 class Engine:
     """An opened library."""
@@ -115,8 +136,8 @@ class Engine:
         library.captain_new.argtypes = (c_void_p, POINTER(_Limits))
         library.captain_new.restype = c_void_p
         library.play_series.argtypes = (
-            *(c_void_p * 2, POINTER(_Book) * 2),
-            *(c_uint64, c_uint64, c_int64, c_int64, POINTER(_Tempering), POINTER(Result)),
+            *(c_void_p * 2, POINTER(_Belief) * 2),
+            *(c_uint64, c_uint64, c_int64, POINTER(_Tempering), POINTER(Result)),
         )
         library.play_series.restype = None
 
@@ -132,7 +153,7 @@ class Engine:
             strategy_named(name)  # says what is wrong with the file, if anything is
             return self.captain(read_weights(Path(name).read_text("utf-8")))
         if name == ADAPTIVE:
-            return replace(self.captain(model(WEIGHTS).numbers), book=self._book(known_opponents()))
+            return Twin(self.captain(model(WEIGHTS).numbers).policy, self._book(known_opponents()))
         return Twin(self._policy(name))
 
     def captain(self, numbers: "array[int]", limits: SearchLimits | None = None) -> Twin:
@@ -145,27 +166,32 @@ class Engine:
         players: tuple[Twin, Twin],
         seed: int,
         numbers: Sequence[int],
-        series: int = 1,
         *,
         less_luck: bool = False,
+        beliefs: Sequence[_Belief | None] | None = None,
     ) -> list[tuple[Result, Result]]:
         """The pairs of those consecutive numbers: each deck twice, with the seats swapped.
 
-        A belief is kept through so many pairs in a row as `series` says.
+        The players think what `beliefs` say, and keep in them what they see; without, they begin
+        as strangers.
         """
         tempering = byref(self._tempering) if less_luck else None
         policies = (c_void_p * 2)(*(player.policy for player in players))
-        books = (POINTER(_Book) * 2)()
-        for place, player in enumerate(players):
-            if player.book is not None:
-                books[place].contents = player.book
+        kept = (POINTER(_Belief) * 2)()
+        for place, belief in enumerate(beliefs or [player.belief() for player in players]):
+            if belief is not None:
+                kept[place].contents = belief
         found, pairs = (Result * (2 * len(numbers)))(), len(numbers)
-        self.library.play_series(policies, books, seed, numbers[0], pairs, series, tempering, found)
+        self.library.play_series(policies, kept, seed, numbers[0], pairs, tempering, found)
         return list(zip(found[::2], found[1::2], strict=True))
 
     @cached_property
     def _tempering(self) -> _Tempering:
-        return _Tempering(self.captain(model(WEIGHTS).numbers, LIMITS).policy, LAST, TIMES)
+        return _Tempering(self._judge.policy, LAST, TIMES)
+
+    @cached_property
+    def _judge(self) -> Twin:
+        return self.captain(model(WEIGHTS).numbers, SHORT)
 
     def _policy(self, name: str) -> int:
         """The address of the policy that a C file registered under `name`."""
@@ -177,7 +203,8 @@ class Engine:
     def _book(self, entries: Sequence[Entry]) -> _Book:
         """The book of `entries`; raises `KeyError` where the engine has no twin of what one is."""
         weights = list(dict.fromkeys((GENERAL, *(entry.weights for entry in entries))))
-        book = _Book(entries=len(entries), players=len(weights))
+        judge = self._judge.policy
+        book = _Book(len(entries), len(weights), judge=judge, most=MOST, credit=CREDIT)
         for place, entry in enumerate(entries):
             stops, answers = entry.stops, entry.answers
             if isinstance(stops, tuple) or isinstance(answers, dict):

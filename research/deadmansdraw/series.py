@@ -13,9 +13,7 @@ def play_compiled(plan: Plan, numbers: Sequence[int]) -> list[Pair]:
     engine, first, second = load(), twin(plan.first), twin(plan.second)
     if engine is None or first is None or second is None:
         raise RuntimeError("The compiled engine is there no more; use --plain.")
-    played = engine.play(
-        (first, second), plan.seed, numbers, len(numbers), less_luck=plan.less_luck
-    )
+    played = engine.play((first, second), plan.seed, numbers, less_luck=plan.less_luck)
     told = plan.less_luck
     return [(_result(there, told=told), _result(back, told=told)) for there, back in played]
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -23,9 +23,8 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     known_opponents,
     parse_entries,
 )
-from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, drawn_in
+from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, decisions_of
 from cardsharp.deadmansdraw.strategies.choices import choices, lying
-from cardsharp.deadmansdraw.strategies.dossier import PastMatch
 from cardsharp.errors import ConfigError
 from cardsharp.replay import header_of
 
@@ -88,13 +87,6 @@ def find_player(log: MatchReader, opponent: str) -> tuple[str, str | None]:
         many = "several players are" if found else "no player is"
         raise ConfigError(f"In this log {many} called '{opponent}'; give a player's id.")
     return found.pop()
-
-
-def decisions_of(match: PastMatch) -> Iterator[Seen]:
-    """What the opponent decided in a match."""
-    witness = Witness(drawn_in(match.history))
-    for move in match.history:
-        yield from witness.decisions(move, match.opponent)
 
 
 def write_entry(entry: Entry, file: Path = ENTRIES) -> None:

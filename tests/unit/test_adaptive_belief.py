@@ -18,7 +18,7 @@ from cardsharp.deadmansdraw.simulation import deal, fair_chance
 from cardsharp.deadmansdraw.strategies import Decision, Strategy, build
 from cardsharp.deadmansdraw.strategies.adaptive import Adaptive
 from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Belief, known_opponents
-from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, drawn_in
+from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, decisions_of
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
@@ -51,10 +51,7 @@ def played(name: str, seed: int) -> RunningMatch:
 
 def shown(name: str, matches: int) -> Iterator[Seen]:
     for seed in range(matches):
-        match = played(name, seed)
-        witness = Witness(drawn_in(match.history))
-        for move in match.history:
-            yield from witness.decisions(move, 1)
+        yield from decisions_of(PastMatch(1, played(name, seed).history))
 
 
 @pytest.mark.parametrize(
@@ -87,9 +84,12 @@ def test_a_belief_that_is_contradicted_is_given_up() -> None:
 
 
 def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
-    """With the past in mind the very first decision of a match is made with its weights."""
+    """With the past in mind the very first decision of a match is made with its weights.
+
+    It costs nothing there: `adaptive_gifts` lets it pass.
+    """
     past = [PastMatch(1, played("third", seed).history) for seed in range(2)]
-    rng = Random(9)
+    rng = Random(7)
     match = RunningMatch(deal(rng), fair_chance(rng))
     match.play(DRAW)
     while match.position().legal_actions() == (DRAW,):

@@ -34,7 +34,8 @@ FIELDS = (
 
 def shown(history: tuple[PastMove, ...], player: int, pile: frozenset[Card]) -> list[Seen]:
     witness = Witness(pile)
-    return [seen for move in history for seen in witness.decisions(move, player)]
+    found = (seen for move in history for seen in witness.decisions(move))
+    return [seen for seen in found if seen.position.me == player]
 
 
 def decided(match: RunningMatch, rng: Random) -> Iterator[tuple[Position, Action]]:

@@ -80,6 +80,33 @@ int belief_weights(const Belief *belief) {
     return best;
 }
 
+/* --- what a choice costs --- */
+
+/* What an action loses; a refused Oracle's card, which nobody weighs, loses nothing. */
+static double loss_of(const Policy *judge, const Table *table, Action action) {
+    Option options[MOST_OPTIONS];
+    double best = 0.0, chosen = -1.0;
+    if (!leaves_a_choice(table)) return 0.0;
+    int number = weigh_table(judge, table, options);
+    for (int i = 0; i < number; i++) {
+        best = fmax(best, options[i].value);
+        if (options[i].action == action) chosen = options[i].value;
+    }
+    return chosen < 0 ? 0.0 : best - chosen;
+}
+
+static Action safe_action(const Belief *belief, const Table *table, Rng *rng) {
+    const Book *book = belief->book;
+    int weights = belief_weights(belief);
+    if (weights) {
+        const Policy *special = book->player[weights];
+        Action action = special->decide(special->own, table, rng);
+        double cost = loss_of(book->judge, table, action);
+        if (cost <= 0 || (cost <= book->most && cost <= belief->balance)) return action;
+    }
+    return book->player[0]->decide(book->player[0]->own, table, rng);
+}
+
 /* --- series --- */
 
 typedef struct {
@@ -88,9 +115,8 @@ typedef struct {
 } Player;
 
 static Action decide(const Player *player, const Table *table, Rng *rng) {
-    const Book *book = player->belief.book;
     const Policy *policy = player->policy;
-    if (book) policy = book->player[belief_weights(&player->belief)];
+    if (player->belief.book) return safe_action(&player->belief, table, rng);
     return policy->decide(policy->own, table, rng);
 }
 
@@ -112,8 +138,11 @@ static Action next_action(Game *game) {
     const Table *table = &game->match.table;
     int side = table->player ^ game->seats;
     Action action = decide(&game->players[side], table, &game->rngs[side]);
-    if (game->players[1 - side].belief.book) {
-        belief_see(&game->players[1 - side].belief, table, action);
+    Belief *own = &game->players[side].belief, *other = &game->players[1 - side].belief;
+    if (own->book) own->balance -= loss_of(own->book->judge, table, action);
+    if (other->book) {
+        belief_see(other, table, action);
+        other->balance += loss_of(other->book->judge, table, action);
     }
     return action;
 }
@@ -161,6 +190,10 @@ static Result one_match(Player players[2], uint64_t seed, uint64_t number, int s
     Match *match = &game.match;
     bool early = tempering;
     double others = 0.0;
+    for (int side = 0; side < 2; side++) {
+        Belief *belief = &game.players[side].belief;
+        if (belief->book) belief->balance = belief->book->credit;
+    }
     game.rngs[0] = rng_for(seed, number, PURPOSE_FIRST);
     game.rngs[1] = rng_for(seed, number, PURPOSE_SECOND);
     match_deal(match, rng_for(seed, number, PURPOSE_DECK), rng_for(seed, number, PURPOSE_CHANCE));
@@ -184,18 +217,19 @@ static Result one_match(Player players[2], uint64_t seed, uint64_t number, int s
     return result;
 }
 
-void play_series(const Policy *const players[2], const Book *const books[2], uint64_t seed,
-                 uint64_t from, int64_t pairs, int64_t series, const Tempering *tempering,
-                 Result *results) {
+void play_series(const Policy *const players[2], Belief *const beliefs[2], uint64_t seed,
+                 uint64_t from, int64_t pairs, const Tempering *tempering, Result *results) {
     Player both[2];
+    for (int side = 0; side < 2; side++) {
+        both[side] = (Player){players[side], {0}};
+        if (beliefs[side]) both[side].belief = *beliefs[side];
+    }
     for (int64_t i = 0; i < pairs; i++) {
-        if (i % series == 0) {
-            for (int side = 0; side < 2; side++) {
-                both[side] = (Player){players[side], {.book = books[side]}};
-            }
-        }
         for (int seats = 0; seats < 2; seats++) {
             results[2 * i + seats] = one_match(both, seed, from + (uint64_t)i, seats, tempering);
         }
+    }
+    for (int side = 0; side < 2; side++) {
+        if (beliefs[side]) *beliefs[side] = both[side].belief;
     }
 }

@@ -15,11 +15,14 @@ typedef struct {
     const Policy *answers;
 } Entry;
 
-/* The entries, and who plays for each of the weights. */
+/* The entries, who plays for each of the weights, and what a choice of theirs may cost
+ * (strategies/adaptive_gifts.py). */
 typedef struct {
     int32_t entries, players;
     Entry entry[MOST_ENTRIES];
     const Policy *player[MOST_WEIGHTS];
+    const Policy *judge; /* the general player with a short search */
+    double most, credit; /* of one choice, and at the beginning of a match */
 } Book;
 
 typedef struct {
@@ -28,15 +31,16 @@ typedef struct {
     double likelihood[MOST_ENTRIES];
     int misses[MOST_ENTRIES];
     int habits[MOST_LYING][2];
+    double balance; /* of this match */
 } Belief;
 
 void belief_see(Belief *belief, const Table *table, Action action); /* before it is played */
 int belief_weights(const Belief *belief);
 
-/* Pairs of matches in series of `series` pairs; a player with a book keeps its belief in one.
- * With a `tempering` the results say what it takes to tell the luck. */
-void play_series(const Policy *const players[2], const Book *const books[2], uint64_t seed,
-                 uint64_t from, int64_t pairs, int64_t series, const Tempering *tempering,
-                 Result *results);
+/* Pairs of matches in a row. A player with a belief plays by its book, and keeps what it comes to
+ * think; NULL where none is kept. With a `tempering` the results say what it takes to tell the
+ * luck. */
+void play_series(const Policy *const players[2], Belief *const beliefs[2], uint64_t seed,
+                 uint64_t from, int64_t pairs, const Tempering *tempering, Result *results);
 
 #endif

@@ -9,7 +9,7 @@ typedef struct {
 } Captain;
 
 /* One search a thread and captain, kept from decision to decision. */
-enum { MOST_KEPT = 4 };
+enum { MOST_KEPT = 8 };
 static _Thread_local struct { const Captain *captain; Search *search; } kept[MOST_KEPT];
 static _Thread_local int next_kept;
 

@@ -20,7 +20,7 @@ from cardsharp.deadmansdraw.events import (
 )
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, deck_of, is_ordinary, turn_of
-from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, with_cards
+from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits, with_cards
 from cardsharp.deadmansdraw.strategies.search.sets import (
     NO_CARD,
     NUMBER,
@@ -34,16 +34,14 @@ from cardsharp.deadmansdraw.strategies.search.tree import Search, best_of_offer,
 from cardsharp.deadmansdraw.strategies.search.turn import SimulatedTurn
 from cardsharp.deadmansdraw.strategies.search.weights import model
 
-LIMITS = SearchLimits(levels=1, second_draws=-1, endgame=0, whole_turns=0)
-"""A search as short as this takes out nearly as much as the captain's own."""
-
 
 def luck_of(
-    position: Position, events: Iterable[Event], limits: SearchLimits = LIMITS
+    position: Position, events: Iterable[Event], limits: SearchLimits = SHORT
 ) -> float | None:
     """What chance brought who acts in `position` by these events, as a chance to win.
 
-    None for a table that cannot happen in a match that began as all do.
+    A short search takes out nearly as much as the captain's own. None for a table that cannot
+    happen in a match that began as all do.
     """
     if not is_ordinary(position):
         return None

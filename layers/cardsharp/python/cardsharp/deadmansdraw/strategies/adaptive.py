@@ -8,7 +8,8 @@ from random import Random
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Belief, known_opponents
-from cardsharp.deadmansdraw.strategies.adaptive_seen import Witness, drawn_in
+from cardsharp.deadmansdraw.strategies.adaptive_gifts import Gifts
+from cardsharp.deadmansdraw.strategies.adaptive_seen import Witness, decisions_of, drawn_in
 from cardsharp.deadmansdraw.strategies.base import Decision, Late
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch
@@ -22,7 +23,8 @@ class Adaptive:
     """Plays as the captain does, but against a known opponent with weights made for it.
 
     Who the opponent is, is worked out from the decisions that it has shown in this match and in
-    past ones. A stranger, and whoever decides otherwise than was thought, gets the captain.
+    past ones. A stranger, and whoever decides otherwise than was thought, gets the captain; and so
+    does whoever has given less than what playing otherwise would cost (`adaptive_gifts`).
     """
 
     def __init__(self, _rng: Random, past: Belief | None = None, late: Late = never) -> None:
@@ -34,9 +36,7 @@ class Adaptive:
         """This strategy with an opponent's past matches in mind, the oldest first."""
         belief = self._past.copy()
         for match in past:
-            witness = Witness(drawn_in(match.history))
-            for move in match.history:
-                belief.see_all(witness.decisions(move, match.opponent))
+            belief.see_all(decisions_of(match))
         return Adaptive(Random(0), belief, self._late)
 
     def hurried(self, late: Late) -> "Adaptive":
@@ -47,13 +47,16 @@ class Adaptive:
 
     def decide(self, position: Position) -> Decision:
         """The captain's decision, with the weights for whoever the opponent seems to be."""
-        weights = self._watched.belief(position).weights()
-        captain = Captain(model(file_of(weights)), late=self._late)
-        decision = captain.decide(position)
-        if weights == GENERAL:
-            return decision
-        reason = f"{decision.reason[:-1]}, as against {weights}."
-        return replace(decision, reason=reason)
+        self._watched.watch(position)
+        weights = self._watched.belief.weights()
+        if weights != GENERAL:
+            decision = self._by(weights, position)
+            if self._watched.gifts.affords(position, decision.action):
+                return replace(decision, reason=f"{decision.reason[:-1]}, as against {weights}.")
+        return self._by(GENERAL, position)
+
+    def _by(self, weights: str, position: Position) -> Decision:
+        return Captain(model(file_of(weights)), late=self._late).decide(position)
 
 
 def file_of(weights: str) -> str:
@@ -62,7 +65,7 @@ def file_of(weights: str) -> str:
 
 
 class _Watched:
-    """What is thought of the opponent in the course of a match.
+    """What is thought of the opponent in the course of a match, and what it has given.
 
     It goes on from where it was asked last if the match has, and begins anew if not.
     """
@@ -70,17 +73,22 @@ class _Watched:
     def __init__(self, past: Belief) -> None:
         self._past = past
         self._table: tuple[int, frozenset[Card]] = 0, frozenset()
-        self._seen: tuple[PastMove, ...] = ()
-        self._belief = past.copy()
-        self._witness = Witness(frozenset())
+        self._begin()
 
-    def belief(self, position: Position) -> Belief:
-        """The belief after all that the opponent has shown before `position`."""
+    def _begin(self) -> None:
+        self._seen: tuple[PastMove, ...] = ()
+        self._witness = Witness(self._table[1])
+        self.belief, self.gifts = self._past.copy(), Gifts()
+
+    def watch(self, position: Position) -> None:
+        """Take in all that was shown before `position`."""
         table = position.me, frozenset(position.unseen) | drawn_in(position.history)
         if table != self._table or position.history[: len(self._seen)] != self._seen:
-            self._table, self._seen = table, ()
-            self._belief, self._witness = self._past.copy(), Witness(table[1])
+            self._table = table
+            self._begin()
         for move in position.history[len(self._seen) :]:
-            self._belief.see_all(self._witness.decisions(move, 1 - position.me))
+            shown = self._witness.decisions(move)
+            self.gifts.note(shown, own=move.player == position.me)
+            if move.player != position.me:
+                self.belief.see_all(shown)
         self._seen = position.history
-        return self._belief

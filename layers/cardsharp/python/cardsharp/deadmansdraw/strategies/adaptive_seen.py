@@ -20,6 +20,7 @@ from cardsharp.deadmansdraw.events import (
 )
 from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.strategies.choices import choices
+from cardsharp.deadmansdraw.strategies.dossier import PastMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,13 @@ class Witness:
         self._turn: list[Event] = []
         self._lost = False
 
-    def decisions(self, move: PastMove, player: int) -> list[Seen]:
-        """What `player` decided in a move; nothing more once the match makes no sense.
+    def decisions(self, move: PastMove) -> list[Seen]:
+        """What the player of a move decided in it; nothing more once the match makes no sense.
 
         That is so where it began with cards that no event has told of (a debug start state).
         """
         shown: list[Seen] = []
-        is_own = move.player == player and move.timed_out is None
+        is_own = move.player is not None and move.timed_out is None
         for event in move.events:
             if isinstance(event, CardRemoved):
                 self._lost |= event.card not in self._seen.banks[event.bank_index]
@@ -101,3 +102,12 @@ def drawn_in(history: tuple[PastMove, ...]) -> frozenset[Card]:
     """All cards that were drawn from the draw pile."""
     events = (event for move in history for event in move.events)
     return frozenset(event.card for event in events if isinstance(event, Drawn))
+
+
+def decisions_of(match: PastMatch) -> Iterator[Seen]:
+    """What the opponent decided in a past match."""
+    witness = Witness(drawn_in(match.history))
+    for move in match.history:
+        shown = witness.decisions(move)
+        if move.player == match.opponent:
+            yield from shown

@@ -53,6 +53,10 @@ class SearchLimits:
         return replace(self, endgame=endgame, whole_turns=min(self.whole_turns, endgame))
 
 
+SHORT = SearchLimits(levels=1, second_draws=-1, endgame=0, whole_turns=0)
+"""The limits of a judge, who weighs many decisions: of each, little more than the next card."""
+
+
 def never() -> bool:
     """There is time enough."""
     return False
