@@ -32,6 +32,11 @@ app.command(
     help="What a player loses against perfect play of the last cards.",
 )
 app.command(
+    "research.deadmansdraw.bounds:bounds",
+    name="bounds",
+    help="What captain lacks at least and at most, from so many unseen cards on.",
+)
+app.command(
     "research.deadmansdraw.rules:rule",
     name="rule",
     help="The best numbers of a rule that a person can play by.",

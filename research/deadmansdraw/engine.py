@@ -32,7 +32,9 @@ from cardsharp.deadmansdraw.strategies.adaptive_gifts import CREDIT, MOST
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
+from cardsharp.errors import ConfigError
 from research.compiling import load as load_library
+from research.compiling import why_not
 from workbench.deadmansdraw.lab import LAST
 from workbench.lab.tempered import TIMES
 from workbench.strategy_file import is_own, is_trained, strategy_named
@@ -230,6 +232,23 @@ def load() -> Engine | None:
     """
     library = load_library(Path(__file__).parent / "native")
     return None if library is None else Engine(library)
+
+
+def needed(*players: str) -> Engine:
+    """The engine, for a command that cannot do without it, nor without these players.
+
+    Raises:
+        ConfigError: there is no compiler or no such player, or the compiler fails.
+    """
+    engine = load()
+    if engine is None:
+        raise ConfigError(f"This needs the compiled engine. {why_not()}")
+    for name in players:
+        try:
+            engine.twin(name)
+        except KeyError:
+            raise ConfigError(f"The compiled engine has no player '{name}'.") from None
+    return engine
 
 
 @cache

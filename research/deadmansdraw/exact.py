@@ -107,6 +107,8 @@ class Solver:
             *(c_void_p, c_void_p, c_void_p, c_uint64, c_uint64),
             *(c_int, c_void_p, c_int),
         )
+        self.library.perfect_new.argtypes = (c_void_p, c_void_p, c_int)
+        self.library.perfect_new.restype = c_void_p
         self.address = self.library.exact_new(effort.bits, effort.nodes, effort.picks)
 
     def __del__(self) -> None:
@@ -117,10 +119,17 @@ class Solver:
 
         Refusing an Oracle's card is left out, being never better than stopping or taking.
         """
-        options, table = (_Option * _MOST_OPTIONS)(), _table(position)
+        options, table = (_Option * _MOST_OPTIONS)(), table_of(position)
         number = self.library.exact_weigh(self.address, byref(table), options)
         found = {_action(position, one.action): one.value for one in options[:number]}
         return found or None
+
+    def player(self, before: Twin, cards: int) -> Twin:
+        """Who plays perfectly from so many unseen cards on, and as another `before`.
+
+        It must be kept no longer than the solver.
+        """
+        return Twin(self.library.perfect_new(self.address, before.policy, cards))
 
     def losses(self, player: Twin, seed: int, number: int, cards: int) -> list[Lost]:
         """What a player loses in that match against itself, from so many unseen cards on."""
@@ -138,7 +147,8 @@ def _action(position: Position, code: int) -> Action:
     return respond(position.pending.effect_type, SERVER_DECK[code])
 
 
-def _table(position: Position) -> _Table:
+def table_of(position: Position) -> _Table:
+    """The position as the engine has it."""
     pending, known = position.pending, position.known_top
     kind = None if pending is None else pending.effect_type
     area = [NUMBER[card] for card in position.play_area]
@@ -154,6 +164,10 @@ def _table(position: Position) -> _Table:
         offered=len(offer),
         known_top=NO_CARD if known is None else NUMBER[known],
     )
+    for side, bank in enumerate((position.own, position.other)):
+        suits = list(dict.fromkeys(SUIT_ORDER.index(card.suit) for card in bank))
+        table.entered[side][: len(suits)] = suits
+        table.suits_held[side] = len(suits)
     table.lying[: len(area)] = area
     table.offer[: len(offer)] = offer
     return table

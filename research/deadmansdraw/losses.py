@@ -10,14 +10,13 @@ from statistics import fmean, pstdev
 from typing import Annotated
 
 from cyclopts import Parameter, validators
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ConfigDict
 
 from cardsharp.analysis import SIDES
-from cardsharp.errors import ConfigError
 from cardsharp.ratings import NORMAL_95
-from research.compiling import why_not
-from research.deadmansdraw.engine import Engine, load
+from research.deadmansdraw.engine import Engine, needed
 from research.deadmansdraw.exact import Effort, Solver
+from research.deadmansdraw.kept import Kept, OfMatch
 from workbench.lab.options import Seed
 from workbench.show.options import Json
 from workbench.show.output import plain_table, print_json, results
@@ -27,12 +26,11 @@ _POSITIVE = validators.Number(gte=1)
 _WORST = 8
 
 
-class LostHere(BaseModel):
+class LostHere(OfMatch):
     """A decision with a choice: what it lost as a chance to win, None where that is not known."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    match: int
     left: int
     kind: str
     loss: float | None
@@ -69,28 +67,13 @@ def losses(*, options: LossesOptions = LossesOptions()) -> None:
     Raises:
         ConfigError: there is no compiler or no such player, or the file is of another run.
     """
-    engine = _engine(options)
-    found = _kept(options)
-    done = {one.match for one in found} if found else set()
-    first = max(done, default=-1) + 1
-    with Bar(options.matches, "matches", done=min(first, options.matches)) as bar:
-        for number in range(first, options.matches):
-            fresh = list(_lost(engine, options, number))
-            found += fresh
-            _keep(options, fresh)
+    engine = needed(options.player)
+    kept = Kept(options.out, options.head, LostHere)
+    with Bar(options.matches, "matches", done=min(kept.next, options.matches)) as bar:
+        for number in range(kept.next, options.matches):
+            kept.add(list(_lost(engine, options, number)))
             bar.advance()
-    _tell([one for one in found if one.match < options.matches], options)
-
-
-def _engine(options: LossesOptions) -> Engine:
-    engine = load()
-    if engine is None:
-        raise ConfigError(f"The solver needs the compiled engine. {why_not()}")
-    try:
-        engine.twin(options.player)
-    except KeyError:
-        raise ConfigError(f"The compiled engine has no player '{options.player}'.") from None
-    return engine
+    _tell([one for one in kept.rows if one.match < options.matches], options)
 
 
 def _lost(engine: Engine, options: LossesOptions, number: int) -> Iterator[LostHere]:
@@ -107,30 +90,6 @@ def _lost(engine: Engine, options: LossesOptions, number: int) -> Iterator[LostH
             exact=solved and not one.sampled,
             nodes=one.nodes,
         )
-
-
-# --- the file ------------------------------------------------------------------------------------
-
-
-def _kept(options: LossesOptions) -> list[LostHere]:
-    if options.out is None:
-        return []
-    if not options.out.exists():
-        options.out.write_text(f"{options.head}\n", "utf-8")
-    head, *lines = options.out.read_text("utf-8").rpartition("\n")[0].splitlines()
-    try:
-        found = [LostHere.model_validate_json(line) for line in lines]
-    except ValidationError:
-        raise ConfigError(f"{options.out} holds no losses; give another file.") from None
-    if head != options.head:
-        raise ConfigError(f"{options.out} is of another run: {head}. Give another file.")
-    return found
-
-
-def _keep(options: LossesOptions, fresh: Sequence[LostHere]) -> None:
-    if options.out is not None:
-        with options.out.open("a", encoding="utf-8") as out:
-            out.writelines(f"{one.model_dump_json()}\n" for one in fresh)
 
 
 # --- what is told --------------------------------------------------------------------------------

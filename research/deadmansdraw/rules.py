@@ -9,9 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from cardsharp.errors import ConfigError
-from research.compiling import why_not
-from research.deadmansdraw.engine import Engine, Twin, load
+from research.deadmansdraw.engine import Engine, Twin, needed
 from workbench.lab.interval import interval
 from workbench.lab.less_luck import LessLuck
 from workbench.lab.options import Seed
@@ -54,14 +52,8 @@ def rule(*, options: RuleOptions = RuleOptions()) -> None:
     Raises:
         ConfigError: there is no compiler or no such opponent.
     """
-    engine = load()
-    if engine is None:
-        raise ConfigError(f"The search needs the compiled engine. {why_not()}")
-    try:
-        opponent = engine.twin(options.opponent)
-    except KeyError:
-        raise ConfigError(f"The compiled engine has no player '{options.opponent}'.") from None
-    search = Search(engine, opponent, options)
+    engine = needed(options.opponent)
+    search = Search(engine, engine.twin(options.opponent), options)
     rules = list(product(*_CHOICES.values()))
     with Bar(len(rules) * 2, "rules") as bar:
         while len(rules) > 1:

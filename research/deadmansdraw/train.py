@@ -14,9 +14,7 @@ from cyclopts import Parameter
 
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
 from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, read_weights
-from cardsharp.errors import ConfigError
-from research.compiling import why_not
-from research.deadmansdraw.engine import Engine, load, twin
+from research.deadmansdraw.engine import Engine, needed
 from research.deadmansdraw.training.course import Course, train
 from research.deadmansdraw.training.settings import Settings
 from workbench.lab.interval import Interval, interval
@@ -56,11 +54,7 @@ def main(
         ConfigError: there is no compiler or no such opponent, or the checkpoint is of another
             training.
     """
-    engine = load()
-    if engine is None:
-        raise ConfigError(f"Training needs the compiled engine. {why_not()}")
-    if settings.opponent is not None and twin(settings.opponent) is None:
-        raise ConfigError(f"The compiled engine has no player '{settings.opponent}'.")
+    engine = needed(*filter(None, (settings.opponent,)))
     watch = Watch(engine, settings)
     numbers = train(engine, settings, Course(options.workers, options.checkpoint, watch.see))
     provenance: dict[str, object] = {

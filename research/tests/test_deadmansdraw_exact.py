@@ -10,7 +10,7 @@ from support.perfect import values
 
 from cardsharp.deadmansdraw.actions import EffectType, respond
 from cardsharp.deadmansdraw.bank import bank_of
-from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Suit
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Suit
 from cardsharp.deadmansdraw.rules import legal_actions, start
 from cardsharp.deadmansdraw.simulation import Match, fair_chance, match_from
 from cardsharp.errors import ConfigError
@@ -18,23 +18,10 @@ from research.deadmansdraw.engine import load
 from research.deadmansdraw.exact import Effort, Solver
 from research.deadmansdraw.losses import LossesOptions, losses
 from research.tests.decisions import needs_compiler
+from research.tests.tiny import tiny
 
 BATCHES, EACH = 20, 50
 FEW = (Suit.KEY, Suit.CANNON, Suit.MERMAID, Suit.SWORD)
-
-
-def tiny(dice: Random) -> Match:
-    """One to three cards left of a tiny deck, of all suits or of few, so that banks are deep."""
-    suits = dice.sample(SUIT_ORDER, dice.choice((3, 4, 10)))
-    cards = [card for card in SERVER_DECK if card.suit in suits]
-    deck = dice.sample(cards, dice.randint(8, 12))
-    left, lying = dice.randint(1, 3), dice.randint(0, 2)
-    pile, area, rest = deck[:left], deck[left : left + lying], deck[left + lying :]
-    area = [card for at, card in enumerate(area) if card.suit not in {c.suit for c in area[:at]}]
-    banked, thrown = rest[:-4], rest[-4:]
-    cut = dice.randint(0, len(banked))
-    banks = bank_of(banked[:cut]), bank_of(banked[cut:])
-    return match_from(start(tuple(pile), tuple(thrown), dice.randrange(2), banks, tuple(area)))
 
 
 def on(match: Match, dice: Random) -> Match:

@@ -100,7 +100,8 @@ static Reach reach_of(const Position *at, int forced) {
 
 typedef struct { Cards own, other, pile, discard, area, saved; int lead, mark; } Key;
 
-enum { BEGINS, FREE, OWED }; /* a turn's beginning, free to stop, or with so many draws owed */
+/* A turn's beginning, free to stop, or with so many draws owed; before the cards of a treasure. */
+enum { BEGINS, FREE, OWED, BONUS = OWED + KRAKEN_DRAWS + 1 };
 
 static int forced_by(int mark) { return mark == BEGINS ? 1 : mark == FREE ? 0 : mark - OWED; }
 
@@ -134,22 +135,37 @@ static bool is_of(const Slot *slot, const Slot *name) {
     return slot->name == name->name && !((slot->rest ^ name->rest) & ~(uint64_t)SAMPLED);
 }
 
-/* The slot of a position, or the one to give it: empty, or with the fewest cards left. */
-static Slot *slot_of(Exact *exact, const Position *at, int mark, Slot *name) {
-    Key key = key_of(at, mark);
-    uint64_t words[] = {key.own, key.other, key.pile, key.discard, key.area, key.saved};
-    uint64_t one = (uint64_t)(uint32_t)(key.lead * 8 + key.mark), two = one + 0x94d049bb133111ebu;
+/* The slot of a key, or the one to give it: empty, or with the fewest cards left. */
+static Slot *slot_of(Exact *exact, const Key *key, Slot *name) {
+    uint64_t words[] = {key->own, key->other, key->pile, key->discard, key->area, key->saved};
+    uint64_t one = (uint64_t)(uint32_t)(key->lead * 8 + key->mark), two = one + 0x94d049bb133111ebu;
     for (int i = 0; i < 6; i++) {
         one = mix(one, words[i]);
         two = mix(two + words[i], 0xbf58476d1ce4e5b9u * (unsigned)(i + 1));
     }
-    *name = (Slot){one, (two & ~(uint64_t)(LOW | SAMPLED)) | (unsigned)count(at->pile), 0.0};
+    *name = (Slot){one, (two & ~(uint64_t)(LOW | SAMPLED)) | (unsigned)count(key->pile), 0.0};
     Slot *set = exact->slots + WAYS * (two >> 5 & (exact->sets - 1)), *worst = set;
     for (Slot *slot = set; slot < set + WAYS; slot++) {
         if (is_of(slot, name)) return slot;
         if ((slot->rest & LOW) < (worst->rest & LOW)) worst = slot;
     }
     return worst;
+}
+
+static double recalled(Exact *exact, const Slot *slot) {
+    exact->sampled |= (slot->rest & SAMPLED) != 0;
+    return slot->value;
+}
+
+/* Keeps what a key is worth, unless it was given up; `sampled` is how all before it were. */
+static double remember(Exact *exact, const Key *key, double value, bool sampled) {
+    Slot name, *slot = slot_of(exact, key, &name); /* others may have come meanwhile */
+    if (exact->nodes > exact->most) return 0.0;
+    name.value = value;
+    name.rest |= exact->sampled ? SAMPLED : 0;
+    exact->sampled |= sampled;
+    *slot = name;
+    return value;
 }
 
 /* --- the end of a turn --- */
@@ -190,16 +206,20 @@ static void add_suit(Bonus *bonus, Cards cards, int wanted) {
     }
 }
 
+/* With `got` picked, and `gain` points besides. */
+static double with_picked(const Bonus *bonus, Cards got, int gain) {
+    Position picked = *bonus->ended;
+    picked.discard &= ~got;
+    picked.lead += gain;
+    return turn_of_next(bonus->exact, &picked, bonus->banked | got, bonus->known);
+}
+
 /* With `got` picked one by one, and `wanted` more of those of which only points count. */
 static double with_points(const Bonus *bonus, Cards got, int wanted) {
-    Position picked = *bonus->ended;
     double sum = 0.0;
-    picked.discard &= ~got;
-    for (int won = 0; won < MOST_GAIN; won++) {
+    for (int won = 0; won < (wanted ? MOST_GAIN : 1); won++) {
         double ways = bonus->ways[wanted][won];
-        picked.lead = bonus->ended->lead + won;
-        if (!ways) continue;
-        sum += ways * turn_of_next(bonus->exact, &picked, bonus->banked | got, bonus->known);
+        if (ways) sum += ways * with_picked(bonus, got, won);
     }
     return sum;
 }
@@ -222,27 +242,44 @@ static double over_some(const Bonus *bonus, Cards from, int wanted) {
     for (int i = 0; i < number && bonus->exact->nodes <= bonus->exact->most; i++) {
         Cards rest = from, got = 0;
         for (int j = 0; j < wanted; j++) got |= BIT(rng_take(&rng, &rest));
-        sum += with_points(bonus, got, 0);
+        sum += with_picked(bonus, got, 0);
     }
     return sum / number;
+}
+
+static double over_bonus(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
+    Bonus bonus = {exact, ended, banked, 0, known, {{1.0}}};
+    Position begins = {ended->other, banked, ended->pile, ended->discard, 0, 0, 0};
+    Reach reach = reach_of(&begins, 1);
+    int all = count(ended->discard);
+    if (!reach.bonus && !reach.other_falls && !(reach.come & (SUIT_MASK(SWORD) | SUIT_MASK(MAP)))) {
+        bonus.apart = ended->discard & ~(reach.reply ? reach.come : 0);
+    }
+    Cards singly = ended->discard & ~bonus.apart;
+    if (ways_of(count(singly), wanted) > exact->picks) return over_some(&bonus, ended->discard, wanted);
+    for (Suit suit = 0; suit < SUITS; suit++) {
+        if (holds(bonus.apart, suit)) add_suit(&bonus, bonus.apart & SUIT_MASK(suit), wanted);
+    }
+    return over_picks(&bonus, 0, singly, wanted) / ways_of(all, wanted);
+}
+
+/* After `banked`, with `wanted` cards of a treasure to come. */
+static double with_bonus(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
+    Key key = {ended->other, banked, ended->pile, ended->discard, (Cards)wanted, (Cards)(known + 1),
+               ended->lead, BONUS};
+    Slot name, *slot = slot_of(exact, &key, &name);
+    if (is_of(slot, &name)) return recalled(exact, slot);
+    bool sampled = exact->sampled;
+    exact->sampled = false;
+    return remember(exact, &key, over_bonus(exact, ended, banked, wanted, known), sampled);
 }
 
 /* After `got` was banked and what else lay there thrown away. */
 static double collect(Exact *exact, const Position *ended, Cards got, Card known) {
     int all = count(ended->discard), wanted = count(got) < all ? count(got) : all;
-    Bonus bonus = {exact, ended, ended->own | got, 0, known, {{1.0}}};
-    if (!treasure(got) || !wanted) return turn_of_next(exact, ended, bonus.banked, known);
-    Position begins = {ended->other, bonus.banked, ended->pile, ended->discard, 0, 0, 0};
-    Reach reach = reach_of(&begins, 1);
-    if (!reach.bonus && !reach.other_falls && !(reach.come & (SUIT_MASK(SWORD) | SUIT_MASK(MAP)))) {
-        bonus.apart = ended->discard & ~(reach.reply ? reach.come : 0);
-    }
-    for (Suit suit = 0; suit < SUITS; suit++) {
-        if (holds(bonus.apart, suit)) add_suit(&bonus, bonus.apart & SUIT_MASK(suit), wanted);
-    }
-    Cards singly = ended->discard & ~bonus.apart;
-    if (ways_of(count(singly), wanted) > exact->picks) return over_some(&bonus, ended->discard, wanted);
-    return over_picks(&bonus, 0, singly, wanted) / ways_of(all, wanted);
+    Cards banked = ended->own | got;
+    if (!treasure(got) || !wanted) return turn_of_next(exact, ended, banked, known);
+    return with_bonus(exact, ended, banked, wanted, known);
 }
 
 static double stop(Exact *exact, const Position *at, Card known) {
@@ -272,27 +309,18 @@ static double draw(Exact *exact, const Position *at, int owed) {
 /* A moment before the next draw. */
 static double moment(Exact *exact, const Position *at, int mark) {
     if (exact->nodes > exact->most) return 0.0;
-    Slot name, *slot = slot_of(exact, at, mark, &name);
-    if (is_of(slot, &name)) {
-        exact->sampled |= (slot->rest & SAMPLED) != 0;
-        return slot->value;
-    }
+    Key key = key_of(at, mark);
+    Slot name, *slot = slot_of(exact, &key, &name);
+    if (is_of(slot, &name)) return recalled(exact, slot);
     bool sampled = exact->sampled;
     exact->sampled = false;
     exact->nodes++;
-    name.value = draw(exact, at, mark > OWED ? mark - OWED - 1 : 0);
-    if (mark == FREE) {
-        double stopped = stop(exact, at, NO_CARD);
-        if (stopped > name.value) name.value = stopped;
+    double value = mark == FREE ? stop(exact, at, NO_CARD) : 0.0;
+    if (value < 1.0) {
+        double drawn = draw(exact, at, mark > OWED ? mark - OWED - 1 : 0);
+        if (drawn > value) value = drawn;
     }
-    if (exact->nodes > exact->most) return 0.0;
-    double value = name.value;
-    slot = slot_of(exact, at, mark, &name); /* others may have come meanwhile */
-    name.value = value;
-    name.rest |= exact->sampled ? SAMPLED : 0;
-    exact->sampled |= sampled;
-    *slot = name;
-    return value;
+    return remember(exact, &key, value, sampled);
 }
 
 static double turn_of_next(Exact *exact, const Position *ended, Cards banked, Card known) {
@@ -397,14 +425,25 @@ static double answer(Exact *exact, const Table *table, const Position *at, Card 
     }
 }
 
-int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]) {
-    int me = table->player, number = 0, owed = table->owed > 0 ? table->owed - 1 : 0;
-    Cards cards = answers(table), discard = table->discard | (table->pending == MAP ? cards : 0);
-    Position at = {table->bank[me], table->bank[1 - me], table->pile, discard, table->area,
-                   lies(table, ANCHOR) ? saved_cards(table) : 0, 0};
+static Position position_of(const Table *table) {
+    int me = table->player;
+    Cards offered = table->pending == MAP ? answers(table) : 0;
+    return (Position){table->bank[me], table->bank[1 - me], table->pile, table->discard | offered, table->area,
+                      lies(table, ANCHOR) ? saved_cards(table) : 0, 0};
+}
+
+static int owed_after(const Table *table) { return table->owed > 0 ? table->owed - 1 : 0; }
+
+static void begin(Exact *exact) {
     exact->nodes = 0;
     exact->sampled = false;
-    for (; cards; cards &= cards - 1) {
+}
+
+int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]) {
+    Position at = position_of(table);
+    int number = 0, owed = owed_after(table);
+    begin(exact);
+    for (Cards cards = answers(table); cards; cards &= cards - 1) {
         options[number++] = (Option){lowest(cards), answer(exact, table, &at, lowest(cards))};
     }
     if (legal(table, DRAW)) {
@@ -416,6 +455,42 @@ int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]) 
         options[number++] = (Option){END_TURN, stop(exact, &at, table->known_top)};
     }
     return exact->nodes > exact->most ? 0 : number;
+}
+
+/* --- every outcome of a chance --- */
+
+void exact_drawn(Exact *exact, const Table *table, double values[DECK]) {
+    Position at = position_of(table);
+    begin(exact);
+    for (Cards rest = at.pile; rest; rest &= rest - 1) {
+        values[lowest(rest)] = next(exact, &at, lowest(rest), owed_after(table));
+    }
+}
+
+void exact_shown(Exact *exact, const Table *table, double values[DECK]) {
+    Position at = position_of(table);
+    begin(exact);
+    for (Cards rest = at.pile; rest; rest &= rest - 1) {
+        values[lowest(rest)] = shown(exact, &at, lowest(rest), table->owed);
+    }
+}
+
+void exact_offered(Exact *exact, const Table *table, double values[DECK]) {
+    Position at = position_of(table);
+    begin(exact);
+    for (Cards rest = at.discard; rest; rest &= rest - 1) {
+        values[lowest(rest)] = map(exact, &at, lowest(rest));
+    }
+}
+
+double exact_bonus(Exact *exact, const Table *after, Cards got) {
+    int me = 1 - after->player;
+    Cards banked = after->bank[me];
+    Position ended = {0, after->bank[1 - me], after->pile, after->discard, 0, 0, 0};
+    begin(exact);
+    double won = turn_of_next(exact, &ended, banked, after->known_top);
+    ended.discard |= got;
+    return won - with_bonus(exact, &ended, banked & ~got, count(got), after->known_top);
 }
 
 int64_t exact_nodes(const Exact *exact) { return exact->nodes; }

@@ -17,4 +17,17 @@ int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]);
 int64_t exact_nodes(const Exact *exact);
 bool exact_sampled(const Exact *exact); /* whether it tried some ways of a bonus alone */
 
+
+/* What each card that may come is worth to the player to act, as `weigh_drawn` and its like say it;
+ * and what a bonus brought who got it, above the mean of all that it could have been. They must not
+ * be asked of a solver that gives up. */
+void exact_drawn(Exact *exact, const Table *table, double values[DECK]);
+void exact_offered(Exact *exact, const Table *table, double values[DECK]);
+void exact_shown(Exact *exact, const Table *table, double values[DECK]);
+double exact_bonus(Exact *exact, const Table *after, Cards got);
+
+/* Plays as the solver says where no more than `from` cards are unseen and it does not give up, and
+ * as `else_by` says before; it lives as long as the process. */
+const Policy *perfect_new(Exact *exact, const Policy *else_by, int from);
+
 #endif

@@ -3,30 +3,50 @@
 
 #include "leaves.h"
 
-static double of_draw(Search *search, const Table *before, Card drawn) {
+/* Who judges: the search, or else the solver. */
+typedef struct { Search *search; Exact *exact; } Judge;
+
+static double above_mean(const double values[DECK], Cards from, Card came) {
+    double sum = 0.0;
+    int number = count(from);
+    for (; from; from &= from - 1) sum += values[lowest(from)];
+    return values[came] - sum / number;
+}
+
+static double of_draw(Judge judge, const Table *before, Card drawn) {
     Turn turn = turn_of(before);
-    double values[DECK], sum = 0.0;
-    weigh_drawn(search, &turn, before->owed > 0 ? before->owed - 1 : 0, values);
-    for (Cards rest = turn.pile; rest; rest &= rest - 1) sum += values[lowest(rest)];
-    return values[drawn] - sum / turn.left;
+    double values[DECK];
+    if (judge.exact) {
+        exact_drawn(judge.exact, before, values);
+    } else {
+        weigh_drawn(judge.search, &turn, before->owed > 0 ? before->owed - 1 : 0, values);
+    }
+    return above_mean(values, turn.pile, drawn);
 }
 
-static double of_oracle(Search *search, const Table *after) {
+static double of_oracle(Judge judge, const Table *after) {
     Turn turn = turn_of(after);
-    double values[DECK], sum = 0.0;
+    double values[DECK];
     turn.known = NO_CARD;
-    weigh_shown(search, &turn, after->owed, values);
-    for (Cards rest = turn.pile; rest; rest &= rest - 1) sum += values[lowest(rest)];
-    return values[after->known_top] - sum / turn.left;
+    if (judge.exact) {
+        exact_shown(judge.exact, after, values);
+    } else {
+        weigh_shown(judge.search, &turn, after->owed, values);
+    }
+    return above_mean(values, turn.pile, after->known_top);
 }
 
-static double of_map(Search *search, const Table *after) {
+static double of_map(Judge judge, const Table *after) {
     Turn turn = turn_of(after);
     double values[DECK], all[DECK], best = 0.0;
     int number = 0;
     Cards offered = answers(after);
     turn.discard |= offered;
-    weigh_offered(search, &turn, values);
+    if (judge.exact) {
+        exact_offered(judge.exact, after, values);
+    } else {
+        weigh_offered(judge.search, &turn, values);
+    }
     for (Cards rest = turn.discard; rest; rest &= rest - 1) {
         Card card = lowest(rest);
         all[number++] = values[card];
@@ -56,17 +76,29 @@ static double of_bonus(Search *search, const Table *after, Cards got) {
     return luck;
 }
 
-double luck_of(const Policy *judge, const Table *before, Action action, Card drawn,
-               const Match *after) {
-    Search *search = search_of(judge);
+static double luck_by(Judge judge, const Table *before, Action action, Card drawn,
+                      const Match *after) {
     const Table *table = &after->table;
     bool same_turn = table->turn == before->turn;
     double luck = 0.0;
-    if (action == DRAW && before->known_top == NO_CARD) luck += of_draw(search, before, drawn);
-    if (!same_turn && after->last_bonus) luck += of_bonus(search, table, after->last_bonus);
+    if (action == DRAW && before->known_top == NO_CARD) luck += of_draw(judge, before, drawn);
+    if (!same_turn && after->last_bonus) {
+        luck += judge.exact ? exact_bonus(judge.exact, table, after->last_bonus)
+                            : of_bonus(judge.search, table, after->last_bonus);
+    }
     if (same_turn && table->lying_count > before->lying_count) {
-        if (table->pending == MAP) luck += of_map(search, table);
-        if (table->pending == ORACLE) luck += of_oracle(search, table);
+        if (table->pending == MAP) luck += of_map(judge, table);
+        if (table->pending == ORACLE) luck += of_oracle(judge, table);
     }
     return luck;
+}
+
+double luck_of(const Policy *judge, const Table *before, Action action, Card drawn,
+               const Match *after) {
+    return luck_by((Judge){.search = search_of(judge)}, before, action, drawn, after);
+}
+
+double luck_by_exact(Exact *exact, const Table *before, Action action, Card drawn,
+                     const Match *after) {
+    return luck_by((Judge){.exact = exact}, before, action, drawn, after);
 }

@@ -2,7 +2,7 @@
 #ifndef CARDSHARP_LUCK_H
 #define CARDSHARP_LUCK_H
 
-#include "search.h"
+#include "exact.h"
 
 /* How luck is taken out: by whom it is judged, and how often the last cards are played again. */
 typedef struct {
@@ -15,5 +15,8 @@ typedef struct {
  * mean is 0 whatever the judge thinks. `drawn` is the card that a draw brought. */
 double luck_of(const Policy *judge, const Table *before, Action action, Card drawn,
                const Match *after);
+/* The same by the exact solver, where the cards that are left are few; it must not give up. */
+double luck_by_exact(Exact *exact, const Table *before, Action action, Card drawn,
+                     const Match *after);
 
 #endif
