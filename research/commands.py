@@ -11,7 +11,7 @@ _EXAMPLES = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip()
 
 app = cyclopts.App(
     name="research",
-    help="Train strategies, solve what can be solved, study players.",
+    help="Train strategies, and solve what can be solved.",
     help_format="plaintext",
     help_epilogue=_EXAMPLES,
 )
@@ -22,9 +22,9 @@ app.command(
     help="Train the captain's weights from scratch.",
 )
 app.command(
-    "research.deadmansdraw.commands:study",
-    name="study",
-    help="Make an entry for `adaptive` from an opponent's logged matches.",
+    "research.deadmansdraw.learner:learner",
+    name="learner",
+    help="What `adaptive` gains on players that it has met, and loses to pretenders.",
 )
 app.command(
     "research.deadmansdraw.losses:losses",

@@ -12,6 +12,7 @@ from research.blef import compiled as blef
 from research.compiling import why_not
 from research.deadmansdraw.engine import load, twin
 from research.deadmansdraw.series import play_compiled
+from research.deadmansdraw.specialist import Specialists
 from research.euchre import compiled as euchre
 from research.lanes import CompiledLanes
 from workbench import companion
@@ -28,6 +29,12 @@ def series(first: str, second: str) -> PlaySeries | None:
 def euchre_player(effort: Effort) -> Strategy | None:
     """The Euchre engine with that effort, for single decisions."""
     return euchre.Compiled(effort) if euchre.available() else None
+
+
+def specialists(seed: int, matches: int) -> Specialists | None:
+    """What trains weights against an opponent, and tests them."""
+    engine = load()
+    return None if engine is None else Specialists(engine, seed, matches)
 
 
 def lanes(game: str, number: int, seats: int) -> CompiledLanes | None:

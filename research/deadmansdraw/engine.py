@@ -6,12 +6,14 @@ a player may know, to an action, named by `REGISTER_POLICY`. A player of the eng
 (`native/belief.c`). A call lets go of the interpreter lock, so threads use all cores.
 """
 
+import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes import (
     CDLL,
     POINTER,
     Structure,
+    addressof,
     byref,
     c_char_p,
     c_double,
@@ -24,13 +26,27 @@ from ctypes import (
 )
 from dataclasses import astuple, dataclass, fields
 from functools import cache, cached_property
+from itertools import product
 from pathlib import Path
 
-from cardsharp.deadmansdraw.strategies.adaptive import file_of
-from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Entry, known_opponents
+from cardsharp.deadmansdraw.actions import EffectType
+from cardsharp.deadmansdraw.cards import SUIT_ORDER, Suit
+from cardsharp.deadmansdraw.strategies.adaptive import file_of, learned_models
+from cardsharp.deadmansdraw.strategies.adaptive_belief import (
+    BUST,
+    GENERAL,
+    MEASURES,
+    MOST_LYING,
+    UNTRIED,
+    Entry,
+    known_opponents,
+    parse_entries,
+)
 from cardsharp.deadmansdraw.strategies.adaptive_gifts import CREDIT, MOST
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits
+from cardsharp.deadmansdraw.strategies.search.model import Model
+from cardsharp.deadmansdraw.strategies.search.sets import SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from cardsharp.errors import ConfigError
 from research.compiling import load as load_library
@@ -40,8 +56,8 @@ from workbench.lab.tempered import TIMES
 from workbench.strategy_file import is_own, is_trained, strategy_named
 
 ADAPTIVE = "adaptive"
-_MOST_ENTRIES, _MOST_WEIGHTS, _MOST_LYING = 32, 16, 7
-_LEARNED = -1.0
+_MOST_ENTRIES, _MOST_WEIGHTS = 32, 16
+_LEARNED = _NAMED = -1.0
 
 
 class _Limits(Structure):
@@ -59,6 +75,20 @@ class _Entry(Structure):
         ("stop_chance", c_double),
         ("stops", c_void_p),
         ("answers", c_void_p),
+        ("fitted", c_void_p),
+    )
+
+
+class _Fitted(Structure):
+    """`Fitted` of fitted.h."""
+
+    _fields_ = (
+        ("by", c_int32),
+        ("stops", c_double * 2 * MOST_LYING),
+        ("taste", c_double * (SUITS + 1) * SUITS),
+        ("safe", c_double),
+        ("bust", c_double),
+        ("end", c_double),
     )
 
 
@@ -84,7 +114,7 @@ class _Belief(Structure):
         ("number", c_int),
         ("likelihood", c_double * _MOST_ENTRIES),
         ("misses", c_int * _MOST_ENTRIES),
-        ("habits", c_int * 2 * _MOST_LYING),
+        ("habits", c_int * 2 * MOST_LYING),
         ("balance", c_double),
     )
 
@@ -142,6 +172,9 @@ class Engine:
             *(c_uint64, c_uint64, c_int64, POINTER(_Tempering), POINTER(Result)),
         )
         library.play_series.restype = None
+        library.fitted_new.argtypes = (POINTER(_Fitted),)
+        library.fitted_new.restype = c_void_p
+        self._kept: list[_Fitted] = []
 
     def twin(self, name: str) -> Twin:
         """The twin of the strategy `name`.
@@ -153,10 +186,28 @@ class Engine:
             return self.captain(model(WEIGHTS).numbers)
         if is_trained(name):
             strategy_named(name)  # says what is wrong with the file, if anything is
-            return self.captain(read_weights(Path(name).read_text("utf-8")))
+            text = Path(name).read_text("utf-8")
+            if "opponents" not in json.loads(text):
+                return self.captain(read_weights(text))
+            return self.adaptive(parse_entries(text), learned_models(text))
         if name == ADAPTIVE:
-            return Twin(self.captain(model(WEIGHTS).numbers).policy, self._book(known_opponents()))
+            return self.adaptive()
         return Twin(self._policy(name))
+
+    def adaptive(
+        self, more: Sequence[Entry] = (), learned: Mapping[str, Model] | None = None
+    ) -> Twin:
+        """Who knows the shipped opponents and `more`, and the weights that were `learned`.
+
+        Raises:
+            KeyError: the engine has no twin of what an entry names.
+        """
+        book = self._book((*known_opponents(), *more), learned or {})
+        return Twin(self.captain(model(WEIGHTS).numbers).policy, book)
+
+    def fitted(self, entry: Entry) -> Twin:
+        """Who decides by the figures of an entry that names no strategy."""
+        return Twin(self.library.fitted_new(byref(_figures(entry))))
 
     def captain(self, numbers: "array[int]", limits: SearchLimits | None = None) -> Twin:
         """The captain with these learned numbers; the engine keeps a copy for good."""
@@ -202,25 +253,41 @@ class Engine:
             raise KeyError(name)
         return address
 
-    def _book(self, entries: Sequence[Entry]) -> _Book:
-        """The book of `entries`; raises `KeyError` where the engine has no twin of what one is."""
+    def _book(self, entries: Sequence[Entry], learned: Mapping[str, Model]) -> _Book:
         weights = list(dict.fromkeys((GENERAL, *(entry.weights for entry in entries))))
         judge = self._judge.policy
         book = _Book(len(entries), len(weights), judge=judge, most=MOST, credit=CREDIT)
         for place, entry in enumerate(entries):
             stops, answers = entry.stops, entry.answers
-            if isinstance(stops, tuple) or isinstance(answers, dict):
-                raise KeyError(entry.name)
+            figures = _figures(entry)
+            self._kept.append(figures)
             book.entry[place] = _Entry(
                 weights=weights.index(entry.weights),
                 stranger=stops is None and answers is None,
                 stop_chance=stops if isinstance(stops, float) else _LEARNED,
                 stops=self._policy(stops) if isinstance(stops, str) else None,
-                answers=None if answers is None else self._policy(answers),
+                answers=self._policy(answers) if isinstance(answers, str) else None,
+                fitted=addressof(figures),
             )
         for place, name in enumerate(weights):
-            book.player[place] = self.captain(model(file_of(name)).numbers).policy
+            numbers = (learned.get(name) or model(file_of(name))).numbers
+            book.player[place] = self.captain(numbers).policy
         return book
+
+
+def _figures(entry: Entry) -> _Fitted:
+    """The figures of an entry; negative where it names a strategy, or nothing."""
+    stops = entry.stops if isinstance(entry.stops, tuple) else ((_NAMED,) * 2,) * MOST_LYING
+    figures = _Fitted(MEASURES.index(entry.by), stops, safe=_NAMED)
+    if not isinstance(entry.answers, dict):
+        return figures
+    for effect, (place, kind) in product(EffectType, enumerate((*SUIT_ORDER, BUST))):
+        taste = entry.answers.get(effect, {}).get(kind, UNTRIED)
+        figures.taste[SUIT_ORDER.index(Suit(effect))][place] = taste
+    oracle = entry.answers.get(EffectType.ORACLE, {})
+    for name in ("safe", BUST, "end"):
+        setattr(figures, name, oracle.get(name, UNTRIED))
+    return figures
 
 
 @cache

@@ -29,8 +29,8 @@ Exit codes: 0 it worked (a lost match did), 1 it failed,
 COMMANDS = commands_in(Path(__file__).with_suffix(".toml"))
 
 ORDER = (
-    "play new ladder versus lesson strategies matches show watch why analyse stats try export "
-    "arena contest bot practice doctor cloud cost"
+    "play new ladder versus lesson strategies matches show watch why analyse stats learn try "
+    "export arena contest bot practice doctor cloud cost"
 )
 """The sub-commands as they are listed."""
 
@@ -40,7 +40,7 @@ ROOMS = (("lab", "workbench.lab.commands:app", "Measure strategies: duels, leagu
 RESEARCH = (
     "research",
     "research.commands:app",
-    "Train strategies, solve what can be solved, study players.",
+    "Train strategies, and solve what can be solved.",
 )
 """The same for the folder `research/`, without which everything else works."""
 

@@ -26,6 +26,9 @@ static double by_policy(const Policy *policy, const Table *table, Action action,
 static double chance_of_stopping(const Belief *belief, const Entry *entry, const Table *table,
                                  Action action) {
     if (entry->stops) return by_policy(entry->stops, table, action, 2);
+    if (entry->fitted && entry->fitted->stops[0][0] >= 0) {
+        return fitted_chance(entry->fitted, table, action);
+    }
     const int *habit = belief->habits[lying_class(table)];
     double chance = entry->stop_chance;
     if (chance < 0) chance = (habit[1] + 0.5) / (habit[0] + habit[1] + 1);
@@ -34,7 +37,9 @@ static double chance_of_stopping(const Belief *belief, const Entry *entry, const
 
 static double chance_of_answer(const Entry *entry, const Table *table, Action action) {
     int options = table->pending == ORACLE ? 3 : count(answers(table));
-    return entry->answers ? by_policy(entry->answers, table, action, options) : 1.0 / options;
+    if (entry->answers) return by_policy(entry->answers, table, action, options);
+    if (!entry->fitted || entry->fitted->safe < 0) return 1.0 / options;
+    return SLIP / options + (1 - SLIP) * fitted_chance(entry->fitted, table, action);
 }
 
 void belief_see(Belief *belief, const Table *table, Action action) {

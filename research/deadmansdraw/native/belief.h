@@ -2,9 +2,10 @@
 #ifndef CARDSHARP_BELIEF_H
 #define CARDSHARP_BELIEF_H
 
+#include "fitted.h"
 #include "luck.h"
 
-enum { MOST_ENTRIES = 32, MOST_WEIGHTS = 16, MOST_LYING = 7 };
+enum { MOST_ENTRIES = 32, MOST_WEIGHTS = 16 };
 
 /* How a kind of opponent decides, NULL where a habit is learned or an answer may be any. */
 typedef struct {
@@ -13,6 +14,7 @@ typedef struct {
     double stop_chance; /* where it is not negative, how likely a stop is */
     const Policy *stops;
     const Policy *answers;
+    const Fitted *fitted; /* figures in place of either */
 } Entry;
 
 /* The entries, who plays for each of the weights, and what a choice of theirs may cost

@@ -18,7 +18,7 @@ from ctypes import (
     c_void_p,
 )
 
-from research.deadmansdraw.engine import Engine
+from research.deadmansdraw.engine import Engine, Twin
 from research.deadmansdraw.training.knowledge import Knowledge
 from research.deadmansdraw.training.settings import Settings
 
@@ -51,12 +51,16 @@ class Lessons:
         KeyError: the engine has no twin of the settings' opponent.
     """
 
-    def __init__(self, engine: Engine, settings: Settings, workers: int) -> None:
+    def __init__(
+        self, engine: Engine, settings: Settings, workers: int, opponent: Twin | None = None
+    ) -> None:
         self.settings = settings
         self.workers = workers
         self.library = engine.library
         self.playing = _Playing(settings.trust, settings.exploration, settings.replies)
-        self.opponent = None if settings.opponent is None else engine.twin(settings.opponent).policy
+        if opponent is None and settings.opponent is not None:
+            opponent = engine.twin(settings.opponent)
+        self.opponent = None if opponent is None else opponent.policy
         self.samples = (_Sample * (MOST_SAMPLES * settings.batch))()
         self.numbers = (c_int32 * settings.batch)()
         matches = (c_uint64, c_uint64, c_int64)

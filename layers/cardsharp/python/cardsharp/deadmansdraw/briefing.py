@@ -63,24 +63,23 @@ def last_matches(
     opponent: str,
     number: int,
     among: int = LOOKED_THROUGH,
-    practice: str | None = None,
 ) -> list[PastMatch]:
     """The last finished matches against the player with that id, the oldest first.
 
     They are looked for `among` so many of the log's newest matches. Matches against a strategy of
-    ours are left out but for those against `practice`: under one id it may be another each time.
+    ours are left out: under one id it may be another each time.
 
     Raises:
         StoreError: the log cannot be read.
     """
     records = log.matches(status=Status.FINISHED, limit=among)
-    rivals = (record for record in records if record.header.get("opponent") == practice)
-    found = (match for record in rivals for match in _past_match(log, record, opponent))
+    rivals = (record for record in records if record.header.get("opponent") is None)
+    found = (match for record in rivals for match in past_match(log, record, opponent))
     return list(islice(found, number))[::-1]
 
 
-def _past_match(log: MatchReader, record: MatchRecord, opponent: str) -> Iterator[PastMatch]:
-    """The match as that player's past, nothing where it is none or cannot be read."""
+def past_match(log: MatchReader, record: MatchRecord, opponent: str) -> Iterator[PastMatch]:
+    """The match as the past of the player with that id; nothing where it is none, or unreadable."""
     players = record.header.get("players")
     if not isinstance(players, list) or players.count(opponent) != 1:
         return

@@ -8,7 +8,7 @@ GAME = Game(
     about="Play Dead Man's Draw: the commands above, by name.",
     strategies="cardsharp.deadmansdraw.strategies",
     default_strategy="captain",
-    trained=Part("cardsharp.deadmansdraw.strategies.captain:trained"),
+    trained=Part("cardsharp.deadmansdraw.strategies.adaptive:trained"),
     starter="workbench.deadmansdraw.starter",
     ladder=(
         "random",

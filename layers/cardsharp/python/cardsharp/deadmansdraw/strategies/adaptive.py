@@ -1,21 +1,28 @@
 """`adaptive`: the captain's search with weights that were trained against this opponent's kind."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from random import Random
 
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import PastMove, Position
-from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Belief, known_opponents
+from cardsharp.deadmansdraw.strategies.adaptive_belief import (
+    GENERAL,
+    Belief,
+    known_opponents,
+    parse_entries,
+)
 from cardsharp.deadmansdraw.strategies.adaptive_gifts import Gifts
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Witness, decisions_of, drawn_in
-from cardsharp.deadmansdraw.strategies.base import Decision, Late
+from cardsharp.deadmansdraw.strategies.base import Decision, Late, Strategy
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch
 from cardsharp.deadmansdraw.strategies.registry import strategy
 from cardsharp.deadmansdraw.strategies.search.leaves import never
-from cardsharp.deadmansdraw.strategies.search.weights import model
+from cardsharp.deadmansdraw.strategies.search.model import Model
+from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 
 
 @strategy("adaptive")
@@ -27,17 +34,24 @@ class Adaptive:
     does whoever has given less than what playing otherwise would cost (`adaptive_gifts`).
     """
 
-    def __init__(self, _rng: Random, past: Belief | None = None, late: Late = never) -> None:
+    def __init__(
+        self,
+        _rng: Random,
+        past: Belief | None = None,
+        late: Late = never,
+        learned: Mapping[str, Model] | None = None,
+    ) -> None:
         self._past = past or Belief(known_opponents())
         self._watched = _Watched(self._past)
         self._late = late
+        self._learned = learned or {}
 
     def knowing(self, past: Sequence[PastMatch]) -> "Adaptive":
         """This strategy with an opponent's past matches in mind, the oldest first."""
         belief = self._past.copy()
         for match in past:
             belief.see_all(decisions_of(match))
-        return Adaptive(Random(0), belief, self._late)
+        return Adaptive(Random(0), belief, self._late, self._learned)
 
     def hurried(self, late: Late) -> "Adaptive":
         """This strategy with what says that time is short."""
@@ -56,7 +70,27 @@ class Adaptive:
         return self._by(GENERAL, position)
 
     def _by(self, weights: str, position: Position) -> Decision:
-        return Captain(model(file_of(weights)), late=self._late).decide(position)
+        numbers = self._learned.get(weights) or model(file_of(weights))
+        return Captain(numbers, late=self._late).decide(position)
+
+
+def trained(text: str) -> Strategy:
+    """The player of a file: one of opponents with their weights, or the captain's weights alone.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    found = json.loads(text)
+    if not isinstance(found, dict) or "opponents" not in found:
+        return Captain(Model(read_weights(text)))
+    entries = (*known_opponents(), *parse_entries(text))
+    return Adaptive(Random(0), Belief(entries), learned=learned_models(text))
+
+
+def learned_models(text: str) -> dict[str, Model]:
+    """The models in a file of opponents, by the names that its entries have for them."""
+    packed = json.loads(text)["weights"]
+    return {name: Model(read_weights(json.dumps(one))) for name, one in packed.items()}
 
 
 def file_of(weights: str) -> str:

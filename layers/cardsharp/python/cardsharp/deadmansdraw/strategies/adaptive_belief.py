@@ -14,6 +14,7 @@ from math import exp, log
 from random import Random
 
 from cardsharp.deadmansdraw.actions import END_TURN, EffectType
+from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen
 from cardsharp.deadmansdraw.strategies.base import Strategy
@@ -41,11 +42,21 @@ STRANGER = 0.5
 MOST_LYING = 7
 """Stopping habits are the same from so many cards in the play area on."""
 
+MEASURES = ("cards", "points", "risk")
+"""By what habits of stopping go: the cards in the play area, three points that they would bring
+the bank, a tenth of the unseen cards that would bust; each in `MOST_LYING` classes."""
+
+BUST = "bust"
+
+UNTRIED = 0.5
+"""The taste for what was never seen."""
+
 Habits = tuple[tuple[float, float], ...]
-"""By cards in the play area, from 1: the chance to stop without and with a gain on the table."""
+"""By the class of a measure: the chance to stop without and with a gain on the table."""
 
 Tastes = dict[str, dict[str, float]]
-"""By effect and suit: how often a card of that suit was chosen where it could be."""
+"""By effect and suit: how often a card of that suit was chosen where it could be; a card that
+busts counts as one of a suit `bust`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +71,7 @@ class Entry:
     weights: str
     stops: str | float | Habits | None
     answers: str | Tastes | None
+    by: str = MEASURES[0]
 
 
 @dataclass(slots=True)
@@ -144,7 +156,7 @@ class Belief:
         elif isinstance(stops, float):
             chance = stops
         else:
-            chance = stops[count_of(position) - 1][has_gain(position)]
+            chance = stops[class_of(position, entry.by)][has_gain(position)]
         return chance if seen.action == END_TURN else 1 - chance
 
 
@@ -155,6 +167,24 @@ def _is_stranger(entry: Entry) -> bool:
 def count_of(position: Position) -> int:
     """The cards in the play area, as far as habits tell them apart."""
     return min(len(position.play_area), MOST_LYING)
+
+
+def class_of(position: Position, by: str) -> int:
+    """The class of habits by one of `MEASURES`."""
+    if by == "points":
+        found = position.own.with_cards(position.play_area).score - position.own.score
+        return min(found // 3, MOST_LYING - 1)
+    if by == "risk":
+        busting = sum(card.suit in lying(position) for card in position.unseen)
+        return min(10 * busting // max(1, len(position.unseen)), MOST_LYING - 1)
+    return count_of(position) - 1
+
+
+def kind_of(card: Card, position: Position) -> str:
+    """As which kind an answer is liked: its suit, or that it busts."""
+    pending = position.pending
+    shoots = pending is not None and pending.effect_type is EffectType.CANNON
+    return card.suit if shoots or card.suit not in lying(position) else BUST
 
 
 def has_gain(position: Position) -> bool:
@@ -198,12 +228,12 @@ def _share_of_taste(tastes: Tastes, seen: Seen) -> float:
     taste = tastes.get(pending.effect_type, {})
     if pending.effect_type is EffectType.ORACLE:
         busts = pending.cards[0].suit in lying(position)
-        takes = taste.get("bust" if busts else "safe", 0.5)
-        refuses = (1 - takes) * (1 - taste.get("end", 0.5))
+        takes = taste.get(BUST if busts else "safe", UNTRIED)
+        refuses = (1 - takes) * (1 - taste.get("end", UNTRIED))
         if action == END_TURN:
             return 1 - takes - refuses
         return takes if action.response and action.response.card else refuses
-    weight = {card: taste.get(card.suit, 0.5) for card in choices(position)}
+    weight = {card: taste.get(kind_of(card, position), UNTRIED) for card in choices(position)}
     card = None if action.response is None else action.response.card
     return weight.get(card, 0.0) / (sum(weight.values()) or 1.0) if card else 0.0
 
@@ -241,5 +271,5 @@ def _entry(one: dict[str, object]) -> Entry:
             return Entry(name, weights, stops, answers)
         case list() as habits, (str() | dict() | None) as answers if len(habits) == MOST_LYING:
             pairs = tuple((float(without), float(gaining)) for without, gaining in habits)
-            return Entry(name, weights, pairs, answers)
+            return Entry(name, weights, pairs, answers, str(one.get("by", MEASURES[0])))
     raise ValueError(f"The opponent '{name}' decides in a way that this program cannot read.")

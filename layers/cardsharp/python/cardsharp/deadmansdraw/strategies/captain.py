@@ -15,7 +15,7 @@ from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, NUMBER, bits_of
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.turn import CardSets, SimulatedTurn
-from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
+from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.deadmansdraw.strategies.steady import Steady
 
 WEIGHTS = "captain"
@@ -58,11 +58,6 @@ class Captain:
 def captain(_rng: Random) -> Captain:
     """The captain with the weights that are shipped."""
     return Captain(model(WEIGHTS))
-
-
-def trained(text: str) -> Captain:
-    """The captain with the weights of a file; raises `ValueError` for what is none."""
-    return Captain(Model(read_weights(text)))
 
 
 def is_ordinary(position: Position) -> bool:

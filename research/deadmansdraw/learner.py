@@ -1,0 +1,138 @@
+"""`cardsharp research learner`: what `adaptive` gains on strangers, and loses to pretenders."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import sqrt
+from random import Random
+from statistics import fmean, pstdev
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from cardsharp.deadmansdraw.simulation import deal, fair_chance, match_from
+from cardsharp.deadmansdraw.strategies import Strategy, build
+from cardsharp.deadmansdraw.strategies.adaptive import learned_models
+from cardsharp.deadmansdraw.strategies.adaptive_belief import parse_entries
+from cardsharp.deadmansdraw.strategies.adaptive_seen import decisions_of
+from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
+from cardsharp.deadmansdraw.strategies.dossier import PastMatch
+from cardsharp.errors import ConfigError
+from cardsharp.ratings import NORMAL_95
+from research.compiling import why_not
+from research.deadmansdraw.engine import ADAPTIVE, Engine, Twin, load
+from research.deadmansdraw.specialist import Specialists
+from research.deadmansdraw.strangers import STRANGERS, Stranger, Style, pretender, stranger
+from workbench.deadmansdraw.learning import Learned, Learning, Met
+from workbench.lab.options import Seed
+from workbench.show.options import Json
+from workbench.show.output import print_json, results
+
+_POSITIVE = validators.Number(gte=1)
+_PRETENDED = ("champion", "draw-3", "example-node")
+_TURNS = 8
+_SERIES = 3
+"""Pairs of matches through which an opponent is remembered."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class LearnerOptions:
+    """How much is played."""
+
+    only: tuple[str, ...] = ()
+    """Only these strangers, or those pretended to be."""
+    met: Annotated[int, Parameter(validator=_POSITIVE, help="Matches learned from.")] = 20
+    training: Annotated[int, Parameter(validator=_POSITIVE, help="Matches of it.")] = 12_000
+    pairs: Annotated[int, Parameter(validator=_POSITIVE, help="Decks measured on.")] = 3000
+    seed: Seed = 1
+    as_json: Json = False
+
+
+def learner(*, options: LearnerOptions = LearnerOptions()) -> None:
+    """Tell how many points more than the captain `adaptive` makes, line by line.
+
+    Raises:
+        ConfigError: there is no compiler.
+    """
+    engine = load()
+    if engine is None:
+        raise ConfigError(f"Learning needs the compiled engine. {why_not()}")
+    measured = Measured(engine, options)
+    rows = [row for name, row in measured.rows() if not options.only or name in options.only]
+    found = []
+    for row in rows:
+        name, stage, gains = row()
+        margin = 100 * NORMAL_95 * pstdev(gains) / sqrt(len(gains))
+        found.append(
+            {"against": name, "stage": stage, "gain": 100 * fmean(gains), "margin": margin}
+        )
+        if not options.as_json:
+            results().print(f"{name}: {100 * fmean(gains):+.2f} ± {margin:.2f} points; {stage}")
+    if options.as_json:
+        print_json(found)
+
+
+Row = tuple[str, str, list[float]]
+"""Against whom, what became of the candidate, and the shares above the captain's by pair."""
+
+
+class Measured:
+    """The players, and what they make."""
+
+    def __init__(self, engine: Engine, options: LearnerOptions) -> None:
+        self.engine, self.options = engine, options
+        self.captain, self.adaptive = engine.twin(WEIGHTS), engine.twin(ADAPTIVE)
+
+    def rows(self) -> Iterator[tuple[str, Callable[[], Row]]]:
+        """What can be measured, by name."""
+        for name, style in STRANGERS.items():
+            yield name, partial(self.stranger, name, style)
+        for name in _PRETENDED:
+            yield name, partial(self.pretender, name)
+            yield name, partial(self.changed, name)
+
+    def stranger(self, name: str, style: Style) -> Row:
+        """What is gained by what was learned of a stranger in so many matches."""
+        learned, told, seed = Learned(), list[str](), self.options.seed
+        special = Specialists(self.engine, seed, self.options.training)
+        learning = Learning(
+            learned, special.make, special.gains, lambda _name, *why: told.append("; ".join(why))
+        )
+        matches = [met(Stranger(style), seed + one) for one in range(self.options.met)]
+        learning.opponent(name, name, matches)
+        text = learned.model_dump_json()
+        knowing = self.engine.adaptive(parse_entries(text), learned_models(text))
+        return name, told[-1], self.above(knowing, stranger(self.engine, style))
+
+    def pretender(self, name: str) -> Row:
+        """Who plays as `name` for some turns of each match, and as the captain then."""
+        other = pretender(self.engine, name, WEIGHTS, _TURNS)
+        return f"{name}, then captain", f"after {_TURNS} turns", self.above(self.adaptive, other)
+
+    def changed(self, name: str) -> Row:
+        """Who has played as `name` for a series, and is the captain from then on."""
+        past = self.engine.twin(name)
+        return f"{name}, then captain", "in matches", self.above(self.adaptive, self.captain, past)
+
+    def above(self, player: Twin, other: Twin, past: Twin | None = None) -> list[float]:
+        """The player's share less the captain's on the same decks, once it has met `past`."""
+        found, seed = list[float](), self.options.seed
+        for first in range(0, self.options.pairs, _SERIES):
+            numbers, beliefs = range(first, first + _SERIES), [player.belief(), None]
+            self.engine.play((player, past or other), seed + 1, numbers, beliefs=beliefs)
+            ours = self.engine.play((player, other), seed, numbers, beliefs=beliefs)
+            theirs = self.engine.play((self.captain, other), seed, numbers)
+            for mine, yours in zip(ours, theirs, strict=True):
+                found.append(fmean(one.points for one in mine) - fmean(one.points for one in yours))
+        return found
+
+
+def met(player: Strategy, seed: int) -> Met:
+    """A match of a player against the captain, as it shows the player."""
+    dice = Random(seed)
+    match, chance = match_from(deal(dice)), fair_chance(dice)
+    players = (build(WEIGHTS, dice), player)
+    while match.state.active is not None:
+        match = match.after(players[match.state.active].decide(match.position).action, chance)
+    return Met(str(seed), tuple(decisions_of(PastMatch(1, match.history))))

@@ -1,0 +1,89 @@
+"""`cardsharp learn`: know opponents from the matches that were kept."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter, validators
+from pydantic import ValidationError
+
+from cardsharp.errors import ConfigError
+from workbench.deadmansdraw.learning import Learned, Learning, opponents
+from workbench.lab.options import Seed
+from workbench.show.lookup import data_folder
+from workbench.show.options import AnySource, Json, Store
+from workbench.show.output import print_json, results
+from workbench.twins import twin_function
+from workbench.watch.sources import source_of
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions:
+    """Where it is kept, and how much work it may be."""
+
+    out: Path | None = None
+    """The file to go on with; else learned.json beside our own log."""
+    matches: Annotated[int, Parameter(validator=validators.Number(gte=100))] = 12_000
+    """Matches of a training, whole hundreds."""
+    seed: Seed = 1
+    dry_run: bool = False
+    """Say what would change, and write nothing."""
+    store: Store = None
+    as_json: Json = False
+
+
+def learn(source: AnySource = None, /, *, options: LearnOptions = LearnOptions()) -> None:
+    """Make, test, promote and roll back what is known of each opponent.
+
+    Raises:
+        ConfigError: there is no compiler, or the file is none of this command's.
+    """
+    specialists = _specialists(options)
+    file = options.out or data_folder() / "learned.json"
+    learned, told = _read(file), list[dict[str, str]]()
+
+    def say(name: str, stage: str, why: str) -> None:
+        told.append({"opponent": name, "stage": stage, "why": why})
+        if not options.as_json:
+            results().print(f"{name}: {stage}; {why}", soft_wrap=True, markup=False)
+
+    learning = Learning(learned, specialists.make, specialists.gains, say)
+    with source_of(source or options.store).reading() as log:
+        met = opponents(log)
+    if not met:
+        raise ConfigError("The log has no finished match against anybody; play some first.")
+    for key, (name, matches) in met.items():
+        learning.opponent(key, name, matches)
+        if not options.dry_run:
+            _write(file, learned)
+    if options.as_json:
+        print_json({"file": str(file), "opponents": told})
+    elif learned.opponents and not options.dry_run:
+        results().print(f"{file} plays: cardsharp bot --strategy {file}", soft_wrap=True)
+
+
+def _specialists(options: LearnOptions) -> Any:  # noqa: ANN401 - research is not imported
+    twins = twin_function("specialists")
+    found = None if twins is None else twins(options.seed, options.matches)
+    if found is None:
+        raise ConfigError("Learning trains by the compiled engine: install a C compiler (cc).")
+    return found
+
+
+def _read(file: Path) -> Learned:
+    try:
+        return Learned.model_validate_json(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return Learned()
+    except (OSError, ValidationError) as error:
+        raise ConfigError(
+            f"{file} is no file that `cardsharp learn` wrote; name another."
+        ) from error
+
+
+def _write(file: Path, learned: Learned) -> None:
+    """The file stays whole where this is stopped."""
+    part = file.with_suffix(".part")
+    part.write_text(learned.model_dump_json(), "utf-8")
+    part.replace(file)

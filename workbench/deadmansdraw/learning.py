@@ -1,0 +1,305 @@
+"""Opponents learned from a match log: made from matches, tested on later ones, taken back again.
+
+A candidate is an opponent's habits and tastes with weights trained against them. Whether it is
+promoted, matches say that it was not made from: by them the opponent must give away more than an
+equal does, and decide as was thought rather than as anybody might. Both are bets that nobody who
+gives no more, or decides as a stranger, wins `ODDS` to one more often than once in `ODDS` (Ville's
+inequality), however often one looks. Then a sequential test plays the weights against the
+opponent as its later matches show it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from math import exp, log
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
+from cardsharp.deadmansdraw.actions import END_TURN, EffectType
+from cardsharp.deadmansdraw.briefing import past_match
+from cardsharp.deadmansdraw.strategies.adaptive_belief import (
+    MEASURES,
+    MOST_LYING,
+    Belief,
+    Entry,
+    Habits,
+    Tastes,
+    class_of,
+    has_gain,
+    kind_of,
+    known_opponents,
+)
+from cardsharp.deadmansdraw.strategies.adaptive_gifts import loss_of
+from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, decisions_of
+from cardsharp.deadmansdraw.strategies.choices import choices, lying
+from cardsharp.replay import header_of
+from workbench.lab.sprt import ERROR
+
+LEAST = 12
+"""Matches that a candidate is made from."""
+
+ODDS = 1 / ERROR
+"""A bet that has won so much is taken as proof."""
+
+EQUAL = 0.1
+"""What an equal seems to give away in a match by a short search, at most; captain gives 0.07."""
+
+_SWAY = 4.0
+"""So much one match speaks against a candidate at most, for everybody errs."""
+
+_STAKE = 0.5 / EQUAL
+_ENOUGH = 10_000
+
+
+Stage = Literal["candidate", "promoted", "rejected", "rolled back"]
+
+
+class Trial(BaseModel):
+    """A candidate: what it was made from, how far it came, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    made_from: tuple[str, ...]
+    by: str
+    stops: Habits
+    answers: Tastes
+    stage: Stage = "candidate"
+    until: str | None = None
+    why: str = ""
+
+    @property
+    def entry(self) -> Entry:
+        """How the opponent decides, for `adaptive`; its weights have the entry's name."""
+        name = weights_of(self.name)
+        return Entry(name, name, self.stops, self.answers, self.by)
+
+
+class Learned(BaseModel):
+    """The file that `adaptive` plays by: promoted opponents, weights by name, trials by player."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    opponents: list[dict[str, object]] = []
+    weights: dict[str, dict[str, object]] = {}
+    trials: dict[str, Trial] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A finished match as it shows an opponent: its id and the opponent's decisions."""
+
+    match_id: str
+    seen: Sequence[Seen]
+
+    def given(self) -> float:
+        """What the opponent has given away, as a chance to win."""
+        return min(1.0, sum(loss_of(one.position, one.action) for one in self.seen))
+
+
+Make = Callable[[Entry], dict[str, object]]
+"""Trains weights against an opponent: a weight file's document."""
+
+Gains = Callable[[dict[str, object], Entry], tuple[bool, str]]
+"""Whether weights gain on the captain against an opponent, and what was measured."""
+
+
+def opponents(log: MatchReader) -> dict[str, tuple[str, list[Met]]]:
+    """By player's id, or the strategy of ours that it was: its name and matches, oldest first."""
+    found = defaultdict[str, list[Met]](list)
+    names = dict[str, str]()
+    for record in reversed(list(log.matches(status=Status.FINISHED, limit=_ENOUGH))):
+        for key, name, met in _met(log, record):
+            names[key] = name
+            found[key].append(met)
+    once = Counter(names.values())
+    called = {key: name if once[name] == 1 else key for key, name in names.items()}
+    return {key: (called[key], matches) for key, matches in found.items()}
+
+
+def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, Met]]:
+    header = header_of(record)
+    others = [seat for seat in range(len(header.players)) if seat not in header.seats]
+    if len(others) != 1 or header.game not in {None, "deadmansdraw"}:
+        return
+    player = header.players[others[0]]
+    for match in past_match(log, record, player):
+        key = header.opponent or player
+        yield key, header.called(others[0]), Met(record.match_id, tuple(decisions_of(match)))
+
+
+@dataclass(slots=True)
+class Learning:
+    """One pass over the log; `say` hears a plain line for all that changes, and why."""
+
+    learned: Learned
+    make: Make
+    gains: Gains
+    say: Callable[[str, str, str], None]
+
+    def opponent(self, key: str, name: str, matches: Sequence[Met]) -> None:
+        """Go on with an opponent as far as its matches reach."""
+        while True:
+            trial = self.learned.trials.get(key)
+            if trial is None or trial.until is not None:
+                fresh = _after(matches, None if trial is None else trial.until)
+                if len(fresh) < LEAST:
+                    self.say(name, "waits", f"{len(fresh)} of {LEAST} fresh matches")
+                    return
+                trial = self._begin(key, name, fresh[:LEAST])
+            if not self._go_on(trial, _after(matches, trial.made_from[-1])):
+                return
+
+    def _begin(self, key: str, name: str, matches: Sequence[Met]) -> Trial:
+        entry = fitted(name, [one for match in matches for one in match.seen])
+        made_from = tuple(match.match_id for match in matches)
+        trial = Trial(
+            name=name, made_from=made_from, by=entry.by, stops=entry.stops, answers=entry.answers
+        )
+        self.learned.trials[key] = trial
+        self.learned.weights[entry.weights] = self.make(entry)
+        self.say(name, "candidate", f"made from {LEAST} matches")
+        return trial
+
+    def _go_on(self, trial: Trial, later: Sequence[Met]) -> bool:
+        """Test a candidate, or what was promoted; whether matches are left for another."""
+        bets = Bets(trial.entry)
+        for place, met in enumerate(later, 1):
+            bets.take(met)
+            if trial.stage == "candidate" and bets.won:
+                self._promote(trial, later[:place], bets)
+            elif trial.stage == "promoted" and bets.lost:
+                self._move(trial, "rolled back", f"its last matches speak {bets.against()}")
+            if trial.stage in {"rejected", "rolled back"}:
+                trial.until = met.match_id
+                return True
+        if trial.stage == "candidate":
+            self.say(trial.name, "candidate", f"{len(later)} later matches, {bets.said()}")
+        return False
+
+    def _promote(self, trial: Trial, later: Sequence[Met], bets: "Bets") -> None:
+        shown = fitted(trial.name, [one for met in later for one in met.seen])
+        gained, measured = self.gains(self.learned.weights[trial.entry.weights], shown)
+        why = f"{bets.said()}; {measured}"
+        self._move(trial, "promoted" if gained else "rejected", why)
+
+    def _move(self, trial: Trial, stage: Stage, why: str) -> None:
+        trial.stage, trial.why = stage, why
+        self.say(trial.name, stage, why)
+        if stage != "promoted":
+            self.learned.weights.pop(trial.entry.weights, None)
+        promoted = (one.entry for one in self.learned.trials.values() if one.stage == "promoted")
+        self.learned.opponents = [asdict(entry) for entry in promoted]
+
+
+class Bets:
+    """What later matches say of a candidate: logarithms of what each bet has become.
+
+    `given` is on its giving more away than an equal, `likely` on its deciding as was thought
+    rather than as a stranger, and `_doubt` on the contrary since that was likeliest.
+    """
+
+    def __init__(self, entry: Entry) -> None:
+        stranger = next(one for one in known_opponents() if one.stops is None is one.answers)
+        self.given = self.likely = self._doubt = 0.0
+        self._belief = Belief((stranger, entry))
+
+    def take(self, met: Met) -> None:
+        """Take in the next match."""
+        self._belief.see_all(met.seen)
+        stranger, entry = (one.likelihood for one in self._belief.evidence)
+        fallen = min(self.likely - (entry - stranger), log(_SWAY))
+        self._doubt = max(0.0, self._doubt + fallen)
+        self.likely = entry - stranger
+        self.given += log(1 + _STAKE * (met.given() - EQUAL))
+
+    @property
+    def won(self) -> bool:
+        """Whether both bets are won."""
+        return min(self.given, self.likely) >= log(ODDS)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the last matches speak against what was thought."""
+        return self._doubt >= log(ODDS)
+
+    def said(self) -> str:
+        """How the bets stand."""
+        return (
+            f"gives more than an equal {_odds(self.given)}, decides as thought {_odds(self.likely)}"
+        )
+
+    def against(self) -> str:
+        """What the last matches say against the candidate."""
+        return f"{_odds(self._doubt)} against it"
+
+
+def weights_of(name: str) -> str:
+    """What the weights against an opponent are called, unlike those that are shipped."""
+    return f"{name} (learned)"
+
+
+def _odds(ratio: float) -> str:
+    return f"{exp(min(ratio, log(9999))):.3g} to 1"
+
+
+def _after(matches: Sequence[Met], match_id: str | None) -> Sequence[Met]:
+    """The matches after that one, all where it has gone from the log."""
+    ids = [met.match_id for met in matches]
+    return matches[ids.index(match_id) + 1 :] if match_id in ids else matches
+
+
+# --- habits and tastes ---------------------------------------------------------------------------
+
+
+def fitted(name: str, seen: Sequence[Seen]) -> Entry:
+    """How somebody decides who has decided so, by the measure that tells most of its stops."""
+    weights, tastes = weights_of(name), _tastes(seen)
+    entries = tuple(Entry(weights, weights, _habits(seen, by), tastes, by) for by in MEASURES)
+    belief = Belief(entries)
+    belief.see_all(seen)
+    return max(zip(belief.evidence, entries, strict=True), key=lambda one: one[0].likelihood)[1]
+
+
+def _habits(seen: Sequence[Seen], by: str) -> Habits:
+    """The chances to stop; what was never seen counts as even."""
+    counts = [[[0, 0], [0, 0]] for _ in range(MOST_LYING)]
+    for one in seen:
+        if one.position.pending is None:
+            place = counts[class_of(one.position, by)][has_gain(one.position)]
+            place[one.action == END_TURN] += 1
+    shares = [tuple(_share(stops, goes + stops) for goes, stops in row) for row in counts]
+    return tuple((without, with_gain) for without, with_gain in shares)
+
+
+def _tastes(seen: Sequence[Seen]) -> Tastes:
+    """How often each suit was chosen where it could be; of an Oracle, what was done with it."""
+    could, did = defaultdict[tuple[str, str], int](int), defaultdict[tuple[str, str], int](int)
+    for one in seen:
+        pending, response = one.position.pending, one.action.response
+        if pending is None:
+            continue
+        card = None if response is None else response.card
+        effect = pending.effect_type.value
+        if pending.effect_type is EffectType.ORACLE:
+            kind = "bust" if pending.cards[0].suit in lying(one.position) else "safe"
+            could[effect, kind] += 1
+            did[effect, kind] += card is not None
+            could[effect, "end"] += card is None
+            did[effect, "end"] += one.action == END_TURN
+            continue
+        for offered in choices(one.position):
+            kind = kind_of(offered, one.position)
+            could[effect, kind] += 1
+            did[effect, kind] += offered == card
+    tastes: Tastes = {}
+    for (effect, suit), number in could.items():
+        tastes.setdefault(effect, {})[str(suit)] = _share(did[effect, suit], number)
+    return tastes
+
+
+def _share(part: int, whole: int) -> float:
+    return round((part + 0.5) / (whole + 1), 4)
