@@ -30,8 +30,8 @@ from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
 _POSITIVE, _NOT_NEGATIVE = validators.Number(gte=1), validators.Number(gte=0)
-_NEVER = 1 << 60
-"""Nodes after which the solver gives up: it does not."""
+_ROUGH = Effort(nodes=1 << 60, picks=1, groups=True)
+"""The solver as player and judge: nearly exact, and the bounds are bounds; it never gives up."""
 
 
 class _Trial(Structure):
@@ -108,13 +108,11 @@ class BoundsOptions:
 
     cards: Annotated[int, Parameter(validator=_POSITIVE, help="Unseen cards, at most.")] = 6
     perfect: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 4
-    """The last so many are played perfectly from below, and judged by the solver from above."""
+    """The last so many are played nearly perfectly from below, and so judged from above."""
     times: Annotated[int, Parameter(validator=_POSITIVE, help="Captain's nodes, from below.")] = 10
     matches: Annotated[int, Parameter(alias="-n", validator=_POSITIVE)] = 100
     nodes: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 1_000_000
     """Positions of a deal above which the bound from above is given up; 0: only from below."""
-    picks: Annotated[int, Parameter(validator=_POSITIVE)] = 16
-    """Of a bonus that may turn out in more ways, the solver tries so many."""
     seed: Seed = 1
     out: Path | None = None
     """Keeps each match; the same command goes on with what is there."""
@@ -123,7 +121,7 @@ class BoundsOptions:
     @property
     def head(self) -> str:
         """The first line of the file: what the gains hang on."""
-        names = ("cards", "perfect", "times", "nodes", "picks", "seed")
+        names = ("cards", "perfect", "times", "nodes", "seed")
         return json.dumps({name: getattr(self, name) for name in names})
 
     def stronger(self) -> SearchLimits:
@@ -158,7 +156,7 @@ def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
 def _trial(engine: Engine, options: BoundsOptions) -> Trial:
     captain = engine.captain(model(WEIGHTS).numbers)
     stronger = engine.captain(model(WEIGHTS).numbers, options.stronger())
-    solver = Solver(engine, Effort(nodes=_NEVER, picks=options.picks))
+    solver = Solver(engine, _ROUGH)
     player = solver.player(stronger, options.perfect)
     return Trial(engine, solver, captain, player, options.perfect, options.nodes)
 

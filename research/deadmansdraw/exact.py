@@ -86,12 +86,14 @@ class Effort:
 
     `bits` is the size of the memory, 96 bytes times 2 to its power; a position is given up after
     `nodes` that had to be worked out. A bonus that may turn out in more than `picks` ways is not
-    exact: so many are tried.
+    exact: so many are tried. Nor is it with `groups`: of the cards of a suit that a Map may offer,
+    one stands for all that bring something.
     """
 
     bits: int = 20
     nodes: int = 10_000_000
     picks: float = 1e9
+    groups: bool = False
 
 
 class Solver:
@@ -99,7 +101,7 @@ class Solver:
 
     def __init__(self, engine: Engine, effort: Effort) -> None:
         self.library, self.effort = engine.library, effort
-        self.library.exact_new.argtypes = (c_int, c_int64, c_double)
+        self.library.exact_new.argtypes = (c_int, c_int64, c_double, c_bool)
         self.library.exact_new.restype = c_void_p
         self.library.exact_free.argtypes = (c_void_p,)
         self.library.exact_weigh.argtypes = (c_void_p, c_void_p, c_void_p)
@@ -109,7 +111,9 @@ class Solver:
         )
         self.library.perfect_new.argtypes = (c_void_p, c_void_p, c_int)
         self.library.perfect_new.restype = c_void_p
-        self.address = self.library.exact_new(effort.bits, effort.nodes, effort.picks)
+        self.address = self.library.exact_new(
+            effort.bits, effort.nodes, effort.picks, effort.groups
+        )
 
     def __del__(self) -> None:
         self.library.exact_free(self.address)

@@ -82,7 +82,7 @@ def test_bounds_are_taken_up_from_their_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def told(**given: object) -> dict[str, dict[str, float]]:
-        options = {"cards": 4, "perfect": 2, "picks": 2, "as_json": True, **given}
+        options = {"cards": 4, "perfect": 2, "as_json": True, **given}
         bounds(options=BoundsOptions(**options))  # type: ignore[arg-type]
         document: dict[str, dict[str, float]] = json.loads(capsys.readouterr().out)
         return document

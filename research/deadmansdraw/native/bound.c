@@ -160,7 +160,7 @@ int bounds_of(const Trial *trial, uint64_t seed, uint64_t number, int cards, Bou
     Match match;
     match_deal(&match, rng_for(seed, number, PURPOSE_DECK), rng_for(seed, number, PURPOSE_CHANCE));
     const Table *table = &match.table;
-    while (!table->over && (count(table->pile) > cards || table->lying_count || table->pending != NOTHING)) {
+    while (!table->over && count(table->pile) > cards) {
         match_play(&match, by(trial->player, table));
     }
     if (!table->over) bounds_at(trial, table, match.order + match.next, seed, number, found);

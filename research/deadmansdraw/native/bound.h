@@ -27,12 +27,12 @@ typedef struct {
     int64_t nodes; /* worked out for `best`, below 0 where it was given up */
 } Bounds;
 
-/* From a table on, with `order` as the pile's, for who begins and for who comes second. The picks of
+/* From a table on, with `order` as the pile's, for who is to act and for the other. The picks of
  * Maps and bonuses come from `seed` and `number`. */
 void bounds_at(const Trial *trial, const Table *table, const Card order[], uint64_t seed,
                uint64_t number, Bounds found[2]);
-/* The same where no more than `cards` are unseen for the first time at the beginning of a turn, in
- * a match that the player plays against itself; how many are unseen, 0 where the match was over. */
+/* The same from the moment when no more than `cards` are unseen in a match that the player plays
+ * against itself; how many are. */
 int bounds_of(const Trial *trial, uint64_t seed, uint64_t number, int cards, Bounds found[2]);
 
 #endif

@@ -36,6 +36,11 @@ static inline int value_of(Card card) {
 }
 static inline int count(Cards cards) { return __builtin_popcountll(cards); }
 static inline Card lowest(Cards cards) { return (Card)__builtin_ctzll(cards); }
+/* The card that stands for `cards` of one suit: the middle one, the upper of two. */
+static inline Card middle(Cards cards) {
+    for (int skip = count(cards) / 2; skip > 0; skip--) cards &= cards - 1;
+    return lowest(cards);
+}
 /* The highest card of `suit` among `cards`, NO_CARD where there is none. */
 static inline Card top_of(Cards cards, Suit suit) {
     Cards held = cards & SUIT_MASK(suit);

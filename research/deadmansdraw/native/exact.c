@@ -18,7 +18,7 @@ struct Exact {
     uint64_t sets;
     int64_t nodes, most;
     double picks;
-    bool sampled;
+    bool sampled, groups;
     Slot slots[];
 };
 
@@ -375,13 +375,28 @@ static double best_target(Exact *exact, const Position *at, Suit effect, Cards t
     return best;
 }
 
-static double map_to_come(Exact *exact, const Position *at) {
-    double values[DECK];
-    int number = 0;
-    for (Cards rest = at->discard; rest; rest &= rest - 1) {
-        values[number++] = map(exact, at, lowest(rest));
+/* What a Map that offers each of these cards is worth: of one suit, all that bring nothing more than
+ * another count as it where the solver groups, as do those that bring more. */
+static void weigh_map(Exact *exact, const Position *at, double values[DECK]) {
+    for (Suit suit = 0; suit < SUITS; suit++) {
+        Cards cards = at->discard & SUIT_MASK(suit), top = highest(at->own & SUIT_MASK(suit));
+        Cards idle = holds(at->area, suit) ? cards : top ? cards & (top - 1) : 0;
+        for (int rising = 0; rising < 2; rising++) {
+            Cards group = rising ? cards & ~idle : idle;
+            double value = exact->groups && group ? map(exact, at, middle(group)) : 0.0;
+            for (; group; group &= group - 1) {
+                values[lowest(group)] = exact->groups ? value : map(exact, at, lowest(group));
+            }
+        }
     }
-    return best_of_offer(values, number);
+}
+
+static double map_to_come(Exact *exact, const Position *at) {
+    double values[DECK], all[DECK];
+    int number = 0;
+    weigh_map(exact, at, values);
+    for (Cards rest = at->discard; rest; rest &= rest - 1) all[number++] = values[lowest(rest)];
+    return best_of_offer(all, number);
 }
 
 static double shown(Exact *exact, const Position *at, Card card, int owed) {
@@ -478,9 +493,7 @@ void exact_shown(Exact *exact, const Table *table, double values[DECK]) {
 void exact_offered(Exact *exact, const Table *table, double values[DECK]) {
     Position at = position_of(table);
     begin(exact);
-    for (Cards rest = at.discard; rest; rest &= rest - 1) {
-        values[lowest(rest)] = map(exact, &at, lowest(rest));
-    }
+    weigh_map(exact, &at, values);
 }
 
 double exact_bonus(Exact *exact, const Table *after, Cards got) {
@@ -497,11 +510,12 @@ int64_t exact_nodes(const Exact *exact) { return exact->nodes; }
 
 bool exact_sampled(const Exact *exact) { return exact->sampled; }
 
-Exact *exact_new(int bits, int64_t most, double picks) {
+Exact *exact_new(int bits, int64_t most, double picks, bool groups) {
     Exact *exact = calloc(1, sizeof *exact + (WAYS * sizeof(Slot) << bits));
     exact->sets = (uint64_t)1 << bits;
     exact->most = most;
     exact->picks = picks;
+    exact->groups = groups;
     return exact;
 }
 

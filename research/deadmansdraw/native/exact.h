@@ -7,8 +7,9 @@
 typedef struct Exact Exact;
 
 /* Remembers 4 << `bits` positions of 24 bytes, and gives up after `most` that it had to work out. Of
- * bonuses that may turn out in more than `picks` ways, it tries so many. */
-Exact *exact_new(int bits, int64_t most, double picks);
+ * bonuses that may turn out in more than `picks` ways, it tries so many. Where it `groups`, it is not
+ * exact: of the cards of a suit that a Map may offer, one stands for all that bring something. */
+Exact *exact_new(int bits, int64_t most, double picks, bool groups);
 void exact_free(Exact *exact);
 /* Each option of the player to act with its chance to win (a tie counts half), in the order of
  * `weigh`; refusing an Oracle's card is left out as there. Their number, 0 where it gave up. */
@@ -26,8 +27,8 @@ void exact_offered(Exact *exact, const Table *table, double values[DECK]);
 void exact_shown(Exact *exact, const Table *table, double values[DECK]);
 double exact_bonus(Exact *exact, const Table *after, Cards got);
 
-/* Plays as the solver says where no more than `from` cards are unseen and it does not give up, and
- * as `else_by` says before; it lives as long as the process. */
+/* Plays as the solver says with no more than `from` cards unseen where it does not give up, and as
+ * `else_by` says before; it lives as long as the process. */
 const Policy *perfect_new(Exact *exact, const Policy *else_by, int from);
 
 #endif

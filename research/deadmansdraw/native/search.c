@@ -78,12 +78,6 @@ static bool brings_effect(Suit suit) {
     return suit != ANCHOR && suit != KEY && suit != CHEST && suit != MERMAID;
 }
 
-/* The card that stands for `cards` of one suit: the middle one, the upper of two. */
-static Card middle(Cards cards) {
-    for (int skip = count(cards) / 2; skip > 0; skip--) cards &= cards - 1;
-    return lowest(cards);
-}
-
 /* Splits cards of one suit into groups of equal worth, each with the card that stands for it:
  * those that bring the own bank nothing, and the others, one by one where `finely` and their
  * suit has no effect. */
