@@ -520,6 +520,7 @@ def test_the_slow_down_is_known_told_once_and_not_taken_for_a_fault(
         client.whoami()
         client.whoami()
         arena.wait_until_hung_up()
+        assert client.act_limit == SOON + limits.slow_down
         assert len(client.act(bodies.MATCH, DRAW)) == 2
     assert caplog.text.count("The arena slows us down until ") == 1
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from support.cloud_benches import known
 from world.clock import StillClock
+from world.faults import Crash
 
 from cardsharp.cloud.attend import Bot
-from cardsharp.cloud.attended import After, Attended, Facts, Sight
+from cardsharp.cloud.attended import UNDER_WAY, After, Attended, Facts, Sight
 from cardsharp.cloud.line import Line
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.messages import MatchMessage, parse_message
@@ -134,6 +135,40 @@ def test_an_intent_names_what_is_done_when_and_by_whom(desk: Desk) -> None:
     desk.attend(Count())
     intent = {"action": 1, "at": began, "worker": "worker"}
     assert [move.intent for move in desk.log.moves("m")] == [intent] * ACTIONS
+
+
+@dataclass
+class Slowed(Count):
+    """Its arena holds the first action back for 12 s, in which the worker dies."""
+
+    clock: StillClock = field(default_factory=StillClock)
+    arrives: datetime | None = None
+
+    def look(self, known: Facts) -> Sight[int]:
+        if self.arrives is not None and self.arrives <= self.clock.now():
+            self.counted, self.arrives = self.counted + 1, None
+        return super().look(known)
+
+    def intent(self, decided: Decided[Decision[int]], at: datetime, worker: str) -> Body:
+        return {**super().intent(decided, at, worker), UNDER_WAY: 12.5}
+
+    def act(self, action: int) -> After:
+        if self.counted == 0:
+            assert self.arrives is None, "played again while the first action is under way"
+            self.arrives = self.clock.now() + timedelta(seconds=12)
+            raise Crash("while the arena holds it back")
+        return super().act(action)
+
+
+def test_who_takes_over_waits_for_as_long_as_the_intent_says_that_an_action_lasts(
+    desk: Desk,
+) -> None:
+    match = Slowed(clock=desk.clock)
+    with pytest.raises(Crash):
+        desk.attend(match)
+    desk.outwait()
+    assert desk.attend(match) is Attended.FINISHED
+    assert match.counted == ACTIONS
 
 
 def test_a_match_that_the_arena_itself_says_is_gone_is_closed(desk: Desk) -> None:

@@ -15,6 +15,9 @@ from cardsharp.strategy import Decision
 A = TypeVar("A")
 """An action."""
 
+UNDER_WAY = "underWay"
+"""By this name an intent can tell for how many seconds its action may be under way."""
+
 Facts = Mapping[int, Body]
 """Moves by their sequence, as the arena's history has them."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
+from cardsharp.cloud.attended import UNDER_WAY
 from cardsharp.cloud.lease import LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Body, Clock, Lease, MatchLog, MoveRecord, Remaining
@@ -103,8 +104,10 @@ class Hold:
         Later ones there are where the arena went back. Whether one could arrive after the
         monotonic second `since`, so that what was seen then is out of date.
         """
-        arrival = self.taken + (self._under_way - self.lease.idle).total_seconds()
-        if arrival <= since or not any(m.sequence >= sequence and m.intent for m in moves):
+        meant = [m.intent for m in moves if m.sequence >= sequence and m.intent]
+        limit = max((self.timing.act, *map(_under_way, meant)))
+        arrival = self.taken + (self.timing.renew + limit - self.lease.idle).total_seconds()
+        if arrival <= since or not meant:
             return False
         self.clock.sleep(timedelta(seconds=arrival - self.clock.monotonic()))
         return True
@@ -146,7 +149,8 @@ class Hold:
         least = max(arrival, timedelta(0)) if error.doubtful else self.timing.breath
         self.pause(pause_after(error, least, most))
 
-    @property
-    def _under_way(self) -> timedelta:
-        """How long after its intent an action may arrive."""
-        return self.timing.renew + self.timing.act
+
+def _under_way(intent: Body) -> timedelta:
+    """What an intent says of that, zero where it says nothing: then the usual limit holds."""
+    said = intent.get(UNDER_WAY)
+    return timedelta(seconds=said) if isinstance(said, int | float) else timedelta(0)

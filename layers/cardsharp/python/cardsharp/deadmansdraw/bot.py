@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from cardsharp.budget import FED, Purpose
-from cardsharp.cloud.attended import After, Facts, Meet, Sight, Turn
+from cardsharp.cloud.attended import UNDER_WAY, After, Facts, Meet, Sight, Turn
 from cardsharp.cloud.ports import Body, Clock, MatchReader
 from cardsharp.cloud.trouble import is_refusal
 from cardsharp.deadmansdraw.actions import END_TURN, Action
@@ -71,13 +71,15 @@ class ArenaMatch:
 
     `acted` are the seconds at which actions of ours were sent and answered, by their sequence, and
     `answers` the events that they were answered with. `goes_on` is the sequence at which the arena
-    refused to end a turn whose time seemed over, and the second at which it was asked to.
+    refused to end a turn whose time seemed over, and the second at which it was asked to. For
+    `under_way` the next action may last, as its intent has told.
     """
 
     def __init__(
         self, match_id: str, players: Players, clock: Clock, tags: Collection[str] = ()
     ) -> None:
         self.match_id, self.players, self.clock, self.tags = match_id, players, clock, tags
+        self.under_way = timedelta.max
         self.acted: dict[int, tuple[float, float]] = {}
         self.answers: dict[int, tuple[Event, ...]] = {}
         self.goes_on = (-1, 0.0)
@@ -100,6 +102,11 @@ class ArenaMatch:
         """The outcome where the arena says that there is no such match."""
         missing = isinstance(denied, NotFound) and denied.message == NO_SUCH_MATCH
         return missing_body() if missing else None
+
+    def limit_next(self, seat: Seat) -> Body:
+        """Fix how long the next action may be under way, and what its intent says of that."""
+        self.under_way = seat.client.act_limit
+        return {UNDER_WAY: self.under_way.total_seconds()}
 
     def _sight(self, view: MatchView, known: Facts) -> Sight[Action]:
         self._note_times(view)
@@ -143,7 +150,7 @@ class ArenaMatch:
         except Exception as error:  # noqa: BLE001 - a newer arena's words must end no match
             _log.exception("cannot read the match", extra={"match_id": self.match_id})
             area = () if view.move_count_in_turn is None else view.state.play_area
-            return BlindTurn(self.match_id, seat, area, str(error))
+            return BlindTurn(self, seat, area, str(error))
         ends = self._end_of_turn(view)
         return ReadTurn(self, seat, position, len(seats) == 1, view.creation_params.timeout, ends)
 
@@ -210,17 +217,18 @@ class ReadTurn(NamedTuple):
         return decide(self.seat.strategy, self.position, min(limit, left), monotonic, refused)
 
     def intent(self, decided: Decided[Decision[Action]], at: datetime, worker: str) -> Body:
-        """The decision, and the position that it was made on."""
-        return intent_body(self.position, decided, at, worker, self.seat.strategy_name)
+        """The decision, the position that it was made on, and how long the action may take."""
+        body = intent_body(self.position, decided, at, worker, self.seat.strategy_name)
+        return {**body, **self.match.limit_next(self.seat)}
 
     def act(self, action: Action) -> "ReadTurn | After":
         """Send the action, if it arrives in this turn, and follow the events that it caused."""
         sent, left = self.match.clock.monotonic(), self._until(self.ends.earliest)
         over = sent >= self.ends.latest
+        under_way = self.match.under_way
+        within = under_way if action == END_TURN else min(left, under_way)
         try:
-            answer = self.seat.client.act(
-                self.match.match_id, action, None if action == END_TURN else left
-            )
+            answer = self.seat.client.act(self.match.match_id, action, within)
         except Rejected as error:
             if over:
                 self._note_that_it_goes_on(error, sent)
@@ -273,7 +281,7 @@ class ReadTurn(NamedTuple):
 class BlindTurn(NamedTuple):
     """A turn in a match that cannot be read: an action that the arena completes itself."""
 
-    match_id: str
+    match: ArenaMatch
     seat: Seat
     play_area: tuple[Card, ...]
     reason: str
@@ -288,9 +296,10 @@ class BlindTurn(NamedTuple):
 
     def intent(self, decided: Decided[Decision[Action]], at: datetime, worker: str) -> Body:
         """The action, and why no strategy could decide."""
-        return blind_intent_body(decided.decision.action, self.reason, at, worker)
+        body = blind_intent_body(decided.decision.action, self.reason, at, worker)
+        return {**body, **self.match.limit_next(self.seat)}
 
     def act(self, action: Action) -> After:
         """Send the action."""
-        self.seat.client.act(self.match_id, action)
+        self.seat.client.act(self.match.match_id, action, self.match.under_way)
         return After.LOOK

@@ -180,6 +180,11 @@ class ArenaClient(Client):
         parse = wire.parse_view if answer.status == _GONE else wire.parse_whole_view
         return parse(answer.body)
 
+    @property
+    def act_limit(self) -> timedelta:
+        """How long an action that is sent now may be under way: longer while the arena slows us."""
+        return self._exchange.limit_now(self._limits.act)
+
     def act(
         self, match_id: str, action: Action, within: timedelta | None = None
     ) -> list[wire_views.EventView]:
