@@ -1,20 +1,32 @@
 """R06, R07: a decision in its time, or a safe one that says why; and what a message may name."""
 
+import json
 import threading
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
+from support.arena import ALICE
+from support.arena_bodies import RUNNING
 from support.positions import effect, position
+from world.clock import StillClock
 
 from cardsharp.cloud.messages import parse_message
+from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.deadmansdraw.bot import ArenaMatch, ReadTurn
 from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Decision
+from cardsharp.deadmansdraw.wire import parse_view
+from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.deciding import Decided
-from cardsharp.errors import CardsharpError, Malformed
+from cardsharp.errors import CardsharpError, Malformed, NotYourTurn, Rejected
+from cardsharp.far_clock import NEVER, When
 
 LIMIT = timedelta(seconds=5)
 HOOKED = position(own="Key5", area="Hook6", pending=effect(EffectType.HOOK))
@@ -142,3 +154,33 @@ def test_anything_else_is_refused_in_one_sentence_that_does_not_repeat_it(body: 
     assert "\n" not in sentence
     assert "input_value" not in sentence
     assert "this is no" not in sentence
+
+
+class Refusing:
+    """A client at an arena that shows a match of ours and refuses every action."""
+
+    def __init__(self, refusal: Rejected) -> None:
+        self.refusal, self.contact = refusal, Contact(StillClock())
+
+    def view(self, _match_id: str) -> MatchView:
+        return parse_view(json.loads(RUNNING))
+
+    def act(self, *_: object) -> None:
+        raise self.refusal
+
+
+@pytest.mark.parametrize(
+    ("refusal", "goes_on"), [(NotYourTurn(409, "x"), False), (Rejected(400, "x"), True)]
+)
+def test_r31_the_arenas_dates_are_given_up_where_a_turn_goes_on_that_they_say_is_over(
+    refusal: Rejected, goes_on: bool
+) -> None:
+    """Not where it is over indeed; else a process without a move of its own knows no end."""
+    client, now = Refusing(refusal), datetime.now(UTC)
+    seat = Seat(ALICE, cast("ArenaClient", client), Plays(lambda _: END_TURN), "any")
+    turn = ArenaMatch("match", Players(seat), StillClock()).look({}).turn
+    assert isinstance(turn, ReadTurn)
+    client.contact.far.dated(now, 0, 0)
+    with pytest.raises(Rejected):
+        turn._replace(ends=When(0, 0)).act(END_TURN)
+    assert (client.contact.far.when(now, 0) == NEVER) is goes_on

@@ -30,6 +30,12 @@ class Contact:
     far: FarClock = field(default_factory=FarClock)
     budget: Budget = field(default_factory=Budget)
 
+    @property
+    def is_slowed(self) -> bool:
+        """Whether the service delays us now, as nothing is left of the budget."""
+        left = self.budget.left(self.clock.monotonic())
+        return left is not None and left <= 0
+
     def admit(self, purpose: Purpose, latest: float) -> None:
         """Wait until the budget lets a request go, until our second `latest` at most."""
         ticket = self.budget.enter(purpose, latest)

@@ -158,16 +158,11 @@ class Exchange:
                 return self._once(call, min(limit, patience.left))
         raise AssertionError("stamina returns or raises")
 
-    def limit_now(self, limit: timedelta) -> timedelta:
-        """What a request is given whose usual limit that is: more while the server slows us."""
-        left = self.contact.budget.left(self.contact.clock.monotonic())
-        return limit if left is None or left > 0 else limit + self._limits.slow_down
-
     def _limit_for(self, call: Call) -> timedelta:
-        limit = self.limit_now(call.limit)
-        if limit > call.limit:
-            self.counts["slowed"] += 1
-        return limit
+        if not self.contact.is_slowed:
+            return call.limit
+        self.counts["slowed"] += 1
+        return call.limit + self._limits.slow_down
 
     def _once(self, call: Call, limit: timedelta) -> Answer:
         """Send once, when it is its turn; no retry of any library is left below this line."""

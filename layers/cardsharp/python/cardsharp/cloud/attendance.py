@@ -109,7 +109,7 @@ class Attendance(Generic[A]):
             return None
         if sight.header is not None and self.version is not None:
             hold.log.describe(hold.lease, versioned(sight.header, self.version))
-        return self._look() if hold.outwait(moves, sight.sequence, asked) else sight
+        return self._look() if hold.outwait(moves, sight, asked) else sight
 
     def _wait(self, last: Sight[A]) -> Sight[A] | None:
         """The match when there is something new; None when the time is up, or it is to rest."""

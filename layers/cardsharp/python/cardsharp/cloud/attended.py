@@ -68,7 +68,8 @@ class Sight(Generic[A]):
     where only a look could tell. `may_rest` says that the arena names the match to the poller when
     we are to act; `rest` for how long it is to be left at once, as before its start. `ours` are the
     moves of our seats that the arena did not make itself, `strange` those of them that are not what
-    it answered us; a game that knows neither leaves them empty.
+    it answered us; a game that knows neither leaves them empty. `held_back` says that the service
+    delayed this look, so what we asked before has come through: it delays the later one for longer.
     """
 
     sequence: int
@@ -83,6 +84,7 @@ class Sight(Generic[A]):
     rest: timedelta | None = None
     ours: frozenset[int] = frozenset()
     strange: frozenset[int] = frozenset()
+    held_back: bool = False
 
 
 class AttendedMatch(Protocol[A]):

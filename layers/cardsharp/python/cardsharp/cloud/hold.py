@@ -11,9 +11,9 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from cardsharp.cloud.attended import UNDER_WAY
+from cardsharp.cloud.attended import UNDER_WAY, Sight
 from cardsharp.cloud.lease import LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Body, Clock, Lease, MatchLog, MoveRecord, Remaining
@@ -98,14 +98,15 @@ class Hold:
                 self.keeper.ensure(timedelta(0))
         return None
 
-    def outwait(self, moves: list[MoveRecord], sequence: int, since: float) -> bool:
-        """Wait until no action that was meant for move `sequence` or later can be under way.
+    def outwait(self, moves: list[MoveRecord], sight: Sight[Any], since: float) -> bool:
+        """Wait until no action that was meant for the next move or later can be under way.
 
         Later ones there are where the arena went back. Whether one could arrive after the
-        monotonic second `since`, so that what was seen then is out of date.
+        monotonic second `since`, so that `sight`, which was asked for then, is out of date.
         """
-        meant = [m.intent for m in moves if m.sequence >= sequence and m.intent]
-        limit = max((self.timing.act, *map(_under_way, meant)))
+        meant = [m.intent for m in moves if m.sequence >= sight.sequence and m.intent]
+        slowed = () if sight.held_back else map(_under_way, meant)
+        limit = max((self.timing.act, *slowed))
         arrival = self.taken + (self.timing.renew + limit - self.lease.idle).total_seconds()
         if arrival <= since or not meant:
             return False

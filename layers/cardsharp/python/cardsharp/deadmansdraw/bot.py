@@ -133,6 +133,7 @@ class ArenaMatch:
             may_rest=self._may_rest(view.creation_params),
             ours=frozenset(ours),
             strange=frozenset(n for n in ours if ours[n] != self.answers.get(n, ours[n])),
+            held_back=self.players.me.client.contact.is_slowed,
         )
 
     def _may_rest(self, params: CreationView) -> bool:
@@ -230,8 +231,10 @@ class ReadTurn(NamedTuple):
         try:
             answer = self.seat.client.act(self.match.match_id, action, within)
         except Rejected as error:
-            if over:
-                self._note_that_it_goes_on(error, sent)
+            # Nothing else says that the turn goes on: after a 409 it is over indeed.
+            if over and is_refusal(error):
+                self._clock.distrust_dates()
+                self.match.goes_on = len(self.position.history), sent
             raise
         if over and all(event.event_type != EventType.COMMENT for event in answer):
             self._clock.distrust_dates()
@@ -262,12 +265,6 @@ class ReadTurn(NamedTuple):
             rest = (1 - FED) * self.limit.total_seconds()
             latest = min(latest, self.ends.earliest - rest)
         contact.admit(Purpose.ACT, latest)
-
-    def _note_that_it_goes_on(self, error: Rejected, asked: float) -> None:
-        """What a refusal says of a turn that was over by the clocks."""
-        self._clock.distrust_dates()
-        if is_refusal(error):
-            self.match.goes_on = len(self.position.history), asked
 
     @property
     def _clock(self) -> FarClock:

@@ -183,7 +183,8 @@ class ArenaClient(Client):
     @property
     def act_limit(self) -> timedelta:
         """How long an action that is sent now may be under way: longer while the arena slows us."""
-        return self._exchange.limit_now(self._limits.act)
+        limits = self._limits
+        return limits.act + limits.slow_down if self.contact.is_slowed else limits.act
 
     def act(
         self, match_id: str, action: Action, within: timedelta | None = None
