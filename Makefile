@@ -102,7 +102,7 @@ faults-all: setup ## Play every kind of fault at every I/O step, and pairs: PAIR
 	@$(WORLD).every_fault $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
 limits: setup ## Play at the arena's limit of requests on a clock of its own: LIMITS="--matches 20 --at-once 4"
-	@$(WORLD).limits $(LIMITS)
+	@$(WORLD).chaos --calm --home SQLite $(LIMITS)
 
 contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 MATCHES=3 TIMEOUT=5
 	@$(WORLD).contest $(REHEARSAL)

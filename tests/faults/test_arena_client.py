@@ -163,11 +163,12 @@ def test_of_a_list_that_is_too_long_the_newest_are_asked_for() -> None:
 
 
 def test_waiting_for_a_turn_has_three_ends() -> None:
-    """Our turn: the view. Still not: None. The match ended: the last view."""
+    """Our turn: the view. Still not: None. The match ended: the last view, and a clear no."""
     script = (
         answer(body=bodies.RUNNING),
         answer(409, bodies.NOT_YOUR_TURN),
         answer(410, bodies.FINISHED),
+        answer(410, bodies.CLOSING),
     )
     with asking(*script) as (arena, client):
         view = client.wait_for_turn(bodies.MATCH)
@@ -176,14 +177,11 @@ def test_waiting_for_a_turn_has_three_ends() -> None:
         assert client.wait_for_turn(bodies.MATCH) is None
         last = client.wait_for_turn(bodies.MATCH)
         assert len(arena.seen) == 3
+        with pytest.raises(MatchOver) as caught:
+            client.act(bodies.MATCH, DRAW)
+        assert not caught.value.doubtful
     assert last is not None
     assert last.state.winner_idx == 1
-
-
-def test_the_end_of_the_match_answers_an_action_without_doubt() -> None:
-    with asking(answer(410, bodies.CLOSING)) as (_, client), pytest.raises(MatchOver) as caught:
-        client.act(bodies.MATCH, DRAW)
-    assert not caught.value.doubtful
 
 
 # --- faults that pass, and those that no repetition would mend -----------------------------------
@@ -267,34 +265,28 @@ def test_a_strangers_page_is_no_end_of_a_wait_nor_of_an_action(status: int) -> N
         assert caught.value.doubtful
 
 
+IN_DOUBT = [
+    *((fault, kind) for fault, kind, _ in (*PASSING, *LASTING)),
+    (answer(503, headers={"Retry-After": "0"}), RateLimited),
+    (answer(201), Garbled),
+]
+CLEAR_NO = [
+    *((fault, kind) for fault, kind, _ in CLEAR),
+    (answer(409, bodies.NOT_YOUR_TURN), NotYourTurn),
+    (answer(429), RateLimited),
+]
+
+
 @every_write
-@pytest.mark.parametrize(
-    ("fault", "kind"),
-    [(fault, kind) for fault, kind, _ in (*PASSING, *LASTING)]
-    + [(answer(503, headers={"Retry-After": "0"}), RateLimited), (answer(201), Garbled)],
-)
-def test_no_doubtful_write_is_ever_repeated(
+@pytest.mark.parametrize(("fault", "kind"), [*IN_DOUBT, *CLEAR_NO])
+def test_no_write_is_ever_repeated_and_only_a_clear_no_leaves_no_doubt(
     write: Ask, fault: Fault, kind: type[ArenaError]
 ) -> None:
     """The arena reads the request once, whatever it answers, and the error says "doubtful"."""
     with asking(fault) as (arena, client):
         with pytest.raises(kind) as caught:
             write(client)
-        assert caught.value.doubtful
-        assert len(arena.seen) == 1
-
-
-@every_write
-@pytest.mark.parametrize(
-    ("fault", "kind"),
-    [(fault, kind) for fault, kind, _ in CLEAR]
-    + [(answer(409, bodies.NOT_YOUR_TURN), NotYourTurn), (answer(429), RateLimited)],
-)
-def test_a_clear_no_leaves_no_doubt(write: Ask, fault: Fault, kind: type[ArenaError]) -> None:
-    with asking(fault) as (arena, client):
-        with pytest.raises(kind) as caught:
-            write(client)
-        assert not caught.value.doubtful
+        assert caught.value.doubtful is ((fault, kind) in IN_DOUBT)
         assert len(arena.seen) == 1
 
 
@@ -528,24 +520,21 @@ def test_the_slow_down_is_known_told_once_and_not_taken_for_a_fault(
 # --- connections ---------------------------------------------------------------------------------
 
 
-def test_an_action_on_a_connection_that_dies_under_it_is_sent_once() -> None:
+def test_an_action_is_sent_once_whether_its_connection_idled_away_or_dies_under_it() -> None:
     """The trap of kept-alive connections: many clients silently send again on a new one."""
-    with asking(answer(body=bodies.RUNNING), close(), answer(body=bodies.DRAWN)) as (arena, client):
-        client.view(bodies.MATCH)
-        with pytest.raises(Unreachable) as caught:
-            client.act(bodies.MATCH, DRAW)
-        assert caught.value.doubtful
-        assert [seen.method for seen in arena.seen] == ["GET", "POST"]
-
-
-def test_an_action_after_a_connection_idled_away_is_sent_once_and_done() -> None:
-    script = (then_close(answer(body=bodies.RUNNING)), answer(body=bodies.DRAWN))
-    with asking(*script) as (arena, client):
+    view, drawn = answer(body=bodies.RUNNING), answer(body=bodies.DRAWN)
+    with asking(then_close(view), drawn) as (arena, client):
         client.view(bodies.MATCH)
         arena.wait_until_hung_up()
         assert len(client.act(bodies.MATCH, DRAW)) == 2
         assert [seen.method for seen in arena.seen] == ["GET", "POST"]
         assert client.counts["retries"] == 0
+    with asking(view, close(), drawn) as (arena, client):
+        client.view(bodies.MATCH)
+        with pytest.raises(Unreachable) as caught:
+            client.act(bodies.MATCH, DRAW)
+        assert caught.value.doubtful
+        assert [seen.method for seen in arena.seen] == ["GET", "POST"]
 
 
 CHALLENGE = {"WWW-Authenticate": 'Digest realm="SLCEE-2023-PC", nonce="abc123", qop="auth"'}

@@ -1,36 +1,25 @@
-"""A clock that only tests move."""
+"""A clock that only tests move, for threads that wait by it."""
 
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+
+from world.clock import START, StillClock
 
 from cardsharp.cloud.ports import Signal
 
-START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
-
-class FakeClock:
-    """A `Clock` that stands still until `advance`; sleeping advances it, waiting does not.
+class FakeClock(StillClock):
+    """A `StillClock` for several real threads; only `advance` and sleeping pass time.
 
     A waiter sees either its signal or that somebody advanced the clock past its timeout.
     """
 
     def __init__(self, start: datetime = START) -> None:
-        self._start = start
-        self._passed = timedelta(0)
+        super().__init__()
+        self.passed = start - START
         self._lock = threading.Lock()
         self._waiting = threading.Semaphore(0)
         self._conditions: list[threading.Condition] = []
-
-    def now(self) -> datetime:
-        with self._lock:
-            return self._start + self._passed
-
-    def monotonic(self) -> float:
-        with self._lock:
-            return self._passed.total_seconds()
-
-    def sleep(self, duration: timedelta) -> None:
-        self.advance(duration)
 
     def wait(self, signal: Signal, timeout: timedelta) -> bool:
         if timeout <= timedelta(0):
@@ -48,7 +37,7 @@ class FakeClock:
     def advance(self, duration: timedelta) -> None:
         """Let `duration` pass."""
         with self._lock:
-            self._passed += duration
+            self.passed += duration
             conditions = list(self._conditions)
         for condition in conditions:
             with condition:

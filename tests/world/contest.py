@@ -18,7 +18,6 @@ import json
 import logging
 import socket
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -74,7 +73,7 @@ from world.road import Chances, Road
 from world.schedule import Process
 from world.stores import Stores, at_home
 from world.teams import ATTACKER, Team, entering, has_sandbox
-from world.world import Wish, World
+from world.world import Wish, World, stage
 
 STARTING = 1.0
 """Seconds until a contest that was killed answers again."""
@@ -167,7 +166,6 @@ class Contest(World):
         sleeping = SimpleNamespace(sleep=self.sleep)
         with (
             mock.patch("support.strangers.time", sleeping),
-            mock.patch("cardsharp.deadmansdraw.turn.LIMIT", None),
             ExitStack() as stack,
         ):
             stack.callback(self.records.close)
@@ -223,7 +221,7 @@ class Contest(World):
         watchdog = self.arena.arena._watchdog
         assert watchdog is not None
         while True:
-            self.version += bool(watchdog.look())
+            self.time.news += bool(watchdog.look())
             self.sleep(1)
 
     def _play_here(self, team: Team) -> None:
@@ -263,7 +261,7 @@ class Contest(World):
     def _organise(self) -> None:
         """See that it goes on, and end everything when it is over."""
         moves, since = -1, self.time.monotonic()
-        while not self.over and not self.time.failed:
+        while not self.over:
             self.sleep(1)
             self._start_what_has_died()
             made = sum(match.moves for match in self.arena.arena.lobby.all())
@@ -275,7 +273,8 @@ class Contest(World):
         for _ in range(AFTER):
             if any(stores.log.running() for stores in self.stores.values()):
                 self.sleep(1)
-        self.done, self.version = True, self.version + 1
+        self.done = True
+        self.time.news += 1
         for process in (self.hall, *(team.process for team in self.teams)):
             process.frozen = 0
             self.time.kill(process)
@@ -328,10 +327,10 @@ class Contest(World):
         self.time.kill(self.hall)
         self.starts += 1
         self.down_until = self.time.monotonic() + STARTING
-        self.version += 1
+        self.time.news += 1
         self.sleep(STARTING)
         self.arena.restart()  # from when on every turn has all its time again
-        self.version += 1
+        self.time.news += 1
         if not self.over:
             self._open()
 
@@ -503,12 +502,7 @@ def listed(counts: Counter[str]) -> str:
 def rehearsed(wish: Rehearsal, replay: Path | None = None) -> tuple[Contest, str]:
     """A contest after its end, and what is to be said of it."""
     began = time.process_time()
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        say: Callable[[str], object] = lambda _line: None  # noqa: E731 - what is not asked for
-        if replay is not None:
-            file = stack.enter_context(replay.open("w"))
-            say = lambda line: print(line, file=file)  # noqa: E731
+    with stage(replay) as (folder, say):
         contest = Contest(wish, folder, say)
         contest.play()
         said = told(contest, time.process_time() - began)

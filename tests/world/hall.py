@@ -79,20 +79,20 @@ class Hall(World):
                 if station.dead:
                     self.time.kill(station)
                     self.stations[number] = self._station(number, station.skew)
-            self.version += bool(self.referee.end_overdue_turns(None, None))
+            self.time.news += bool(self.referee.end_overdue_turns(None, None))
             self.sleep(1)
 
     def _organise(self) -> None:
         """Begin matches and judge those that have ended; who stops is noticed."""
         running: dict[str, tuple[int, float]] = {}
-        while (len(self.numbers) < self.wish.matches or running) and not self.time.failed:
+        while len(self.numbers) < self.wish.matches or running:
             while len(self.numbers) < self.wish.matches and len(running) < self.wish.at_once:
                 running[self._begin()] = (-1, self.time.monotonic())
             self.sleep(1)
             self.outcome.match_minutes += len(running) / 60
             for match_id, (moves, since) in [*running.items()]:
-                match, record = self.referee.find(match_id), self.stores.log.match(match_id)
-                if match.finished and record is not None and record.outcome is not None:
+                match = self.referee.find(match_id)
+                if match.finished and self._is_closed(match_id):
                     del running[match_id]
                     self._judge(match_id)
                 elif match.moves != moves:
@@ -100,7 +100,12 @@ class Hall(World):
                 elif self.time.monotonic() - since > STALL:
                     del running[match_id]
                     self.outcome.stuck.append(self.numbers[match_id])
-        self.done, self.version = True, self.version + 1
+        self.done = True
+        self.time.news += 1
+
+    def _is_closed(self, match_id: str) -> bool:
+        record = self.stores.log.match(match_id)
+        return record is not None and record.outcome is not None
 
     def _begin(self) -> str:
         number = len(self.numbers) + 1
@@ -111,7 +116,7 @@ class Hall(World):
         }
         match_id = self.referee.create(ADMINISTRATOR, wish, None)[0].id
         self.numbers[match_id] = number
-        self.version += 1
+        self.time.news += 1
         self.time.spawn(lambda: self._oppose(match_id))
         return match_id
 
@@ -137,7 +142,7 @@ class Hall(World):
             return self.done or match.finished or match.active_player == BOB
 
         while True:
-            self.when(is_his)
+            self.time.until(is_his)
             if self.done or self.referee.find(match_id).finished:
                 return
             self.sleep(self.chance.uniform(*self.wish.opponent))
@@ -147,7 +152,7 @@ class Hall(World):
                 enough = len(drawn) >= CARDS
                 wish = {"etype": "EndTurn" if enough else "Draw", "autopick": True}
                 self.referee.act(bob, match_id, wish, None)
-                self.version += 1
+                self.time.news += 1
 
     # --- what goes wrong ---------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ from world.world import World
 POLL = 30.0
 """Seconds that a long poll of the arena lasts."""
 
+INSTANT = 0.001
+
 RARER = 5
 """So many times more seldom a step at a store fails: there are more of them."""
 
@@ -117,12 +119,12 @@ class Road(Gate):
         world, starts, user = self._world, self._world.starts, user_of(request)
         world.sleep(world.wish.way)
         gives_up = world.time.monotonic() + limit
-        world.time.until(lambda: not world.is_cut, limit)
+        world.sleep(min(limit, world.cut_until - world.time.monotonic() + INSTANT))
         told = self._slow_down(user, kind, gives_up - world.time.monotonic()) if user else {}
         if user and WAITS.search(str(request.url)):
             if match_of(request) == "matches" and not world.is_ready(request, user):
                 self.place.ask(request)  # it is heard of at once, and answered later
-            world.when(lambda: world.is_ready(request, user), min(POLL, limit))
+            world.time.until(lambda: world.is_ready(request, user), min(POLL, limit))
         if world.is_cut:
             raise requests.ReadTimeout("the arena is cut off")
         if world.is_down or world.starts != starts:
@@ -160,7 +162,7 @@ class Road(Gate):
             del self.accepted[:], self.refused[:]
         else:
             answer = response_of(self.place.ask(request))
-        world.version += request.method != "GET"
+        world.time.news += 1
         about = world.number_of(match_id) if is_match else match_id
         world.tell("arena", f"{request.method} {about}", answer.status)
         return answer

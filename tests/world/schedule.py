@@ -2,13 +2,13 @@
 
 So hours take minutes, and the same seed has the same threads do the same in the same order. Each
 thread belongs to a process, which can be killed and frozen, as a real one, in whatever it does.
+They are greenlets: the machine has no part in who is next.
 """
 
-import _thread
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from heapq import heappop, heappush
@@ -18,8 +18,11 @@ from random import Random
 from types import SimpleNamespace
 from unittest import mock
 
+from greenlet import getcurrent, greenlet
+
 from cardsharp.cloud.ports import Signal
 from cardsharp.refusal import Patience
+from cardsharp.trying import tried
 from world.clock import StillClock
 from world.faults import Crash
 
@@ -49,17 +52,22 @@ WORLD = Process("world")
 """What is nobody's and never fails: the arena, opponents, the network."""
 
 
+class Thread(greenlet):
+    """Somebody who does something in that process, or for it in the network."""
+
+    def __init__(self, work: Callable[[], object], process: Process, heir: greenlet) -> None:
+        super().__init__(work, heir)
+        self.process = process
+
+
 @dataclass(slots=True, eq=False)
 class Sleeper:
     """A thread that sleeps, until `ready` where that is said."""
 
+    thread: greenlet
     process: Process
     ready: Callable[[], bool] | None = None
-    bed: _thread.LockType = field(default_factory=_thread.allocate_lock)
     asleep: bool = True
-
-    def __post_init__(self) -> None:
-        self.bed.acquire()
 
 
 class Schedule(StillClock):
@@ -68,56 +76,46 @@ class Schedule(StillClock):
     def __init__(self, chance: Random | None = None) -> None:
         super().__init__()
         self.chance = chance
-        self.failed: list[BaseException] = []
         self._due: list[tuple[float, int, Sleeper]] = []
         self._numbers = count()
         self._waiting: dict[Sleeper, None] = {}
         self._live = 0
-        self._over = threading.Event()
-        self._here = threading.local()
+        self.news = 0
+        """How often something has happened that somebody may wait for; nobody is asked before."""
+
+        self._heard = 0
+        self._home = getcurrent()
+        """To whom a thread leaves what happens next when it ends, and what it raised."""
 
     @property
     def process(self) -> Process:
         """Whose thread this is."""
-        found: Process = getattr(self._here, "process", WORLD)
+        found: Process = getattr(getcurrent(), "process", WORLD)
         return found
 
     def spawn(
         self, work: Callable[[], object], process: Process = WORLD, seconds: float = 0
     ) -> None:
         """Have a thread of that process do this, after so many seconds."""
-        sleeper = self._lie_down(Sleeper(process), seconds)
-        self._live += 1
 
         def whole() -> None:
-            sleeper.bed.acquire()
-            self._here.process = process
             try:
                 if not process.dead:
                     work()
             except Crash:
                 process.killed = True
-            except BaseException as error:  # noqa: BLE001 - told by whoever runs the schedule
-                self.failed.append(error)
-                self._over.set()  # nobody else wakes up any more
-                return
             self._live -= 1
-            if self._live:
-                self._pass_on()
-            else:
-                self._over.set()
 
-        threading.Thread(target=whole, daemon=True).start()
+        self._lie_down(Sleeper(Thread(whole, process, self._home), process), seconds)
+        self._live += 1
 
     def run(self) -> None:
         """Let all do what they were spawned for, to the last; raises what failed first."""
         with ExitStack() as stack:
             for name, stands_for in self._stand_ins().items():
                 stack.enter_context(mock.patch(f"cardsharp.{name}", stands_for))
-            self._pass_on()
-            self._over.wait()
-        if self.failed:
-            raise self.failed[0]
+            while self._live:
+                self._next().thread.switch()
 
     def until(self, ready: Callable[[], bool] | None, seconds: float = inf) -> bool:
         """Sleep until that is so, for so long at most; whether it is.
@@ -127,9 +125,10 @@ class Schedule(StillClock):
         """
         process = self.process
         if not process.dead:
-            sleeper = self._lie_down(Sleeper(process, ready), max(seconds, 0))
-            self._pass_on()
-            sleeper.bed.acquire()
+            mine = self._lie_down(Sleeper(getcurrent(), process, ready), max(seconds, 0))
+            chosen = self._next()
+            if chosen is not mine:
+                chosen.thread.switch()
         if process.dead:
             raise Crash(process.name)
         return ready is not None and ready()
@@ -138,17 +137,19 @@ class Schedule(StillClock):
         self.until(None, duration.total_seconds())
 
     def wait(self, signal: Signal, timeout: timedelta) -> bool:
-        assert isinstance(signal, threading.Event)
+        assert isinstance(signal, Event), "nobody would hear of another one"
         return self.until(signal.is_set, timeout.total_seconds())
 
     @contextmanager
     def beyond_us(self) -> Iterator[None]:
         """In the block this thread is the network's: no freeze of its process stops it."""
-        mine, self._here.process = self.process, WORLD
+        thread = getcurrent()
+        assert isinstance(thread, Thread)
+        mine, thread.process = thread.process, WORLD
         try:
             yield
         finally:
-            self._here.process = mine
+            thread.process = mine
         if mine.dead:
             raise Crash(mine.name)
 
@@ -163,35 +164,34 @@ class Schedule(StillClock):
         self._push(sleeper, self.monotonic() + seconds)
         if sleeper.ready is not None:
             self._waiting[sleeper] = None
+            self._heard = -1  # it may be so already
         return sleeper
 
     def _push(self, sleeper: Sleeper, due: float) -> None:
         heappush(self._due, (due, next(self._numbers), sleeper))
 
-    def _pass_on(self) -> None:
-        """Wake who is next; what is wrong with that is no fault of who passes on."""
-        try:
-            self._wake()
-        except Exception as error:
-            self.failed.append(error)
-            self._over.set()
-            raise
-
-    def _wake(self) -> None:
+    def _next(self) -> Sleeper:
+        """Who is awake next, by the clock, which is there then."""
         now = self.monotonic()
-        awake = [
-            one
-            for one in self._waiting
-            if one.ready is not None and one.ready() and one.process.thaws <= now
-        ]
+        awake = [] if self._heard == self.news else [*self._ready(now)]
+        if not awake:
+            self._heard = self.news
         if not awake or self.chance is not None:
             awake += self._next_due(now, only_now=bool(awake))
-        if not awake:
-            return
+        assert awake, "everybody sleeps, and nobody will be woken"
         chosen = awake[0] if self.chance is None else self.chance.choice(awake)
         chosen.asleep = False
         self._waiting.pop(chosen, None)
-        chosen.bed.release()
+        return chosen
+
+    def _ready(self, now: float) -> Iterator[Sleeper]:
+        """Who has what it waits for; whoever is frozen wakes up with it when it thaws."""
+        for one in self._waiting:
+            if one.ready is not None and one.ready():
+                if one.process.thaws <= now:
+                    yield one
+                else:
+                    self._push(one, one.process.thaws)
 
     def _next_due(self, now: float, *, only_now: bool) -> list[Sleeper]:
         """Who wakes next by the clock: one, or with `chance` all who do then; time is there now."""
@@ -221,45 +221,67 @@ class Schedule(StillClock):
     def _stand_ins(self) -> dict[str, object]:
         """What there is in place of all that would ask the real clock, by its name."""
         seconds = SimpleNamespace(monotonic=self.monotonic)
+        untimed = lambda work, owner, _limit: tried(work, owner)  # noqa: E731
         uncut = SimpleNamespace(has_cut=False, within=lambda _limit: nullcontext())
         return {
             "cloud.beside.threading": self._threading(),
             "cloud.lease.threading": self._threading(),
             "exchange.time": seconds,
             "connections.time": seconds,
+            "deciding.tried": untimed,
+            "deadmansdraw.turn.tried": untimed,
             "exchange.Cutter": lambda: uncut,
             "exchange.Patience": partial(Patience, clock=self.monotonic),
         }
 
     def _threading(self) -> SimpleNamespace:
         """What the keeper of a lease needs of `threading`, by this schedule."""
-        schedule = self
+        kinds = {"Thread": Beside, "Event": Event, "Lock": Lock}
+        return SimpleNamespace(**{name: partial(kind, self) for name, kind in kinds.items()})
 
-        class Thread:
-            def __init__(self, target: Callable[[], None], **_rest: object) -> None:
-                self.target, self.ended = target, False
 
-            def start(self) -> None:
-                schedule.spawn(self._run, schedule.process)
+class Event(threading.Event):
+    """One of which a schedule hears."""
 
-            def join(self) -> None:
-                schedule.until(lambda: self.ended)
+    def __init__(self, schedule: Schedule) -> None:
+        super().__init__()
+        self._schedule = schedule
 
-            def _run(self) -> None:
-                try:
-                    self.target()
-                finally:
-                    self.ended = True
+    def set(self) -> None:
+        super().set()
+        self._schedule.news += 1
 
-        class Lock:
-            held = False
 
-            def __enter__(self) -> None:
-                while self.held:
-                    schedule.until(lambda: not self.held)
-                self.held = True
+class Lock:
+    """One that a thread sleeps for."""
 
-            def __exit__(self, *_: object) -> None:
-                self.held = False
+    def __init__(self, schedule: Schedule) -> None:
+        self._schedule, self._held = schedule, False
 
-        return SimpleNamespace(Thread=Thread, Lock=Lock, Event=threading.Event)
+    def __enter__(self) -> None:
+        while self._held:
+            self._schedule.until(lambda: not self._held)
+        self._held = True
+
+    def __exit__(self, *_: object) -> None:
+        self._held = False
+        self._schedule.news += 1
+
+
+class Beside:
+    """A thread beside another one of the same process."""
+
+    def __init__(self, schedule: Schedule, target: Callable[[], None], **_rest: object) -> None:
+        self._schedule, self._target, self._ended = schedule, target, Event(schedule)
+
+    def start(self) -> None:
+        self._schedule.spawn(self._run, self._schedule.process)
+
+    def join(self) -> None:
+        self._schedule.until(self._ended.is_set)
+
+    def _run(self) -> None:
+        try:
+            self._target()
+        finally:
+            self._ended.set()

@@ -5,12 +5,15 @@ a number of milliseconds, and by a seed any of it goes wrong (`Wish.rate`, `Wish
 played in it is a scenario's: many matches of our machines (`hall`), a contest (`contest`).
 """
 
+import gc
 import hashlib
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from math import inf
+from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +24,9 @@ from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
 from world.arena import BenchArena
 from world.judge import Suffered, Verdict
 from world.schedule import Process, Schedule
+
+RARELY = 50_000
+"""After so many new objects Python looks for those that nobody has; else it takes a fifth."""
 
 FREEZE = (0.5, 12)
 """How long a freeze may last, in seconds."""
@@ -93,17 +99,17 @@ class Outcome:
         found = [f"match {one.match}: {fault}" for one in self.verdicts for fault in one.faults]
         return [*found, *(f"match {number} stands still" for number in self.stuck)]
 
-    def __str__(self) -> str:
-        turns = sorted(turn.took.total_seconds() for one in self.verdicts for turn in one.turns)
-        matches = max(self.ended, 1)
-        return (
-            f"{self.ended} matches in {self.minutes:.0f} minutes, {self.most_at_once} at once at "
-            f"most; {self.forced} turns forced, {len(self.refused)} actions refused; "
-            f"{sum(self.asked.values()) / matches:.1f} requests a match "
-            f"({', '.join(f'{k} {n / matches:.1f}' for k, n in self.asked.most_common())}), "
-            f"{sum(self.slowed.values())} slowed, by {self.longest:.1f} s at most; a turn of ours "
-            f"took {sum(turns) / max(len(turns), 1):.1f} s, {max(turns, default=0):.1f} at most"
-        )
+
+@contextmanager
+def stage(replay: Path | None = None) -> Iterator[tuple[Path, Callable[[str], object]]]:
+    """A folder for as long as something is played, and what writes each step down, if wanted."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        if replay is None:
+            yield folder, lambda _line: None
+        else:
+            file = stack.enter_context(replay.open("w"))
+            yield folder, lambda line: print(line, file=file)
 
 
 class World:
@@ -128,9 +134,6 @@ class World:
         self.looks: Counter[str] = Counter()
         self.attended: list[str] = []
         self.done = False
-        self.version = 0
-        """Of all that whoever waits for the arena waits for."""
-
         self.starts = 0
         """How often the arena has been started again, which drops all that waits there."""
 
@@ -139,9 +142,12 @@ class World:
 
     def run(self) -> None:
         """Let all happen that was begun, to the end."""
+        often = gc.get_threshold()
+        gc.set_threshold(RARELY)
         try:
             self.time.run()
         finally:
+            gc.set_threshold(*often)
             self.arena.close()
         self.outcome.minutes = self.time.monotonic() / 60
         self.outcome.replay = self._told.hexdigest()
@@ -155,18 +161,6 @@ class World:
         line = f"{self.time.monotonic():.3f} {' '.join(map(str, what))}"
         self._told.update(line.encode())
         self.say(line)
-
-    def when(self, ready: Callable[[], bool], seconds: float = inf) -> None:
-        """Sleep until that is so at the arena, which is asked when something has happened there."""
-        seen, told = -1, False
-
-        def asked() -> bool:
-            nonlocal seen, told
-            if seen != self.version:
-                seen, told = self.version, ready()
-            return told
-
-        self.time.until(asked, seconds)
 
     def number_of(self, match_id: str) -> int:
         """The number of a match, in the order in which they were seen."""
