@@ -103,6 +103,7 @@ class Road(Gate):
             world.sleep(wish.deciding * world.chance.random())
             if world.time.monotonic() - began > cast("float", timeout.connect_timeout):
                 raise Unreachable("not sent, for it took too long")  # as `Prompt` does
+            limit -= world.time.monotonic() - began
         world.outcome.asked[kind] += 1
         with world.time.beyond_us():
             told = self._arrive(request, kind, limit)
