@@ -1,8 +1,7 @@
 """`cardsharp research learner`: what `adaptive` gains on strangers, and loses to pretenders."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from math import sqrt
 from random import Random
 from statistics import fmean, pstdev
@@ -22,7 +21,7 @@ from cardsharp.ratings import NORMAL_95
 from research.compiling import why_not
 from research.deadmansdraw.engine import ADAPTIVE, Engine, Twin, load
 from research.deadmansdraw.specialist import Specialists
-from research.deadmansdraw.strangers import STRANGERS, Stranger, Style, pretender, stranger
+from research.deadmansdraw.strangers import STRANGERS, Stranger, pretender, stranger
 from workbench.deadmansdraw.learning import Learned, Learning, Met
 from workbench.lab.options import Seed
 from workbench.show.options import Json
@@ -43,7 +42,7 @@ class LearnerOptions:
     only: tuple[str, ...] = ()
     """Only these strangers, or those pretended to be."""
     met: Annotated[int, Parameter(validator=_POSITIVE, help="Matches learned from.")] = 20
-    training: Annotated[int, Parameter(validator=_POSITIVE, help="Matches of it.")] = 12_000
+    training: Annotated[int, Parameter(validator=_POSITIVE, help="Matches of it.")] = 6_000
     pairs: Annotated[int, Parameter(validator=_POSITIVE, help="Decks measured on.")] = 3000
     seed: Seed = 1
     as_json: Json = False
@@ -58,23 +57,14 @@ def learner(*, options: LearnerOptions = LearnerOptions()) -> None:
     engine = load()
     if engine is None:
         raise ConfigError(f"Learning needs the compiled engine. {why_not()}")
-    measured = Measured(engine, options)
-    rows = [row for name, row in measured.rows() if not options.only or name in options.only]
     found = []
-    for row in rows:
-        name, stage, gains = row()
-        margin = 100 * NORMAL_95 * pstdev(gains) / sqrt(len(gains))
-        found.append(
-            {"against": name, "stage": stage, "gain": 100 * fmean(gains), "margin": margin}
-        )
+    for name, stage, gains in Measured(engine, options).rows():
+        gain, margin = 100 * fmean(gains), 100 * NORMAL_95 * pstdev(gains) / sqrt(len(gains))
+        found.append({"against": name, "stage": stage, "gain": gain, "margin": margin})
         if not options.as_json:
-            results().print(f"{name}: {100 * fmean(gains):+.2f} ± {margin:.2f} points; {stage}")
+            results().print(f"{name}: {gain:+.2f} ± {margin:.2f} points; {stage}", soft_wrap=True)
     if options.as_json:
         print_json(found)
-
-
-Row = tuple[str, str, list[float]]
-"""Against whom, what became of the candidate, and the shares above the captain's by pair."""
 
 
 class Measured:
@@ -84,36 +74,31 @@ class Measured:
         self.engine, self.options = engine, options
         self.captain, self.adaptive = engine.twin(WEIGHTS), engine.twin(ADAPTIVE)
 
-    def rows(self) -> Iterator[tuple[str, Callable[[], Row]]]:
-        """What can be measured, by name."""
-        for name, style in STRANGERS.items():
-            yield name, partial(self.stranger, name, style)
-        for name in _PRETENDED:
-            yield name, partial(self.pretender, name)
-            yield name, partial(self.changed, name)
+    def rows(self) -> Iterator[tuple[str, str, list[float]]]:
+        """Against whom, what became of the candidate, and the shares above the captain's."""
+        for name in self.options.only or (*STRANGERS, *_PRETENDED):
+            if name in STRANGERS:
+                player, stage = self.learned(name)
+                other = stranger(self.engine, STRANGERS[name])
+                yield name, stage, self.above(player, other)
+                continue
+            other = pretender(self.engine, name, WEIGHTS, _TURNS)
+            yield f"{name}, after {_TURNS} turns captain", "", self.above(self.adaptive, other)
+            past = self.engine.twin(name)
+            again = self.above(self.adaptive, self.captain, past)
+            yield f"{name}, in the next matches captain", "", again
 
-    def stranger(self, name: str, style: Style) -> Row:
-        """What is gained by what was learned of a stranger in so many matches."""
+    def learned(self, name: str) -> tuple[Twin, str]:
+        """Who has met a stranger so many times, and what became of the candidate."""
         learned, told, seed = Learned(), list[str](), self.options.seed
         special = Specialists(self.engine, seed, self.options.training)
         learning = Learning(
             learned, special.make, special.gains, lambda _name, *why: told.append("; ".join(why))
         )
-        matches = [met(Stranger(style), seed + one) for one in range(self.options.met)]
-        learning.opponent(name, name, matches)
+        player = Stranger(STRANGERS[name])
+        learning.opponent(name, name, [met(player, seed + one) for one in range(self.options.met)])
         text = learned.model_dump_json()
-        knowing = self.engine.adaptive(parse_entries(text), learned_models(text))
-        return name, told[-1], self.above(knowing, stranger(self.engine, style))
-
-    def pretender(self, name: str) -> Row:
-        """Who plays as `name` for some turns of each match, and as the captain then."""
-        other = pretender(self.engine, name, WEIGHTS, _TURNS)
-        return f"{name}, then captain", f"after {_TURNS} turns", self.above(self.adaptive, other)
-
-    def changed(self, name: str) -> Row:
-        """Who has played as `name` for a series, and is the captain from then on."""
-        past = self.engine.twin(name)
-        return f"{name}, then captain", "in matches", self.above(self.adaptive, self.captain, past)
+        return self.engine.adaptive(parse_entries(text), learned_models(text)), told[-1]
 
     def above(self, player: Twin, other: Twin, past: Twin | None = None) -> list[float]:
         """The player's share less the captain's on the same decks, once it has met `past`."""

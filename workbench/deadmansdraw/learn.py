@@ -13,8 +13,11 @@ from workbench.lab.options import Seed
 from workbench.show.lookup import data_folder
 from workbench.show.options import AnySource, Json, Store
 from workbench.show.output import print_json, results
+from workbench.show.progress import Bar
 from workbench.twins import twin_function
 from workbench.watch.sources import source_of
+
+_HUNDREDS = validators.Number(gte=100, modulo=100)
 
 
 @Parameter(name="*")
@@ -24,7 +27,7 @@ class LearnOptions:
 
     out: Path | None = None
     """The file to go on with; else learned.json beside our own log."""
-    matches: Annotated[int, Parameter(validator=validators.Number(gte=100))] = 12_000
+    matches: Annotated[int, Parameter(validator=_HUNDREDS)] = 6_000
     """Matches of a training, whole hundreds."""
     seed: Seed = 1
     dry_run: bool = False
@@ -49,7 +52,7 @@ def learn(source: AnySource = None, /, *, options: LearnOptions = LearnOptions()
             results().print(f"{name}: {stage}; {why}", soft_wrap=True, markup=False)
 
     learning = Learning(learned, specialists.make, specialists.gains, say)
-    with source_of(source or options.store).reading() as log:
+    with source_of(source or options.store).reading() as log, Bar(1, "reading the log"):
         met = opponents(log)
     if not met:
         raise ConfigError("The log has no finished match against anybody; play some first.")
@@ -77,9 +80,7 @@ def _read(file: Path) -> Learned:
     except FileNotFoundError:
         return Learned()
     except (OSError, ValidationError) as error:
-        raise ConfigError(
-            f"{file} is no file that `cardsharp learn` wrote; name another."
-        ) from error
+        raise ConfigError(f"{file} is no file that `learn` wrote; name another.") from error
 
 
 def _write(file: Path, learned: Learned) -> None:

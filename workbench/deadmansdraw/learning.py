@@ -10,7 +10,7 @@ opponent as its later matches show it.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import exp, log
 from typing import Literal
 
@@ -50,31 +50,26 @@ _SWAY = 4.0
 """So much one match speaks against a candidate at most, for everybody errs."""
 
 _STAKE = 0.5 / EQUAL
-_ENOUGH = 10_000
+_ENOUGH = 2_000
 
 
 Stage = Literal["candidate", "promoted", "rejected", "rolled back"]
 
 
 class Trial(BaseModel):
-    """A candidate: what it was made from, how far it came, and why."""
+    """A candidate: how far it came, why, and the last match that it was made from or judged by."""
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str
-    made_from: tuple[str, ...]
-    by: str
-    stops: Habits
-    answers: Tastes
+    entry: Entry
+    since: str
     stage: Stage = "candidate"
-    until: str | None = None
     why: str = ""
 
     @property
-    def entry(self) -> Entry:
-        """How the opponent decides, for `adaptive`; its weights have the entry's name."""
-        name = weights_of(self.name)
-        return Entry(name, name, self.stops, self.answers, self.by)
+    def is_over(self) -> bool:
+        """Whether another is to be made."""
+        return self.stage in {"rejected", "rolled back"}
 
 
 class Learned(BaseModel):
@@ -83,7 +78,7 @@ class Learned(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: Literal[1] = 1
-    opponents: list[dict[str, object]] = []
+    opponents: list[Entry] = []
     weights: dict[str, dict[str, object]] = {}
     trials: dict[str, Trial] = {}
 
@@ -144,55 +139,46 @@ class Learning:
         """Go on with an opponent as far as its matches reach."""
         while True:
             trial = self.learned.trials.get(key)
-            if trial is None or trial.until is not None:
-                fresh = _after(matches, None if trial is None else trial.until)
+            if trial is None or trial.is_over:
+                fresh = _after(matches, None if trial is None else trial.since)
                 if len(fresh) < LEAST:
                     self.say(name, "waits", f"{len(fresh)} of {LEAST} fresh matches")
                     return
                 trial = self._begin(key, name, fresh[:LEAST])
-            if not self._go_on(trial, _after(matches, trial.made_from[-1])):
+            self._go_on(trial, name, _after(matches, trial.since))
+            if not trial.is_over:
                 return
 
     def _begin(self, key: str, name: str, matches: Sequence[Met]) -> Trial:
         entry = fitted(name, [one for match in matches for one in match.seen])
-        made_from = tuple(match.match_id for match in matches)
-        trial = Trial(
-            name=name, made_from=made_from, by=entry.by, stops=entry.stops, answers=entry.answers
-        )
-        self.learned.trials[key] = trial
+        trial = self.learned.trials[key] = Trial(entry=entry, since=matches[-1].match_id)
         self.learned.weights[entry.weights] = self.make(entry)
         self.say(name, "candidate", f"made from {LEAST} matches")
         return trial
 
-    def _go_on(self, trial: Trial, later: Sequence[Met]) -> bool:
-        """Test a candidate, or what was promoted; whether matches are left for another."""
+    def _go_on(self, trial: Trial, name: str, later: Sequence[Met]) -> None:
+        """Test a candidate, or what was promoted."""
         bets = Bets(trial.entry)
         for place, met in enumerate(later, 1):
             bets.take(met)
             if trial.stage == "candidate" and bets.won:
-                self._promote(trial, later[:place], bets)
+                shown = fitted(name, [one for met in later[:place] for one in met.seen])
+                gained, measured = self.gains(self.learned.weights[trial.entry.weights], shown)
+                trial.stage = "promoted" if gained else "rejected"
+                trial.why = f"{bets.said()}; {measured}"
             elif trial.stage == "promoted" and bets.lost:
-                self._move(trial, "rolled back", f"its last matches speak {bets.against()}")
-            if trial.stage in {"rejected", "rolled back"}:
-                trial.until = met.match_id
-                return True
+                trial.stage, trial.why = "rolled back", "its last matches speak against it"
+            else:
+                continue
+            self.say(name, trial.stage, trial.why)
+            if trial.is_over:
+                trial.since = met.match_id
+                del self.learned.weights[trial.entry.weights]
+                break
         if trial.stage == "candidate":
-            self.say(trial.name, "candidate", f"{len(later)} later matches, {bets.said()}")
-        return False
-
-    def _promote(self, trial: Trial, later: Sequence[Met], bets: "Bets") -> None:
-        shown = fitted(trial.name, [one for met in later for one in met.seen])
-        gained, measured = self.gains(self.learned.weights[trial.entry.weights], shown)
-        why = f"{bets.said()}; {measured}"
-        self._move(trial, "promoted" if gained else "rejected", why)
-
-    def _move(self, trial: Trial, stage: Stage, why: str) -> None:
-        trial.stage, trial.why = stage, why
-        self.say(trial.name, stage, why)
-        if stage != "promoted":
-            self.learned.weights.pop(trial.entry.weights, None)
+            self.say(name, "candidate", f"{len(later)} later matches, {bets.said()}")
         promoted = (one.entry for one in self.learned.trials.values() if one.stage == "promoted")
-        self.learned.opponents = [asdict(entry) for entry in promoted]
+        self.learned.opponents = list(promoted)
 
 
 class Bets:
@@ -232,15 +218,6 @@ class Bets:
             f"gives more than an equal {_odds(self.given)}, decides as thought {_odds(self.likely)}"
         )
 
-    def against(self) -> str:
-        """What the last matches say against the candidate."""
-        return f"{_odds(self._doubt)} against it"
-
-
-def weights_of(name: str) -> str:
-    """What the weights against an opponent are called, unlike those that are shipped."""
-    return f"{name} (learned)"
-
 
 def _odds(ratio: float) -> str:
     return f"{exp(min(ratio, log(9999))):.3g} to 1"
@@ -257,7 +234,7 @@ def _after(matches: Sequence[Met], match_id: str | None) -> Sequence[Met]:
 
 def fitted(name: str, seen: Sequence[Seen]) -> Entry:
     """How somebody decides who has decided so, by the measure that tells most of its stops."""
-    weights, tastes = weights_of(name), _tastes(seen)
+    weights, tastes = f"{name} (learned)", _tastes(seen)
     entries = tuple(Entry(weights, weights, _habits(seen, by), tastes, by) for by in MEASURES)
     belief = Belief(entries)
     belief.see_all(seen)

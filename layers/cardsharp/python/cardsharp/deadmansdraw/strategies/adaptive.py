@@ -15,7 +15,7 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     parse_entries,
 )
 from cardsharp.deadmansdraw.strategies.adaptive_gifts import Gifts
-from cardsharp.deadmansdraw.strategies.adaptive_seen import Witness, decisions_of, drawn_in
+from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, decisions_of, drawn_in
 from cardsharp.deadmansdraw.strategies.base import Decision, Late, Strategy
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch
@@ -65,7 +65,7 @@ class Adaptive:
         weights = self._watched.belief.weights()
         if weights != GENERAL:
             decision = self._by(weights, position)
-            if self._watched.gifts.affords(position, decision.action):
+            if self._watched.gifts.affords(Seen(position, decision.action)):
                 return replace(decision, reason=f"{decision.reason[:-1]}, as against {weights}.")
         return self._by(GENERAL, position)
 

@@ -54,9 +54,9 @@ class Gifts:
         """Choices of the match, in their order; they are judged once somebody asks."""
         self._waiting += ((seen, own) for seen in choices)
 
-    def affords(self, position: Position, action: Action) -> bool:
-        """Whether `action` costs no more than one choice may, and than there is."""
-        cost = loss_of(position, action)
+    def affords(self, choice: Seen) -> bool:
+        """Whether it costs no more than one choice may, and than there is."""
+        cost = loss_of(choice.position, choice.action)
         return cost <= 0 or cost <= min(MOST, self._judged())
 
     def _judged(self) -> float:
