@@ -22,12 +22,13 @@ from research.compiling import why_not
 from research.deadmansdraw.engine import ADAPTIVE, Engine, Twin, load
 from research.deadmansdraw.specialist import Specialists
 from research.deadmansdraw.strangers import STRANGERS, Stranger, pretender, stranger
-from workbench.deadmansdraw.learning import Learned, Learning, Met
+from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met
 from workbench.lab.options import Seed
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
 
 _POSITIVE = validators.Number(gte=1)
+_ENOUGH = validators.Number(gte=LEAST)
 _PRETENDED = ("champion", "draw-3", "example-node")
 _TURNS = 8
 _SERIES = 3
@@ -41,7 +42,7 @@ class LearnerOptions:
 
     only: tuple[str, ...] = ()
     """Only these strangers, or those pretended to be."""
-    met: Annotated[int, Parameter(validator=_POSITIVE, help="Matches learned from.")] = 20
+    met: Annotated[int, Parameter(validator=_ENOUGH, help="Matches learned from.")] = 20
     training: Annotated[int, Parameter(validator=_POSITIVE, help="Matches of it.")] = 6_000
     pairs: Annotated[int, Parameter(validator=_POSITIVE, help="Decks measured on.")] = 3000
     seed: Seed = 1
@@ -90,15 +91,14 @@ class Measured:
 
     def learned(self, name: str) -> tuple[Twin, str]:
         """Who has met a stranger so many times, and what became of the candidate."""
-        learned, told, seed = Learned(), list[str](), self.options.seed
+        learned, seed = Learned(), self.options.seed
         special = Specialists(self.engine, seed, self.options.training)
-        learning = Learning(
-            learned, special.make, special.gains, lambda _name, *why: told.append("; ".join(why))
-        )
+        learning = Learning(learned, special.make, special.gains, lambda *_told: None)
         player = Stranger(STRANGERS[name])
         learning.opponent(name, name, [met(player, seed + one) for one in range(self.options.met)])
-        text = learned.model_dump_json()
-        return self.engine.adaptive(parse_entries(text), learned_models(text)), told[-1]
+        trial, text = learned.trials[name], learned.model_dump_json()
+        knowing = self.engine.adaptive(parse_entries(text), learned_models(text))
+        return knowing, f"{trial.stage}; {trial.why}"
 
     def above(self, player: Twin, other: Twin, past: Twin | None = None) -> list[float]:
         """The player's share less the captain's on the same decks, once it has met `past`."""

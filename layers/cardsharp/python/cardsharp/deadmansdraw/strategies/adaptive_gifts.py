@@ -18,7 +18,7 @@ from cardsharp.deadmansdraw.strategies.search.leaves import SHORT
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
 
-MOST = 0.02
+MOST = 0.05
 """The most that one choice may cost, as a chance to win."""
 
 CREDIT = 0.005
