@@ -109,7 +109,9 @@ class BoundsOptions:
     cards: Annotated[int, Parameter(validator=_POSITIVE, help="Unseen cards, at most.")] = 6
     perfect: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 4
     """The last so many are played nearly perfectly from below, and so judged from above."""
-    times: Annotated[int, Parameter(validator=_POSITIVE, help="Captain's nodes, from below.")] = 10
+    times: Annotated[int, Parameter(validator=_POSITIVE, help="So many times captain's nodes.")] = (
+        10
+    )
     matches: Annotated[int, Parameter(alias="-n", validator=_POSITIVE)] = 100
     nodes: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 1_000_000
     """Positions of a deal above which the bound from above is given up; 0: only from below."""
