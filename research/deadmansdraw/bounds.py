@@ -106,7 +106,7 @@ class Gained(OfMatch):
 class BoundsOptions:
     """From where on, and how much is worked out."""
 
-    cards: Annotated[int, Parameter(validator=_POSITIVE, help="Unseen cards, at most.")] = 6
+    cards: Annotated[int, Parameter(validator=_POSITIVE, help="Unseen cards, at most.")] = 4
     perfect: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 4
     """The last so many are played nearly perfectly from below, and so judged from above."""
     times: Annotated[int, Parameter(validator=_POSITIVE, help="So many times captain's nodes.")] = (
