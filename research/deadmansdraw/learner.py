@@ -81,7 +81,7 @@ class Measured:
             if name in STRANGERS:
                 player, stage = self.learned(name)
                 other = stranger(self.engine, STRANGERS[name])
-                yield name, stage, self.above(player, other)
+                yield name, stage, self.above(player, other, past=other)
                 continue
             other = pretender(self.engine, name, WEIGHTS, _TURNS)
             yield f"{name}, after {_TURNS} turns captain", "", self.above(self.adaptive, other)
@@ -101,11 +101,12 @@ class Measured:
         return knowing, f"{trial.stage}; {trial.why}"
 
     def above(self, player: Twin, other: Twin, past: Twin | None = None) -> list[float]:
-        """The player's share less the captain's on the same decks, once it has met `past`."""
+        """The player's share less the captain's on the same decks, once `past` was met."""
         found, seed = list[float](), self.options.seed
         for first in range(0, self.options.pairs, _SERIES):
             numbers, beliefs = range(first, first + _SERIES), [player.belief(), None]
-            self.engine.play((player, past or other), seed + 1, numbers, beliefs=beliefs)
+            if past is not None:
+                self.engine.play((player, past), seed + 1, numbers, beliefs=beliefs)
             ours = self.engine.play((player, other), seed, numbers, beliefs=beliefs)
             theirs = self.engine.play((self.captain, other), seed, numbers)
             for mine, yours in zip(ours, theirs, strict=True):

@@ -35,9 +35,9 @@ STRANGERS = {
     "counter": Style(3, 0, 0, 0, 0, 1),
     "saver": Style(0, 6, 0, 0, 2, 0),
     "gambler": Style(0, 0, 45, 0, 0, 1),
-    "chaser": Style(3, 0, 0, 1, 3, 1),
-    "timid": Style(2, 5, 0, 0, 1, 0),
     "greedy": Style(0, 14, 0, 1, 0, 0),
+    "timid": Style(2, 5, 0, 0, 1, 0),
+    "chaser": Style(3, 0, 0, 1, 3, 1),
     "careful": Style(0, 0, 25, 1, 3, 1),
     "mixed": Style(5, 9, 35, 0, 1, 1),
 }
