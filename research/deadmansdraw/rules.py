@@ -20,10 +20,9 @@ from workbench.show.progress import Bar
 
 _POSITIVE = validators.Number(gte=1)
 _CHOICES = {
-    "points": range(2, 10),
+    "draw": range(2, 10),
     "treasure": range(0, 21, 2),
-    "loss": range(0, 21, 5),
-    "suits": range(2),
+    "sword": range(7),
 }
 
 

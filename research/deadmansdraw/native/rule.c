@@ -5,24 +5,24 @@
 #include "core.h"
 
 typedef struct {
-    int32_t points;   /* what a draw that does not bust is taken to bring */
+    int32_t draw;     /* what a draw that does not bust is taken to bring */
     int32_t treasure; /* what Chest beside Key counts */
-    int32_t loss;     /* what a point of the opponent's loss counts, in tenths */
-    int32_t suits;    /* not 0: lying suits are counted, of ten, and not unseen cards */
+    int32_t sword;    /* what a Sword counts more than its points */
 } Rule;
 
-static const Rule FOUND = {5, 10, 10, 0};
+static const Rule FOUND = {5, 8, 4};
 
 static Cards own_of(const Table *table) { return table->bank[table->player]; }
 static Cards other_of(const Table *table) { return table->bank[1 - table->player]; }
 
 static int gain(Cards bank, Cards cards) { return bank_value(bank | cards) - bank_value(bank); }
 
-static int taken_from(const Rule *rule, const Table *table, Card card) {
+static int taken_from(const Table *table, Card card) {
     Cards other = other_of(table);
-    if (!(other & BIT(card))) return 0;
-    return rule->loss * (bank_value(other) - bank_value(other & ~BIT(card))) / 10;
+    return other & BIT(card) ? bank_value(other) - bank_value(other & ~BIT(card)) : 0;
 }
+
+static int extra(const Rule *rule, Card card) { return suit_of(card) == SWORD ? rule->sword : 0; }
 
 static bool treasure(Cards cards) {
     return (cards & SUIT_MASK(CHEST)) && (cards & SUIT_MASK(KEY));
@@ -30,7 +30,8 @@ static bool treasure(Cards cards) {
 
 /* What cards that lie there are worth once they are banked. */
 static int stake(const Rule *rule, const Table *table, Cards cards) {
-    return gain(own_of(table), cards) + (treasure(cards) ? rule->treasure : 0);
+    int swords = cards & SUIT_MASK(SWORD) ? rule->sword : 0;
+    return gain(own_of(table), cards) + (treasure(cards) ? rule->treasure : 0) + swords;
 }
 
 /* What the card's effect does to the score. */
@@ -44,7 +45,7 @@ static int effect(const Rule *rule, const Table *table, Suit suit) {
     Cards targets = robs ? sword_targets(own_of(table), other_of(table)) : tops(other_of(table));
     for (; targets; targets &= targets - 1) {
         Card card = lowest(targets);
-        int one = taken_from(rule, table, card) + (robs ? value_of(card) : 0);
+        int one = taken_from(table, card) + (robs ? value_of(card) : 0);
         if (!(robs && lies(table, suit_of(card))) && one > best) best = one;
     }
     return best;
@@ -53,7 +54,7 @@ static int effect(const Rule *rule, const Table *table, Suit suit) {
 /* What it does to the score to bring a card into play. */
 static int worth(const Rule *rule, const Table *table, Card card) {
     if (lies(table, suit_of(card))) return -100 - value_of(card);
-    int points = gain(own_of(table), BIT(card)) + taken_from(rule, table, card);
+    int points = gain(own_of(table), BIT(card)) + taken_from(table, card);
     return points + effect(rule, table, suit_of(card));
 }
 
@@ -63,7 +64,7 @@ static Action choose(const Rule *rule, const Table *table) {
     for (Cards rest = answers(table); rest; rest &= rest - 1) {
         Card card = lowest(rest);
         bool shoots = table->pending == CANNON;
-        int one = shoots ? taken_from(rule, table, card) : worth(rule, table, card);
+        int one = shoots ? taken_from(table, card) + extra(rule, card) : worth(rule, table, card);
         if (best == NO_CARD || one > most) best = card, most = one;
     }
     return best;
@@ -73,10 +74,9 @@ static bool stops(const Rule *rule, const Table *table) {
     Cards saved = lies(table, ANCHOR) ? saved_cards(table) : 0;
     int lost = stake(rule, table, table->area) - stake(rule, table, saved), busting = 0;
     for (Suit suit = 0; suit < SUITS; suit++) {
-        if (lies(table, suit)) busting += rule->suits ? 1 : count(table->pile & SUIT_MASK(suit));
+        if (lies(table, suit)) busting += count(table->pile & SUIT_MASK(suit));
     }
-    int all = rule->suits ? SUITS : count(table->pile);
-    return lost * busting >= rule->points * (all - busting);
+    return lost * busting >= rule->draw * (count(table->pile) - busting);
 }
 
 static Action decide(const void *own, const Table *table, Rng *rng) {

@@ -18,7 +18,8 @@ from cardsharp.deadmansdraw.strategies.choices import choices, gain, loss, lying
 from cardsharp.deadmansdraw.strategies.registry import strategy
 
 A_DRAW = 5  # points that a draw is taken to bring; try other numbers
-TREASURE = 10  # points that Chest and Key count where they lie side by side
+TREASURE = 8  # points that Chest and Key count where they lie side by side
+SWORD = 4  # points that a Sword counts more than it shows: it robs again when a Hook brings it
 
 
 @strategy("rule")
@@ -38,8 +39,7 @@ class FiveLines:
             if card.suit in lying(position):
                 return Decision(END_TURN, f"{card} would bust.")
             return Decision(respond(EffectType.ORACLE, card), f"{card} does not bust.")
-        shoots = pending.effect_type is EffectType.CANNON
-        points = taken if shoots else worth
+        points = shot if pending.effect_type is EffectType.CANNON else worth
         cards = sorted(choices(position), key=deck_order)
         best = max(cards, key=lambda card: points(position, card))
         return Decision(respond(pending.effect_type, best), "It changes the score most.")
@@ -62,8 +62,18 @@ def stop_or_draw(position: Position) -> Decision:
 
 def stake(position: Position, cards: Sequence[Card]) -> int:
     """What these cards bring once they are banked."""
-    points = sum(gain(position.own, card) for card in cards)
+    points = sum(gain(position.own, card) + extra(card) for card in cards)
     return points + TREASURE * ({Suit.CHEST, Suit.KEY} <= {card.suit for card in cards})
+
+
+def extra(card: Card) -> int:
+    """What a card counts more than its points."""
+    return SWORD * (card.suit == Suit.SWORD)
+
+
+def shot(position: Position, card: Card) -> int:
+    """What a Cannon is worth that discards this card."""
+    return taken(position, card) + extra(card)
 
 
 def taken(position: Position, card: Card) -> int:
