@@ -22,7 +22,7 @@ static int taken_from(const Table *table, Card card) {
     return other & BIT(card) ? bank_value(other) - bank_value(other & ~BIT(card)) : 0;
 }
 
-static int extra(const Rule *rule, Card card) { return suit_of(card) == SWORD ? rule->sword : 0; }
+static int bonus(const Rule *rule, Card card) { return suit_of(card) == SWORD ? rule->sword : 0; }
 
 static bool treasure(Cards cards) {
     return (cards & SUIT_MASK(CHEST)) && (cards & SUIT_MASK(KEY));
@@ -64,7 +64,7 @@ static Action choose(const Rule *rule, const Table *table) {
     for (Cards rest = answers(table); rest; rest &= rest - 1) {
         Card card = lowest(rest);
         bool shoots = table->pending == CANNON;
-        int one = shoots ? taken_from(table, card) + extra(rule, card) : worth(rule, table, card);
+        int one = shoots ? taken_from(table, card) + bonus(rule, card) : worth(rule, table, card);
         if (best == NO_CARD || one > most) best = card, most = one;
     }
     return best;

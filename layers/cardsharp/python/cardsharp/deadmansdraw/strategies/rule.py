@@ -62,18 +62,18 @@ def stop_or_draw(position: Position) -> Decision:
 
 def stake(position: Position, cards: Sequence[Card]) -> int:
     """What these cards bring once they are banked."""
-    points = sum(gain(position.own, card) + extra(card) for card in cards)
+    points = sum(gain(position.own, card) + bonus(card) for card in cards)
     return points + TREASURE * ({Suit.CHEST, Suit.KEY} <= {card.suit for card in cards})
 
 
-def extra(card: Card) -> int:
+def bonus(card: Card) -> int:
     """What a card counts more than its points."""
     return SWORD * (card.suit == Suit.SWORD)
 
 
 def shot(position: Position, card: Card) -> int:
     """What a Cannon is worth that discards this card."""
-    return taken(position, card) + extra(card)
+    return taken(position, card) + bonus(card)
 
 
 def taken(position: Position, card: Card) -> int:
