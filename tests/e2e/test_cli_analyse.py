@@ -85,6 +85,7 @@ def test_every_game_is_analysed_on_80_columns(cli: Cli, tmp_path: Path, name: st
     assert said.code == 0, said.err
     for words in ("accuracy", "skill", "luck", "at the start", "the biggest swings"):
         assert words in said.out
+    assert ("less luck" in said.out) == (name != "blef")
     long = [line for line in said.out.splitlines() if len(line) > 80]
     assert all(line.startswith(("    ", "match ")) or " by the cards, " in line for line in long)
 
@@ -166,10 +167,19 @@ def test_many_matches_are_told_by_opponent_and_by_strategy(cli: Cli, tmp_path: P
     assert (found["matches"], group["name"], group["sides"]) == (2, "third", 1)
     assert 0 < group["accuracy"]["mean"] < 100
     assert group["perMatch"].keys() >= {"blunder", "busts", "time-outs"}
+    assert found["ratings"]["third"]["lessLuck"]["margin"] > 0
+    assert found["ratings"].keys() == {"third", "random"}
+    page = tmp_path / "page.html"
+    for more in ((), ("--html", str(page))):
+        said = cli("stats", "--store", store, "--by", "strategy", "--player", "third", *more)
+        assert said.code == 0, said.err
+        shown = page.read_text() if more else said.out
+        rating = found["ratings"]["third"]["plain"]
+        assert f"{rating['value']:,.0f} ± {rating['margin']:,.0f}" in shown
 
 
 def test_of_blef_nothing_is_told_less_luck(cli: Cli, tmp_path: Path) -> None:
-    """Its judge makes too much of errors: what is left without luck is no strength."""
+    """The deals of its rounds tell too little of who wins them."""
     game = next(one for one in GAMES if one.name == "blef")
     record, moves = played(game, [Decides(game, "threshold"), Decides(game, "random")])
     done = replace(record, match_id="blef-1")

@@ -91,6 +91,8 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
     store = f"sqlite:{tmp_path}/deals.db"
     told = cli("euchre", "show", "--store", store, "--json").json()
     assert told["status"] == "finished"
+    [group] = cli("euchre", "stats", "--store", store, "--json").json()["groups"]
+    assert group["withoutLuck"] is not None
     steps = told["steps"]
     ours = [step for step in steps if step["decision"]]
     assert len(ours) == player.asked

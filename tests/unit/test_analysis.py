@@ -18,9 +18,9 @@ from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.rules import force_turn_end
 from cardsharp.deadmansdraw.simulation import Match, fair_chance
 from cardsharp.game import Game
-from cardsharp.judge import LAPSE, judging
+from cardsharp.judge import LAPSE
 from cardsharp.strategy import Decision
-from workbench.lab.analysed import AnalysedSide, Group
+from workbench.lab.analysed import AnalysedSide, Group, two_ratings
 from workbench.lab.extras import Taken
 
 DEADMANSDRAW, BLEF, NIM = (
@@ -151,30 +151,55 @@ def test_the_luck_by_which_results_are_told_is_that_of_each_card_that_came() -> 
     """As the lab takes it out; of whoever it befell, so for the first side."""
     players = Decides(DEADMANSDRAW, "champion"), Decides(DEADMANSDRAW, "draw-2")
     notes = taken(begun(DEADMANSDRAW, 3), players, Random(3))
-    [(_, moves)] = kept(DEADMANSDRAW, notes)
+    [(record, moves)] = kept(DEADMANSDRAW, notes)
     befell = [
         (one.state.position.me, luck_of(one.state.position, after.state.history[-1].events))
         for one, after in pairwise(notes)
     ]
     brought = [(luck or 0.0) * (1 if seat == 0 else -1) for seat, luck in befell]
-    assert judging(DEADMANSDRAW).judge.chance(moves) == pytest.approx(sum(brought))
+    found = analyse(DEADMANSDRAW, record, moves)
+    assert found.chance == pytest.approx(sum(brought))
     assert max(map(abs, brought)) > 0.05
+    assert found.result is not None
+    assert found.less_luck(0) == pytest.approx(found.result - sum(brought) / 1.5)
+    assert found.less_luck(1) == pytest.approx(1 - found.result + sum(brought) / 1.5)
+    assert analyse(DEADMANSDRAW, record, moves[:8]).less_luck(0) is None
 
 
 def side(result: float, luck: float = 0.0, cost: float = 0.0) -> AnalysedSide:
-    return AnalysedSide("us", "them", "", "2026-11-22", (), result, luck, cost, 1.0, {}, {})
+    """As of a match whose luck is told without bias, too."""
+    day, less_luck = "2026-11-22", result - luck
+    return AnalysedSide("us", "them", "", day, (), result, luck, cost, 1.0, {}, {}, less_luck)
 
 
 def test_results_less_luck_lie_closer_together_than_results() -> None:
-    """Here luck explains all: what is left is the same in every match."""
+    """Here luck explains all: what is left is the same in every match. Unless one is not known."""
     group = Group([side(1.0, 0.4), side(0.0, -0.6)] * 10, shares=True)
     assert group.result.mean == 0.5
+    assert group.without_luck is not None
     assert group.without_luck.mean == pytest.approx(0.6)
     assert group.without_luck.within.margin == pytest.approx(0.0)
     assert group.result.within.margin > 0.15
     assert group.luck_with_result == pytest.approx(1.0)
-    told = Group([one._replace(chance=one.luck - 0.1) for one in group.sides], shares=True)
-    assert told.without_luck.mean == pytest.approx(0.7)
+    unknown = side(1.0)._replace(less_luck=None)
+    assert Group([*group.sides, unknown], shares=True).without_luck is None
+
+
+def test_ratings_without_luck_are_surer_and_never_beyond_what_results_can_be() -> None:
+    """All of the luck of 20 matches is known; in a single one it was more than all that counts."""
+    told = two_ratings([[side(1.0, 0.4)], [side(0.0, -0.6)]] * 10)
+    us, them = told["us"], told["them"]
+    assert us.plain.value == pytest.approx(them.plain.value)
+    assert us.less_luck is not None
+    assert them.less_luck is not None
+    assert us.less_luck.value > them.less_luck.value + 50
+    assert us.less_luck.margin < us.plain.margin / 2
+    [lucky, _] = two_ratings([[side(1.0, -0.9)]]).values()
+    assert lucky.less_luck == lucky.plain
+    same = side(1.0)._replace(against="us")
+    assert not two_ratings([[same]])
+    [unknown, _] = two_ratings([[side(1.0)], [side(1.0)._replace(less_luck=None)]]).values()
+    assert unknown.less_luck is None
 
 
 def test_the_accuracy_is_that_of_all_decisions_together() -> None:
@@ -188,6 +213,7 @@ def test_the_accuracy_is_that_of_all_decisions_together() -> None:
 
 def test_of_one_match_no_interval_is_known() -> None:
     group = Group([side(1.0, 0.3)], shares=True)
+    assert group.without_luck is not None
     assert group.without_luck.within.margin == inf
     assert group.without_luck.document == {"mean": 0.7, "low": None, "high": None}
     assert group.luck_with_result is None

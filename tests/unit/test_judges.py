@@ -10,7 +10,11 @@ from support.played import Decides, kept, played, taken
 from cardsharp.analysis import analyse
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.errors import ConfigError
+from cardsharp.euchre.cards import DECK, name, parse
 from cardsharp.euchre.decisions import decisions
+from cardsharp.euchre.luck import luck_of
+from cardsharp.euchre.records import DealKey, Record
+from cardsharp.euchre.replay import header_body
 from cardsharp.game import Game
 from cardsharp.replay import header_of
 from workbench.lab.again import TrialPlayer
@@ -36,6 +40,16 @@ def test_start_luck_and_skill_are_the_result_and_the_judge_itself_is_perfect(gam
     if game is EUCHRE:
         points = record.outcome["scores"]  # type: ignore[index]
         assert found.result == points[0] - points[1]
+        dealt = record.header["dealt"]
+        assert found.chance == luck_of(tuple(map(parse, dealt)))  # type: ignore[arg-type]
+        untold = {name: told for name, told in record.header.items() if name != "dealt"}
+        assert analyse(game, replace(record, header=untold), moves).chance is None
+
+
+def test_what_was_dealt_is_told_of_a_deal_that_is_over_alone() -> None:
+    deal = Record(DealKey("t", 1, 1), tuple(DECK))
+    assert header_body(deal, over=True)["dealt"] == [name(card) for card in DECK]
+    assert set(header_body(deal, over=True)) - set(header_body(deal, over=False)) == {"dealt"}
 
 
 def test_both_players_of_blef_are_judged_also_one_who_gave_no_reasons() -> None:

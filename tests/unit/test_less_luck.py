@@ -1,13 +1,15 @@
 """Results without luck: nothing is shifted, whatever the judge thinks, and less is left over."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
 from random import Random
-from statistics import fmean, pvariance
+from statistics import correlation, fmean, pvariance
 
 import pytest
+from support.games import GAMES
+from support.played import Decides, taken
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.bank import bank_of
@@ -16,6 +18,12 @@ from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.rules import start
 from cardsharp.deadmansdraw.simulation import Match, match_from
 from cardsharp.errors import ConfigError
+from cardsharp.euchre.luck import luck_of as luck_of_deal
+from cardsharp.euchre.luck import points_of, winning
+from cardsharp.euchre.rules import score
+from cardsharp.euchre.rules import start as start_deal
+from cardsharp.euchre.simulation import Dealt, shuffled
+from cardsharp.euchre.simulation import Match as EuchreMatch
 from workbench.lab.duel import Duel
 from workbench.lab.ledger import RunLedger
 from workbench.lab.less_luck import LessLuck
@@ -23,6 +31,8 @@ from workbench.lab.plan import Plan
 from workbench.lab.results import Luck, Pair, Result
 from workbench.lab.runs import run
 from workbench.lab.sprt import Sequential, Sprt
+
+EUCHRE = next(game for game in GAMES if game.name == "euchre")
 
 
 def cards(names: str) -> tuple[Card, ...]:
@@ -90,6 +100,41 @@ def test_a_strange_table_is_not_judged() -> None:
     assert luck_of(match.position, ()) is None
 
 
+# --- deals of Euchre ------------------------------------------------------------------------------
+
+
+def deals(number: int) -> Iterator[Dealt]:
+    """Deals, the first with the dealer's left at chair 0."""
+    return (Dealt(start_deal(shuffled(Random(seed))), seed % 4) for seed in range(number))
+
+
+def test_a_deal_is_worth_what_four_players_by_rules_make_of_it() -> None:
+    rules = Decides(EUCHRE, "rules")
+    for dealt in deals(60):
+        [*_, end] = taken(EuchreMatch(dealt), [rules], Random(0))
+        points = score(end.state.deals[0].deal.table).points
+        assert points_of(dealt.deal.cards) == points[0] - points[1]
+
+
+@pytest.mark.parametrize("worth", [float, lambda more: winning(8 + max(0, more), 6 - min(0, more))])
+def test_over_many_deals_luck_is_nothing(worth: Callable[[int], float]) -> None:
+    """Also where a point more is worth more to one side; without the mean it would be far off."""
+    cards = [dealt.deal.cards for dealt in deals(500)]
+    lucks = [luck_of_deal(one, worth) for one in cards]
+    error = (pvariance(lucks) / len(lucks)) ** 0.5
+    assert fmean(lucks) == pytest.approx(0, abs=2.5 * error)
+    assert abs(fmean(worth(points_of(one)) for one in cards) - worth(0)) > 4 * error
+
+
+def test_what_deals_brought_in_whole_matches_is_nothing_in_the_mean_and_tells_who_won() -> None:
+    """Of a pair one match: in the other one the deals bring as much to the other side."""
+    played = run(Plan(game="euchre", first="rules", second="rules", pairs=40, less_luck=True))
+    lucks = [one.luck.cards for one, _ in played.pairs if one.luck is not None]
+    assert fmean(lucks) == pytest.approx(0, abs=2.5 * (pvariance(lucks) / len(lucks)) ** 0.5)
+    assert correlation(lucks, [one.points for one, _ in played.pairs]) > 0.6
+    assert all(one.luck and one.luck.again == one.points for one in played.matches)
+
+
 # --- the statistics ------------------------------------------------------------------------------
 
 
@@ -138,6 +183,12 @@ def test_without_luck_told_the_share_is_the_plain_one() -> None:
 PLAN = Plan(first="champion", second="draw-2", pairs=12, seed=3, plain=True, less_luck=True)
 
 
+MIRRORED = (
+    replace(PLAN, second="champion", pairs=3),
+    replace(PLAN, game="euchre", first="rules", second="rules", pairs=3),
+)
+
+
 def test_it_changes_no_match_and_tells_less_spread(tmp_path: Path) -> None:
     """Also when the run is taken up from its file."""
     played, plain = run(PLAN), run(replace(PLAN, less_luck=False))
@@ -152,9 +203,10 @@ def test_it_changes_no_match_and_tells_less_spread(tmp_path: Path) -> None:
     assert run(PLAN, kept=RunLedger(file, PLAN).kept) == played
 
 
-def test_a_mirrored_match_has_no_luck_in_the_mean() -> None:
+@pytest.mark.parametrize("plan", MIRRORED, ids=lambda plan: str(plan.game))
+def test_a_mirrored_match_has_no_luck_in_the_mean(plan: Plan) -> None:
     """Whoever sits where: what one side's cards bring it they take from the other."""
-    played = run(replace(PLAN, second="champion", pairs=3))
+    played = run(plan)
     for one, two in played.pairs:
         assert one.luck is not None
         assert two.luck is not None
@@ -194,8 +246,8 @@ def test_who_cannot_be_copied_plays_the_last_cards_once(tmp_path: Path) -> None:
 
 
 def test_of_a_game_whose_luck_nobody_knows_that_is_said() -> None:
-    with pytest.raises(ConfigError, match="Nobody tells the luck of Euchre"):
-        run(Plan(game="euchre", first="rules", second="random", pairs=1, less_luck=True))
+    with pytest.raises(ConfigError, match="Nobody tells the luck of Blef"):
+        run(Plan(game="blef", first="bayes", second="greedy", pairs=1, less_luck=True))
 
 
 def test_the_interval_is_of_the_shares_without_luck() -> None:

@@ -19,7 +19,14 @@ from cardsharp.judge import Judge, judging
 from cardsharp.replay import header_of
 from workbench.cli.each import FIRST, OneGame
 from workbench.cli.stats_page import JudgedMatches, estimate, page
-from workbench.lab.analysed import AnalysedSide, Group, analysed
+from workbench.lab.analysed import (
+    AnalysedSide,
+    Estimate,
+    Group,
+    TwoRatings,
+    analysed,
+    two_ratings,
+)
 from workbench.lab.options import GameName
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.pools import pool_of
@@ -108,11 +115,15 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None
     records = every[: options.limit]
     judged = _judged(options, of, log, records)
     sides = [side for _, found in judged for side in found]
+    rated = two_ratings(found for _, found in judged) if judge.total == 1 else {}
     if options.html is not None:
         by_player = _groups(sides, By.STRATEGY, shares=judge.total == 1)
         title = f"Statistics of {source}" if source else "Statistics"
         text = page(
-            options.tag or title, log, every, JudgedMatches(len(records), judged, by_player, judge)
+            options.tag or title,
+            log,
+            every,
+            JudgedMatches(len(records), judged, by_player, judge, rated),
         )
         write_file(options.html, text)
         if options.as_json:
@@ -127,11 +138,15 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None
         )
     groups = _groups(sides, options.by, shares=judge.total == 1)
     if options.as_json:
-        print_json(_document(groups, judge, len(records)))
+        told = {name: one.document for name, one in rated.items()}
+        print_json({**_document(groups, judge, len(records)), "ratings": told})
         return
     console = results()
     console.print(_table(groups, judge, options.by))
     console.print()
+    if options.by is By.STRATEGY and rated:
+        console.print(_ratings(rated))
+        console.print()
     together = Group(sides, judge.total == 1).luck_with_result
     if together is not None:
         console.print(f"correlation of luck and result: {together:.2f}")
@@ -173,7 +188,8 @@ def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
     counts = list(next(iter(groups.values())).sides[0].counts)[:_ROOM]
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(by.value, max_width=14, overflow="fold")
-    less_luck = ("less luck",) if judge.unbiased else ()
+    known = any(group.without_luck for group in groups.values())
+    less_luck = ("less luck",) if known else ()
     for name in ("matches", "result", *less_luck, "accuracy", "blunders", *counts):
         table.add_column(name, justify="right", no_wrap=True)
     for name, group in groups.items():
@@ -181,11 +197,26 @@ def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
             name,
             str(len(group.sides)),
             estimate(group.result, judge.form),
-            *(estimate(group.without_luck, judge.form) for _ in less_luck),
-            "-" if group.accuracy is None else estimate(group.accuracy, ".1f"),
+            *(_estimate(group.without_luck, judge.form) for _ in less_luck),
+            _estimate(group.accuracy, ".1f"),
             f"{group.counted(Mark.BLUNDER):.1f}",
             *(f"{group.counted(count):.1f}" for count in counts),
         )
+    return table
+
+
+def _estimate(found: Estimate | None, form: str) -> str:
+    return "-" if found is None else estimate(found, form)
+
+
+def _ratings(rated: Mapping[str, TwoRatings]) -> Table:
+    """Each player's rating, beside it the one without luck."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("rating", max_width=14, overflow="fold")
+    for name in ("plain", "less luck"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, two in rated.items():
+        table.add_row(name, *("-" if one is None else str(one) for one in two))
     return table
 
 
@@ -199,8 +230,8 @@ def _document(groups: Mapping[str, Group], judge: Judge, matches: int) -> dict[s
                 "name": name,
                 "sides": len(group.sides),
                 "result": group.result.document,
-                "withoutLuck": group.without_luck.document if judge.unbiased else None,
-                "accuracy": None if group.accuracy is None else group.accuracy.document,
+                "withoutLuck": group.without_luck and group.without_luck.document,
+                "accuracy": group.accuracy and group.accuracy.document,
                 "luck": group.luck.document,
                 "luckWithResult": group.luck_with_result,
                 "perMatch": {

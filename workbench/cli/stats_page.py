@@ -17,7 +17,7 @@ from cardsharp.errors import StoreError
 from cardsharp.judge import Judge
 from cardsharp.replay import Outcome, header_of, outcome_of
 from cardsharp.viewer.base import Site, alone
-from workbench.lab.analysed import AnalysedSide, Estimate, Group
+from workbench.lab.analysed import AnalysedSide, Estimate, Group, TwoRatings
 from workbench.show.decisions import amount
 from workbench.show.progress import Bar
 
@@ -35,6 +35,7 @@ class JudgedMatches:
     matches: Sequence[tuple[str, Sequence[AnalysedSide]]]
     groups: Mapping[str, Group]
     judge: Judge
+    rated: Mapping[str, TwoRatings]
 
 
 def page(
@@ -59,7 +60,7 @@ def page(
         judge=judge.name,
         unit=judge.unit,
         percent=bool(judge.total),
-        unbiased=judge.unbiased,
+        rated=judged.rated,
         estimate=lambda found: estimate(found, judge.form),
         signed=lambda value: amount(f"+{judge.form.lstrip('+')}", value),
         amount=lambda value: amount(judge.form, value),

@@ -141,9 +141,10 @@ class DeadMansDrawExtras(Extras):
         """Whether `LAST` cards are left, or fewer."""
         return len(state.state.draw_pile) <= LAST
 
-    def luck(self, before: Match, after: Match) -> float:
+    def luck(self, before: Match, after: Match) -> tuple[float, float]:
         """What the cards brought, as the captain has it; 0 where he has no opinion."""
-        return luck_of(before.position, after.history[-1].events) or 0.0
+        luck = luck_of(before.position, after.history[-1].events) or 0.0
+        return (luck, -luck) if before.position.me == 0 else (-luck, luck)
 
     def dice_again(self, seed: int, number: int, time: int) -> tuple[Random, Random]:
         """Two streams each, which are the compiled engine's too."""

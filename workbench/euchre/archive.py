@@ -71,8 +71,9 @@ class DealArchive:
             return MatchRecord(_id(key), Status.RUNNING, began, {}, fault=str(error))
         if record is None:
             return None
-        status = Status.FINISHED if is_over(record) else Status.RUNNING
-        return MatchRecord(_id(key), status, began, header_body(record))
+        over = is_over(record)
+        status = Status.FINISHED if over else Status.RUNNING
+        return MatchRecord(_id(key), status, began, header_body(record, over=over))
 
     def _said(self, key: DealKey, began: datetime) -> dict[tuple[object, ...], list[Body]]:
         """Our decisions in a deal by question, seat and answer."""

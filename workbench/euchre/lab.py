@@ -9,6 +9,7 @@ from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Question
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.game import GAME
 from cardsharp.euchre.journal import decision_entry
+from cardsharp.euchre.luck import luck_of, winning
 from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.records import (
     BidEvent,
@@ -22,7 +23,7 @@ from cardsharp.euchre.records import (
 )
 from cardsharp.euchre.replay import header_body
 from cardsharp.euchre.rules import score
-from cardsharp.euchre.simulation import Dealt
+from cardsharp.euchre.simulation import Dealt, Match
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.table import SEATS, Table, turn
@@ -49,7 +50,7 @@ def _record(told: LabMatch, key: DealKey, dealt: Dealt, before: Sequence[int]) -
     ours = [seat for seat in SEATS if dealt.chair(seat) in told.seats]
     header = {
         **told.header(GAME.name),
-        **header_body(Record(key, dealt.deal.cards)),
+        **header_body(Record(key, dealt.deal.cards), over=True),
         "seats": {str(seat): told.names[dealt.chair(seat)] for seat in ours},
         "score": list(before),
     }
@@ -132,6 +133,21 @@ class EuchreExtras(Extras):
         twin = None if plain else twin_function("euchre_player")
         compiled: Strategy | None = None if twin is None else twin(effort(worlds))
         return compiled or Pimc(effort=effort(worlds))
+
+    tells_luck = True
+
+    def luck(self, before: Match, after: Match) -> tuple[float, float]:
+        """What a new deal brought; the first is played from either side and favours nobody."""
+        if len(after.past) == len(before.past):
+            return 0.0, 0.0
+        order = 1 if after.now.first % 2 == 0 else -1
+        ours, theirs = after.points
+
+        def worth(more: int) -> float:
+            return winning(ours + max(0, order * more), theirs + max(0, -order * more))
+
+        luck = luck_of(after.now.deal.cards, worth)
+        return luck, -luck
 
     keeps = True
 

@@ -1,7 +1,9 @@
 """Many matches analysed: what each side of each came to, and what groups of them have in common."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import asdict
 from itertools import islice
 from math import fsum, inf, isfinite, sqrt
 from statistics import correlation, fmean, stdev
@@ -9,10 +11,10 @@ from typing import NamedTuple
 
 from cardsharp.analysis import SIDES, accuracy, analyse, side_names, side_of
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.contest.ladder import ratings
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
-from cardsharp.judge import judging
-from cardsharp.ratings import NORMAL_95
+from cardsharp.ratings import NORMAL_95, Rating
 from cardsharp.replay import header_of
 from workbench.lab.interval import Interval, interval
 from workbench.show.analysis import our_sides
@@ -41,8 +43,8 @@ class AnalysedSide(NamedTuple):
     stake: float
     marks: Mapping[str, int]
     counts: Mapping[str, int]
-    chance: float | None = None
-    """The luck by which `without_luck` is told, where the judge tells it without bias."""
+    less_luck: float | None = None
+    """The result without what chance brought, where that is known."""
 
 
 class Estimate(NamedTuple):
@@ -73,13 +75,10 @@ class Group(NamedTuple):
         return Estimate(found.mean, interval([side.result for side in self.sides]))
 
     @property
-    def without_luck(self) -> Estimate:
-        """What a match would have brought without luck, the same in the mean.
-
-        Where the luck is the analysis's own, that holds as long as the judge is right.
-        """
-        lucks = (side.luck if side.chance is None else side.chance for side in self.sides)
-        return mean_of([side.result - luck for side, luck in zip(self.sides, lucks, strict=True)])
+    def without_luck(self) -> Estimate | None:
+        """What a match would have brought without luck, the same in the mean; None if unknown."""
+        found = [side.less_luck for side in self.sides if side.less_luck is not None]
+        return mean_of(found) if len(found) == len(self.sides) else None
 
     @property
     def luck(self) -> Estimate:
@@ -113,6 +112,41 @@ class Group(NamedTuple):
         return fmean({**side.counts, **side.marks}.get(name, 0) for side in self.sides)
 
 
+class TwoRatings(NamedTuple):
+    """A player's rating by the results, and by those without luck where all are known."""
+
+    plain: Rating
+    less_luck: Rating | None
+
+    @property
+    def document(self) -> dict[str, dict[str, float] | None]:
+        """The ratings for programs."""
+        less = None if self.less_luck is None else asdict(self.less_luck.rounded)
+        return {"plain": asdict(self.plain.rounded), "lessLuck": less}
+
+
+def two_ratings(matches: Iterable[Sequence[AnalysedSide]]) -> dict[str, TwoRatings]:
+    """The ratings by the judged sides of some matches, whose results are shares; the best first."""
+    firsts = [sides[0] for sides in matches if sides[0].player != sides[0].against]
+    plain = _ratings((one, one.result) for one in firsts)
+    known = [(one, one.less_luck) for one in firsts if one.less_luck is not None]
+    less = _ratings(known) if len(known) == len(firsts) else {}
+    order = sorted(plain, key=lambda name: -plain[name].value)
+    return {name: TwoRatings(plain[name], less.get(name)) for name in order}
+
+
+def _ratings(shares: Iterable[tuple[AnalysedSide, float]]) -> dict[str, Rating]:
+    """Without luck a share may lie beyond 0 and 1, but no mean of two players does."""
+    met: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for side, share in shares:
+        swapped = side.player > side.against
+        pair = (side.against, side.player) if swapped else (side.player, side.against)
+        met[pair].append(1 - share if swapped else share)
+    moved = {pair: min(1.0, max(0.0, fmean(made))) - fmean(made) for pair, made in met.items()}
+    told = [(pair, one + moved[pair]) for pair, made in met.items() for one in made]
+    return ratings({name for pair in met for name in pair}, told)
+
+
 def mean_of(values: Sequence[float]) -> Estimate:
     """The mean of independent values; of a single one nothing is known of how far it may lie."""
     mean = fmean(values)
@@ -135,7 +169,7 @@ def sides_of(name: str, stored: Stored) -> list[AnalysedSide]:
     if found.result is None:
         return []
     header, sides = header_of(record), []
-    names, chance = side_names(found, header), judging(game(name)).judge.chance(moves)
+    names = side_names(found, header)
     for side in sorted(our_sides(found, header) or range(SIDES)):
         player, own = found.players[side], [d for d in found.decisions if side_of(d.seat) == side]
         sides.append(
@@ -151,7 +185,7 @@ def sides_of(name: str, stored: Stored) -> list[AnalysedSide]:
                 stake=fsum(one.stake for one in own),
                 marks={str(mark): number for mark, number in player.marks.items()},
                 counts={name: counts[side] for name, counts in found.counts.items()},
-                chance=chance if side == 0 or chance is None else -chance,
+                less_luck=found.less_luck(side),
             )
         )
     return sides

@@ -142,15 +142,16 @@ class Extras:
         return None
 
     tells_luck = False
-    """Whether `is_late` and `luck` know the luck of its matches."""
+    """Whether `luck` knows the luck of its matches."""
+
+    def luck(self, before: Any, after: Any) -> Sequence[float]:  # noqa: ANN401
+        """What chance brought each side between two states, in shares of 1; its mean is 0."""
+        raise NotImplementedError
 
     def is_late(self, state: Any) -> bool:  # noqa: ANN401
-        """Whether only the last cards are left, which can be dealt anew from there."""
-        raise NotImplementedError
-
-    def luck(self, before: Any, after: Any) -> float:  # noqa: ANN401
-        """What chance brought who acted between two states; its mean is 0."""
-        raise NotImplementedError
+        """Whether only the last cards are left, which `dice_again` deals anew from there."""
+        del state
+        return False
 
     def dice_again(self, seed: int, number: int, time: int) -> tuple[Random, Random]:
         """The dice of another end of a pair's matches: of what is hidden, and of what comes."""

@@ -131,7 +131,7 @@ class PairSeries:
                 players |= dict.fromkeys(other, self._seat(second))
             opening = self.simulation.deal(dice.deal)
             seated = [players[seat] for seat in sorted(players)]
-            state, luck = self._played(number, seats, opening, seated, dice.chance)
+            state, luck = self._played(number, side, opening, seated, dice.chance)
             for player in {id(one): one for one in seated}.values():
                 player.ended(state)
             self.past[0].append((seats[0], state))
@@ -141,7 +141,7 @@ class PairSeries:
     def _played(
         self,
         number: int,
-        seats: tuple[int, ...],
+        side: int,
         opening: Any,  # noqa: ANN401 - any game's
         seated: Sequence[LabPlayer],
         chance: Random,
@@ -149,7 +149,7 @@ class PairSeries:
         if not self.plan.less_luck:
             return play(self.simulation, opening, seated, chance), None
         again = partial(self.extras.dice_again, self.plan.seed, number)
-        return Tempered(self.simulation, self.extras, seats).play(opening, seated, chance, again)
+        return Tempered(self.simulation, self.extras, side).play(opening, seated, chance, again)
 
     def _player(self, which: int, seats: tuple[int, ...], dice: Random, number: int) -> LabPlayer:
         guest = self.guests[which]

@@ -31,11 +31,11 @@ def play(
 
 @dataclass(frozen=True, slots=True)
 class Tempered:
-    """A match that is played with its luck told, for the side of the seats `side`."""
+    """A match that is played with its luck told, for the side of that number."""
 
     simulation: Simulation[Any, Any, Any]
     extras: Extras
-    side: Sequence[int]
+    side: int
 
     def play(
         self, state: object, players: Sequence[LabPlayer], chance: Random, again: AgainDice
@@ -45,18 +45,18 @@ class Tempered:
         while (seat := simulation.to_act(state)) is not None and not self.extras.is_late(state):
             before = state
             state = simulation.act(state, players[seat].decide(state), chance)
-            luck = self.extras.luck(before, state)
-            cards += luck if seat in self.side else -luck
+            cards += self.extras.luck(before, state)[self.side]
+        copied = [] if seat is None else _copies(players)
         ends = [
             play(simulation, simulation.disguised(state, hidden), copies, later)
-            for copies, (hidden, later) in zip(_copies(players), map(again, count()), strict=False)
+            for copies, (hidden, later) in zip(copied, map(again, count()), strict=False)
         ]
         state = play(simulation, state, players, chance)
         return state, Luck(fmean(map(self._share, (state, *ends))), cards)
 
     def _share(self, state: object) -> float:
         points = self.simulation.points(state)
-        return sum(points[seat] for seat in self.side)
+        return sum(points[seat] for seat in self.simulation.sides[self.side])
 
 
 def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:

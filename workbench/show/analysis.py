@@ -101,6 +101,9 @@ def _players(shown: Analysed) -> Table:
     table.add_row("accuracy", *(_accuracy(player.accuracy) for player in players))
     table.add_row("skill", *(shown.signed(player.skill) for player in players))
     table.add_row("luck", *(shown.signed(player.luck) for player in players))
+    less_luck = [one for one in map(analysis.less_luck, order) if one is not None]
+    if less_luck:
+        table.add_row("less luck", *map(shown.amount, less_luck))
     for mark, name in _PLURAL.items():
         table.add_row(name, *(str(player.marks[mark]) for player in players))
     for name, counts in analysis.counts.items():

@@ -39,6 +39,13 @@ more of all that a player lost (docs/analysis.md has the players it was measured
 """
 
 
+BELIEVED = 2 / 3
+"""How far chance is believed where it is taken from results.
+
+The players' mistakes make it matter less than a judge thinks: so much takes most of it away.
+"""
+
+
 class Point(Stored):
     """What the match was worth to the first side after the step of that `sequence`."""
 
@@ -93,7 +100,8 @@ class PlayerFigures(Stored):
 class Analysis(Stored):
     """A judged match; `start`, `result` and the `curve` are worth to the first side.
 
-    `reasoned` are the sides of whose decisions the log has a strategy's reasons.
+    `reasoned` are the sides of whose decisions the log has a strategy's reasons. `chance` is what
+    chance brought the first side, 0 in the mean whatever the judge thinks; None where nobody knows.
     `start + luck + players[0].skill - players[1].skill` is the result, or of a match that still
     runs (`result` is None) what it is worth now: `end`.
     """
@@ -106,6 +114,7 @@ class Analysis(Stored):
     end: float
     result: float | None
     luck: float
+    chance: float | None = None
     players: tuple[PlayerFigures, PlayerFigures]
     counts: Mapping[str, tuple[int, int]]
     reasoned: tuple[int, ...]
@@ -115,6 +124,12 @@ class Analysis(Stored):
     def worth(self, side: int, worth: float) -> float:
         """What is worth that to the first side, as it is worth to a side."""
         return worth if side == 0 else self.total - worth
+
+    def less_luck(self, side: int) -> float | None:
+        """What a side made of the match without luck; the same in the mean."""
+        if self.result is None or self.chance is None:
+            return None
+        return self.worth(side, self.result - BELIEVED * self.chance)
 
     def kept(self, one: Judged) -> tuple[float, float]:
         """What a choice kept for who decided, and what the best option would have kept."""
@@ -182,6 +197,7 @@ def analyse(
         end=decisions[-1].after,
         result=result,
         luck=luck,
+        chance=judge.chance(record, moves),
         players=(first, second),
         counts=judge.counts(moves),
         reasoned=tuple(sorted({side_of(one.seat) for one in found if one.by_strategy})),

@@ -26,8 +26,6 @@ class Judge(Protocol):
     form: str = ".1%"
     total: float = 1.0
     stake: float = 1.0
-    unbiased: bool = True
-    """Whether luck is nothing in the mean, as measured: then results less luck tell strength."""
 
     def weigh(self, position: Any, also: Sequence[Any] = ()) -> Decision[Any] | None:  # noqa: ANN401 - any game's
         """What the judge decides, with the worth of all that it weighs, and of those actions too.
@@ -45,12 +43,12 @@ class Judge(Protocol):
         del moves
         return ()
 
-    def chance(self, moves: Sequence[MoveRecord]) -> float | None:
+    def chance(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """What chance brought the first side, 0 in the mean whatever the judge thinks.
 
-        None where nobody tells it: then the luck of the analysis must do.
+        None where nobody tells it: then luck is what the judge cannot explain.
         """
-        del moves
+        del record, moves
         return None
 
     def counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:

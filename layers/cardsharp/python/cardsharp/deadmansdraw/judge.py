@@ -55,8 +55,9 @@ class CaptainsJudgement(Judge):
                 legal = {one: str(one) for one in position.legal_actions()}
                 yield Asked(replace(step, ours=thought), position, legal)
 
-    def chance(self, moves: Sequence[MoveRecord]) -> float:
+    def chance(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
         """The worth of each card that came, less the mean of all that could have come."""
+        del record
         brought = 0.0
         for step, position, _ in looks(moves):
             if position is not None:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.decisions import asking
+from cardsharp.euchre.luck import luck_of
 from cardsharp.euchre.position import Position
+from cardsharp.euchre.replay import dealt_of
 from cardsharp.euchre.rules import score
 from cardsharp.euchre.strategies.base import Decision
 from cardsharp.euchre.strategies.pimc import Pimc
@@ -40,6 +42,12 @@ class EnginesJudgement(Judge):
             return None
         points = score(table).points
         return float(points[0] - points[1])
+
+    def chance(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+        """What the deal brought, where the record tells all of it."""
+        del moves
+        cards = dealt_of(record)
+        return None if cards is None else luck_of(cards)
 
 
 JUDGE = EnginesJudgement()

@@ -8,7 +8,7 @@ from itertools import chain
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.cards import DECK, SUIT_NAMES, SUITS, name
+from cardsharp.euchre.cards import DECK, SUIT_NAMES, SUITS, Card, name
 from cardsharp.euchre.cards import parse as parse_card
 from cardsharp.euchre.records import (
     BidEvent,
@@ -46,15 +46,23 @@ def is_over(record: Record) -> bool:
     return sum(isinstance(action, Play) for action in actions) == TRICKS * (len(SEATS) - alone)
 
 
-def header_body(record: Record) -> dict[str, object]:
-    """What there is to say of a deal as a match."""
+def header_body(record: Record, *, over: bool) -> dict[str, object]:
+    """What there is to say of a deal as a match; all cards of one that is over."""
     key = record.key
     return {
         "game": "euchre",
         "names": SEATS,
         "tags": [key.token, f"game {key.game}", f"deal {key.deal}"],
         "turnCard": name(record.cards[TURN]),
+        **({"dealt": [name(card) for card in record.cards]} if over else {}),
     }
+
+
+def dealt_of(record: MatchRecord) -> tuple[Card, ...] | None:
+    """All 24 cards of a deal, in the order of `state.Deal`, where its header tells them."""
+    told = record.header.get("dealt")
+    cards = tuple(parse_card(str(one)) for one in told) if isinstance(told, list) else ()
+    return cards if sorted(cards) == list(DECK) else None
 
 
 def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:

@@ -23,8 +23,6 @@ def judge_of(folder: str) -> Judge:
 class Playouts(Judge):
     """What each action brought in the mean, if all go on as the default player does."""
 
-    unbiased = False
-
     def __init__(self, game: House) -> None:
         self._house, self._rules = game, game.rules()
         self.name = game.game.default_strategy
