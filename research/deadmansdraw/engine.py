@@ -37,6 +37,7 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     GENERAL,
     MEASURES,
     MOST_LYING,
+    ORDERS,
     UNTRIED,
     Entry,
     known_opponents,
@@ -58,6 +59,7 @@ from workbench.strategy_file import is_own, is_trained, strategy_named
 ADAPTIVE = "adaptive"
 _MOST_ENTRIES, _MOST_WEIGHTS = 32, 16
 _LEARNED = _NAMED = -1.0
+_KINDS = (*SUIT_ORDER, BUST, *ORDERS)
 
 
 class _Limits(Structure):
@@ -85,7 +87,7 @@ class _Fitted(Structure):
     _fields_ = (
         ("by", c_int32),
         ("stops", c_double * 2 * MOST_LYING),
-        ("taste", c_double * (SUITS + 1) * SUITS),
+        ("taste", c_double * len(_KINDS) * SUITS),
         ("safe", c_double),
         ("bust", c_double),
         ("end", c_double),
@@ -281,7 +283,7 @@ def _figures(entry: Entry) -> _Fitted:
     figures = _Fitted(MEASURES.index(entry.by), stops, safe=_NAMED)
     if not isinstance(entry.answers, dict):
         return figures
-    for effect, (place, kind) in product(EffectType, enumerate((*SUIT_ORDER, BUST))):
+    for effect, (place, kind) in product(EffectType, enumerate(_KINDS)):
         taste = entry.answers.get(effect, {}).get(kind, UNTRIED)
         figures.taste[SUIT_ORDER.index(Suit(effect))][place] = taste
     oracle = entry.answers.get(EffectType.ORACLE, {})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 from random import Random
 from statistics import fmean, pstdev
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter, validators
 
@@ -20,7 +20,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.ratings import NORMAL_95
 from research.compiling import why_not
 from research.deadmansdraw.engine import ADAPTIVE, Engine, Twin, load
-from research.deadmansdraw.specialist import Specialists
+from research.deadmansdraw.specialist import Specialists, share
 from research.deadmansdraw.strangers import STRANGERS, Stranger, pretender, stranger
 from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met
 from workbench.lab.options import Seed
@@ -35,22 +35,27 @@ _SERIES = 3
 """Pairs of matches through which an opponent is remembered."""
 
 
+Row = tuple[str, str, list[float]]
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class LearnerOptions:
-    """How much is played."""
+    """What is measured, and how much is played."""
 
+    way: Literal["learned", "ideal", "reply"] = "learned"
+    """What 20 matches bring; with the opponent known; a best reply to who has learned."""
     only: tuple[str, ...] = ()
     """Only these strangers, or those pretended to be."""
     met: Annotated[int, Parameter(validator=_ENOUGH, help="Matches learned from.")] = 20
-    training: Annotated[int, Parameter(validator=_POSITIVE, help="Matches of it.")] = 6_000
+    training: Annotated[int, Parameter(validator=_POSITIVE, help="Matches of it.")] = 20_000
     pairs: Annotated[int, Parameter(validator=_POSITIVE, help="Decks measured on.")] = 3000
     seed: Seed = 1
     as_json: Json = False
 
 
 def learner(*, options: LearnerOptions = LearnerOptions()) -> None:
-    """Tell how many points more than the captain `adaptive` makes, line by line.
+    """Tell how many points more than captain `adaptive` makes; of a best reply, more than 50.
 
     Raises:
         ConfigError: there is no compiler.
@@ -74,26 +79,56 @@ class Measured:
     def __init__(self, engine: Engine, options: LearnerOptions) -> None:
         self.engine, self.options = engine, options
         self.captain, self.adaptive = engine.twin(WEIGHTS), engine.twin(ADAPTIVE)
+        self.special = Specialists(engine, options.seed, options.training)
 
-    def rows(self) -> Iterator[tuple[str, str, list[float]]]:
-        """Against whom, what became of the candidate, and the shares above the captain's."""
+    def rows(self) -> Iterator[Row]:
+        """Against whom, what became of the candidate, and the shares above even or captain's."""
+        ways = {"learned": self._learned, "ideal": self._ideal, "reply": self._reply}
         for name in self.options.only or (*STRANGERS, *_PRETENDED):
-            if name in STRANGERS:
-                player, stage = self.learned(name)
-                other = stranger(self.engine, STRANGERS[name])
-                yield name, stage, self.above(player, other, past=other)
-                continue
-            other = pretender(self.engine, name, WEIGHTS, _TURNS)
-            yield f"{name}, after {_TURNS} turns captain", "", self.above(self.adaptive, other)
-            past = self.engine.twin(name)
-            again = self.above(self.adaptive, self.captain, past)
-            yield f"{name}, in the next matches captain", "", again
+            yield from ways[self.options.way](name)
+
+    def player(self, name: str) -> Twin:
+        """A stranger, or a strategy of ours."""
+        style = STRANGERS.get(name)
+        return self.engine.twin(name) if style is None else stranger(self.engine, style)
+
+    def _learned(self, name: str) -> Iterator[Row]:
+        other = self.player(name)
+        if name in STRANGERS:
+            player, stage = self.learned(name)
+            yield name, stage, self.above(player, other, past=other)
+            return
+        pretends = pretender(self.engine, name, WEIGHTS, _TURNS)
+        yield f"{name}, after {_TURNS} turns captain", "", self.above(self.adaptive, pretends)
+        again = self.above(self.adaptive, self.captain, other)
+        yield f"{name}, in the next matches captain", "", again
+
+    def _ideal(self, name: str) -> Iterator[Row]:
+        """Who was trained on the opponent itself, and pays for nothing."""
+        other = self.player(name)
+        special = self.engine.captain(self.special.against(other, name))
+        yield name, "trained on it", self.above(special, other)
+
+    def _reply(self, name: str) -> Iterator[Row]:
+        """Known as somebody each time anew, and trained on who thinks so."""
+        knowing, stage = self.learned(name) if name in STRANGERS else (self.adaptive, "")
+        belief, seed = knowing.belief(), self.options.seed
+        known = (knowing, self.player(name))
+        self.engine.play(known, seed + 1, range(_SERIES), beliefs=[belief, None])
+        numbers = self.special.against(knowing, f"who knows {name}", belief)
+        players, found = (knowing, self.engine.captain(numbers)), list[float]()
+        for number in range(self.options.pairs):
+            fresh = None if belief is None else type(belief).from_buffer_copy(belief)
+            [pair] = self.engine.play(
+                players, seed, range(number, number + 1), beliefs=[fresh, None]
+            )
+            found.append(share(pair) - 0.5)
+        yield f"a best reply, known as {name}", stage, found
 
     def learned(self, name: str) -> tuple[Twin, str]:
         """Who has met a stranger so many times, and what became of the candidate."""
         learned, seed = Learned(), self.options.seed
-        special = Specialists(self.engine, seed, self.options.training)
-        learning = Learning(learned, special.make, special.gains, lambda *_told: None)
+        learning = Learning(learned, self.special.make, self.special.gains, lambda *_told: None)
         player = Stranger(STRANGERS[name])
         learning.opponent(name, name, [met(player, seed + one) for one in range(self.options.met)])
         trial, text = learned.trials[name], learned.model_dump_json()
@@ -110,7 +145,7 @@ class Measured:
             ours = self.engine.play((player, other), seed, numbers, beliefs=beliefs)
             theirs = self.engine.play((self.captain, other), seed, numbers)
             for mine, yours in zip(ours, theirs, strict=True):
-                found.append(fmean(one.points for one in mine) - fmean(one.points for one in yours))
+                found.append(share(mine) - share(yours))
         return found
 
 

@@ -3,27 +3,29 @@
 import json
 from array import array
 from collections.abc import Iterable
+from ctypes import Structure
 from statistics import fmean
 
 from cardsharp.deadmansdraw.strategies.adaptive_belief import Entry
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, model, read_weights
-from research.deadmansdraw.engine import Engine, Result
+from research.deadmansdraw.engine import Engine, Result, Twin
 from research.deadmansdraw.training.knowledge import WHOLE, Knowledge
 from research.deadmansdraw.training.lessons import Lessons
 from research.deadmansdraw.training.settings import Settings
 from workbench.lab.sprt import Sequential, Sprt, elo_of
 from workbench.show.progress import Bar
 
-MOST_PAIRS = 3000
+MOST_PAIRS = 12_000
 """Decks after which a test that has not ended counts as lost."""
 
 _STEP = 50
-GAIN = Sprt(0.0, elo_of(0.51))
-"""Of the half difference to the captain: two points in 100, rather than none."""
+GAIN = Sprt(0.0, elo_of(0.505))
+"""Of the half difference to the captain: one point in 100, rather than none."""
 
 
-def _share(pair: Iterable[Result]) -> float:
+def share(pair: Iterable[Result]) -> float:
+    """The first player's share of the points of a pair."""
     return fmean(match.points for match in pair)
 
 
@@ -33,22 +35,27 @@ class Specialists:
     def __init__(self, engine: Engine, seed: int, matches: int) -> None:
         self.engine, self.seed = engine, seed
         self.settings = Settings(
-            matches=matches, seed=seed, rate_first=0.003, rate_last=0.0005, opponent="fitted"
+            matches=matches, seed=seed, rate_first=0.003, rate_last=0.0003, opponent="fitted"
         )
 
     def make(self, entry: Entry) -> dict[str, object]:
         """The document of a weight file against the opponent of an entry."""
-        lessons = Lessons(self.engine, self.settings, 1, self.engine.fitted(entry))
+        numbers = self.against(self.engine.fitted(entry), entry.name)
+        made = dump_weights(numbers, {"settings": self.settings.plain()})
+        found: dict[str, object] = json.loads(made)
+        return found
+
+    def against(self, opponent: Twin, name: str, belief: Structure | None = None) -> "array[int]":
+        """The numbers of a best reply to an opponent, who begins each match with that belief."""
+        lessons = Lessons(self.engine, self.settings, 1, opponent, belief)
         numbers = array("d", (number / WHOLE for number in model(WEIGHTS).numbers))
         knowledge = Knowledge(numbers=numbers)
-        with Bar(self.settings.batches, f"training against {entry.name}") as bar:
+        with Bar(self.settings.batches, f"training against {name}") as bar:
             for number in range(self.settings.batches):
                 lessons.batch(knowledge, number)
                 knowledge.close_batch(counts=self.settings.averages(number))
                 bar.advance()
-        made = dump_weights(knowledge.average(), {"settings": self.settings.plain()})
-        found: dict[str, object] = json.loads(made)
-        return found
+        return knowledge.average()
 
     def gains(self, weights: dict[str, object], entry: Entry) -> tuple[bool, str]:
         """Whether weights do better than the captain's against the opponent of an entry."""
@@ -56,14 +63,16 @@ class Specialists:
         special = self.engine.captain(read_weights(json.dumps(weights)))
         players = (special, self.engine.twin(WEIGHTS))
         test, gains = Sequential(GAIN), list[float]()
-        while len(gains) < MOST_PAIRS and not test.ended:
-            decks = range(len(gains), len(gains) + _STEP)
-            played = [self.engine.play((one, opponent), self.seed, decks) for one in players]
-            fresh = [
-                _share(ours) - _share(captains) for ours, captains in zip(*played, strict=True)
-            ]
-            test.take(0.5 + gain / 2 for gain in fresh)
-            gains += fresh
+        with Bar(MOST_PAIRS, "testing, at most") as bar:
+            while len(gains) < MOST_PAIRS and not test.ended:
+                decks = range(len(gains), len(gains) + _STEP)
+                played = [self.engine.play((one, opponent), self.seed, decks) for one in players]
+                fresh = [
+                    share(ours) - share(captains) for ours, captains in zip(*played, strict=True)
+                ]
+                test.take(0.5 + gain / 2 for gain in fresh)
+                gains += fresh
+                bar.advance(_STEP)
         mean = 100 * fmean(gains)
         said = f"{mean:+.1f} points against its likeness in {2 * len(gains)} matches"
         return test.ended and test.ratio > 0, said

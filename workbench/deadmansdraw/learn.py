@@ -27,7 +27,7 @@ class LearnOptions:
 
     out: Path | None = None
     """The file to go on with; else learned.json beside our own log."""
-    matches: Annotated[int, Parameter(validator=_HUNDREDS)] = 6_000
+    matches: Annotated[int, Parameter(validator=_HUNDREDS)] = 20_000
     """Matches of a training, whole hundreds."""
     seed: Seed = 1
     dry_run: bool = False

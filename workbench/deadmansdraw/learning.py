@@ -11,6 +11,7 @@ opponent as its later matches show it.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import exp, log
 from typing import Literal
 
@@ -28,12 +29,12 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     Tastes,
     class_of,
     has_gain,
-    kind_of,
+    kinds_of,
     known_opponents,
 )
 from cardsharp.deadmansdraw.strategies.adaptive_gifts import loss_of
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, decisions_of
-from cardsharp.deadmansdraw.strategies.choices import choices, lying
+from cardsharp.deadmansdraw.strategies.choices import lying
 from cardsharp.replay import header_of
 from workbench.lab.sprt import ERROR
 
@@ -48,6 +49,9 @@ EQUAL = 0.1
 
 _SWAY = 4.0
 """So much one match speaks against a candidate at most, for everybody errs."""
+
+_POWERS = (1, 2, 3)
+"""A taste may be for its suit and its order at once, so the product is too dull, or not."""
 
 _STAKE = 0.5 / EQUAL
 _ENOUGH = 2_000
@@ -233,9 +237,12 @@ def _after(matches: Sequence[Met], match_id: str | None) -> Sequence[Met]:
 
 
 def fitted(name: str, seen: Sequence[Seen]) -> Entry:
-    """How somebody decides who has decided so, by the measure that tells most of its stops."""
-    weights, tastes = f"{name} (learned)", _tastes(seen)
-    entries = tuple(Entry(weights, weights, _habits(seen, by), tastes, by) for by in MEASURES)
+    """How somebody decides who has decided so: by the likeliest measure and sharpness of taste."""
+    weights = f"{name} (learned)"
+    entries = tuple(
+        Entry(weights, weights, _habits(seen, by), _tastes(seen, power), by)
+        for by, power in product(MEASURES, _POWERS)
+    )
     belief = Belief(entries)
     belief.see_all(seen)
     return max(zip(belief.evidence, entries, strict=True), key=lambda one: one[0].likelihood)[1]
@@ -252,8 +259,8 @@ def _habits(seen: Sequence[Seen], by: str) -> Habits:
     return tuple((without, with_gain) for without, with_gain in shares)
 
 
-def _tastes(seen: Sequence[Seen]) -> Tastes:
-    """How often each suit was chosen where it could be; of an Oracle, what was done with it."""
+def _tastes(seen: Sequence[Seen], power: int) -> Tastes:
+    """How often each kind was chosen where it could be; of an Oracle, what was done with it."""
     could, did = defaultdict[tuple[str, str], int](int), defaultdict[tuple[str, str], int](int)
     for one in seen:
         pending, response = one.position.pending, one.action.response
@@ -268,13 +275,14 @@ def _tastes(seen: Sequence[Seen]) -> Tastes:
             could[effect, "end"] += card is None
             did[effect, "end"] += one.action == END_TURN
             continue
-        for offered in choices(one.position):
-            kind = kind_of(offered, one.position)
-            could[effect, kind] += 1
-            did[effect, kind] += offered == card
+        for offered, kinds in kinds_of(one.position).items():
+            for kind in kinds:
+                could[effect, kind] += 1
+                did[effect, kind] += offered == card
     tastes: Tastes = {}
-    for (effect, suit), number in could.items():
-        tastes.setdefault(effect, {})[str(suit)] = _share(did[effect, suit], number)
+    for (effect, kind), number in could.items():
+        sharp = 1 if effect == EffectType.ORACLE else power
+        tastes.setdefault(effect, {})[str(kind)] = _share(did[effect, kind], number) ** sharp
     return tastes
 
 

@@ -112,18 +112,26 @@ static Action safe_action(const Belief *belief, const Table *table, Rng *rng) {
     return book->player[0]->decide(book->player[0]->own, table, rng);
 }
 
-/* --- series --- */
-
-typedef struct {
-    const Policy *policy;
-    Belief belief; /* of the other side; its book is NULL where none is kept */
-} Player;
-
-static Action decide(const Player *player, const Table *table, Rng *rng) {
+Action player_decide(const Player *player, const Table *table, Rng *rng) {
     const Policy *policy = player->policy;
     if (player->belief.book) return safe_action(&player->belief, table, rng);
     return policy->decide(policy->own, table, rng);
 }
+
+void player_begin(Player *player) {
+    Belief *belief = &player->belief;
+    if (belief->book) belief->balance = belief->book->credit;
+}
+
+void player_notes(Player *player, const Table *table, Action action, bool own) {
+    Belief *belief = &player->belief;
+    if (!belief->book) return;
+    double loss = loss_of(belief->book->judge, table, action);
+    if (!own) belief_see(belief, table, action);
+    belief->balance += own ? -loss : loss;
+}
+
+/* --- series --- */
 
 static void count_move(Result *result, const Match *match, int side, int turn_before) {
     result->actions[side]++;
@@ -142,13 +150,9 @@ typedef struct {
 static Action next_action(Game *game) {
     const Table *table = &game->match.table;
     int side = table->player ^ game->seats;
-    Action action = decide(&game->players[side], table, &game->rngs[side]);
-    Belief *own = &game->players[side].belief, *other = &game->players[1 - side].belief;
-    if (own->book) own->balance -= loss_of(own->book->judge, table, action);
-    if (other->book) {
-        belief_see(other, table, action);
-        other->balance += loss_of(other->book->judge, table, action);
-    }
+    Action action = player_decide(&game->players[side], table, &game->rngs[side]);
+    player_notes(&game->players[side], table, action, true);
+    player_notes(&game->players[1 - side], table, action, false);
     return action;
 }
 
@@ -195,10 +199,7 @@ static Result one_match(Player players[2], uint64_t seed, uint64_t number, int s
     Match *match = &game.match;
     bool early = tempering;
     double others = 0.0;
-    for (int side = 0; side < 2; side++) {
-        Belief *belief = &game.players[side].belief;
-        if (belief->book) belief->balance = belief->book->credit;
-    }
+    for (int side = 0; side < 2; side++) player_begin(&game.players[side]);
     game.rngs[0] = rng_for(seed, number, PURPOSE_FIRST);
     game.rngs[1] = rng_for(seed, number, PURPOSE_SECOND);
     match_deal(match, rng_for(seed, number, PURPOSE_DECK), rng_for(seed, number, PURPOSE_CHANCE));

@@ -39,6 +39,16 @@ typedef struct {
 void belief_see(Belief *belief, const Table *table, Action action); /* before it is played */
 int belief_weights(const Belief *belief);
 
+/* A player and, where it keeps one, what it thinks of the other side; else the book is NULL. */
+typedef struct {
+    const Policy *policy;
+    Belief belief;
+} Player;
+
+Action player_decide(const Player *player, const Table *table, Rng *rng);
+void player_begin(Player *player); /* a match: nothing was given yet */
+void player_notes(Player *player, const Table *table, Action action, bool own);
+
 /* Pairs of matches in a row. A player with a belief plays by its book, and keeps what it comes to
  * think; NULL where none is kept. With a `tempering` the results say what it takes to tell the
  * luck. */

@@ -37,18 +37,31 @@ static double chance_with_oracle(const Fitted *fitted, const Table *table, Actio
     return action == END_TURN ? 1 - takes - refuses : action == REFUSE ? refuses : takes;
 }
 
-static double liking(const Fitted *fitted, const Table *table, Card card) {
-    bool busts = table->pending != CANNON && lies(table, suit_of(card));
-    return fitted->taste[table->pending][busts ? SUITS : suit_of(card)];
+static bool busts(const Table *table, Card card) {
+    return table->pending != CANNON && lies(table, suit_of(card));
+}
+
+static double liking(const Fitted *fitted, const Table *table, Card card, int low, int high) {
+    const double *taste = fitted->taste[table->pending];
+    if (busts(table, card)) return taste[BUSTS];
+    int value = value_of(card);
+    return taste[suit_of(card)] * taste[value == high ? DEAREST : value == low ? CHEAPEST : BETWEEN];
 }
 
 static double chance_of_card(const Fitted *fitted, const Table *table, Action action) {
+    int low = 100, high = 0;
     double all = 0.0;
     if (action >= DECK) return 0.0;
     for (Cards rest = answers(table); rest; rest &= rest - 1) {
-        all += liking(fitted, table, lowest(rest));
+        int value = value_of(lowest(rest));
+        if (busts(table, lowest(rest))) continue;
+        low = value < low ? value : low;
+        high = value > high ? value : high;
     }
-    return liking(fitted, table, (Card)action) / (all ? all : 1);
+    for (Cards rest = answers(table); rest; rest &= rest - 1) {
+        all += liking(fitted, table, lowest(rest), low, high);
+    }
+    return liking(fitted, table, (Card)action, low, high) / (all ? all : 1);
 }
 
 double fitted_chance(const Fitted *fitted, const Table *table, Action action) {

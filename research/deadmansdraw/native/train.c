@@ -15,7 +15,8 @@ enum { PURPOSE_EXPLORE = PURPOSE_FIRST, PURPOSE_OPPONENT, PURPOSE_REPLIES };
 
 typedef struct {
     Search *search;
-    const Policy *opponent;
+    const Belief *belief; /* the opponent's, before a match */
+    Player opponent;
     const Playing *playing;
     Rng explore, opponents, replies;
     Sample *samples;
@@ -83,7 +84,7 @@ static Action own_action(Lesson *lesson, const Table *table) {
     search_begin(lesson->search, ~(Cards)0 >> 4);
     if (table->pending != NOTHING) return best_action(lesson->search, table);
     if (table->lying_count) return draw_or_stop(lesson, table);
-    if (!lesson->opponent) {
+    if (!lesson->opponent.policy) {
         Turn turn = turn_of(table);
         sample_turn(lesson, table, draw_value(lesson->search, &turn, 0, 0));
     }
@@ -108,9 +109,8 @@ static double one_reply(Lesson *lesson, const Match *match) {
         thought.order[thought.next] = table->known_top;
     }
     thought.chance = (Rng){rng_next(&lesson->replies)};
-    const Policy *opponent = lesson->opponent;
     while (!table->over && table->turn == turn) {
-        match_play(&thought, opponent->decide(opponent->own, table, &lesson->replies));
+        match_play(&thought, player_decide(&lesson->opponent, table, &lesson->replies));
     }
     if (table->over) return outcome(table, player);
     Turn next = turn_of(table);
@@ -118,7 +118,6 @@ static double one_reply(Lesson *lesson, const Match *match) {
 }
 
 static Action opponents_action(Lesson *lesson, const Match *match) {
-    const Policy *opponent = lesson->opponent;
     const Table *table = &match->table;
     if (!table->lying_count && table->pending == NOTHING) {
         search_begin(lesson->search, ~(Cards)0 >> 4);
@@ -126,7 +125,7 @@ static Action opponents_action(Lesson *lesson, const Match *match) {
         for (int i = 0; i < lesson->playing->replies; i++) mean += one_reply(lesson, match);
         sample_turn(lesson, table, mean / lesson->playing->replies);
     }
-    return opponent->decide(opponent->own, table, &lesson->opponents);
+    return player_decide(&lesson->opponent, table, &lesson->opponents);
 }
 
 /* Mixes into each turn's target what came of it: the later targets, at last the outcome. */
@@ -150,21 +149,25 @@ static int play_lesson(Lesson *lesson, uint64_t seed, uint64_t number) {
     lesson->opponents = rng_for(seed, number, PURPOSE_OPPONENT);
     lesson->replies = rng_for(seed, number, PURPOSE_REPLIES);
     lesson->number = lesson->turn_count = 0;
+    if (lesson->belief) lesson->opponent.belief = *lesson->belief;
+    player_begin(&lesson->opponent);
     while (!match.table.over) {
-        bool own = !lesson->opponent || match.table.player == 0;
-        match_play(&match, own ? own_action(lesson, &match.table)
-                               : opponents_action(lesson, &match));
+        bool own = !lesson->opponent.policy || match.table.player == 0;
+        Action action = own ? own_action(lesson, &match.table) : opponents_action(lesson, &match);
+        player_notes(&lesson->opponent, &match.table, action, !own);
+        match_play(&match, action);
     }
     look_back(lesson, &match.table);
     return lesson->number;
 }
 
-void play_and_sample(const Model *model, const Policy *opponent, const Playing *playing,
-                     uint64_t seed, uint64_t first, int64_t count, Sample *samples,
-                     int32_t *numbers) {
+void play_and_sample(const Model *model, const Policy *opponent, const Belief *belief,
+                     const Playing *playing, uint64_t seed, uint64_t first, int64_t count,
+                     Sample *samples, int32_t *numbers) {
     Lesson lesson = {0};
     lesson.search = search_new(model, &LEARNING);
-    lesson.opponent = opponent;
+    lesson.opponent.policy = opponent;
+    lesson.belief = belief;
     lesson.playing = playing;
     for (int64_t i = 0; i < count; i++) {
         lesson.samples = samples + i * MOST_SAMPLES;

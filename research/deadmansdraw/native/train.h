@@ -2,6 +2,7 @@
 #ifndef CARDSHARP_TRAIN_H
 #define CARDSHARP_TRAIN_H
 
+#include "belief.h"
 #include "search.h"
 
 typedef struct {
@@ -29,10 +30,11 @@ typedef struct {
 enum { MOST_SAMPLES = 400 }; /* of one match; later ones are dropped */
 
 /* Plays matches first .. first+count-1 of `seed`; `samples` has room for MOST_SAMPLES a match and
- * `numbers` for their numbers. Without an opponent it is self-play. Thread-safe. */
-void play_and_sample(const Model *model, const Policy *opponent, const Playing *playing,
-                     uint64_t seed, uint64_t first, int64_t count, Sample *samples,
-                     int32_t *numbers);
+ * `numbers` for their numbers. Without an opponent it is self-play; one with a belief begins each
+ * match with that. Thread-safe. */
+void play_and_sample(const Model *model, const Policy *opponent, const Belief *belief,
+                     const Playing *playing, uint64_t seed, uint64_t first, int64_t count,
+                     Sample *samples, int32_t *numbers);
 
 /* One step of gradient descent for each sample, in order. `numbers` are NUMBERS master weights,
  * `squares` their summed squared gradients; the whole-number model follows. */

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import (
     Structure,
+    addressof,
     byref,
     c_double,
     c_int,
@@ -47,12 +48,19 @@ class _Sample(Structure):
 class Lessons:
     """Plays batches in threads, which do not hold the interpreter's lock.
 
+    An opponent with a belief begins each match with that `belief`.
+
     Raises:
         KeyError: the engine has no twin of the settings' opponent.
     """
 
     def __init__(
-        self, engine: Engine, settings: Settings, workers: int, opponent: Twin | None = None
+        self,
+        engine: Engine,
+        settings: Settings,
+        workers: int,
+        opponent: Twin | None = None,
+        belief: Structure | None = None,
     ) -> None:
         self.settings = settings
         self.workers = workers
@@ -61,10 +69,12 @@ class Lessons:
         if opponent is None and settings.opponent is not None:
             opponent = engine.twin(settings.opponent)
         self.opponent = None if opponent is None else opponent.policy
+        self._belief = belief  # which holds the memory
+        self.belief = None if belief is None else addressof(belief)
         self.samples = (_Sample * (MOST_SAMPLES * settings.batch))()
         self.numbers = (c_int32 * settings.batch)()
         matches = (c_uint64, c_uint64, c_int64)
-        self.library.play_and_sample.argtypes = (*[c_void_p] * 3, *matches, *[c_void_p] * 2)
+        self.library.play_and_sample.argtypes = (*[c_void_p] * 4, *matches, *[c_void_p] * 2)
         self.library.play_and_sample.restype = None
         self.library.learn.argtypes = (*[c_void_p] * 4, c_int64, c_double)
         self.library.learn.restype = None
@@ -82,6 +92,7 @@ class Lessons:
             self.library.play_and_sample(
                 weights.buffer_info()[0],
                 self.opponent,
+                self.belief,
                 byref(self.playing),
                 self.settings.seed,
                 first + places[0],

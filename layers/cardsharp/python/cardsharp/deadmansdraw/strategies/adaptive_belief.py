@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from math import exp, log
+from math import exp, log, prod
 from random import Random
 
 from cardsharp.deadmansdraw.actions import END_TURN, EffectType
@@ -48,6 +48,9 @@ the bank, a tenth of the unseen cards that would bust; each in `MOST_LYING` clas
 
 BUST = "bust"
 
+ORDERS = ("dearest", "cheapest", "between")
+"""What an answer is among those that do not bust."""
+
 UNTRIED = 0.5
 """The taste for what was never seen."""
 
@@ -55,8 +58,8 @@ Habits = tuple[tuple[float, float], ...]
 """By the class of a measure: the chance to stop without and with a gain on the table."""
 
 Tastes = dict[str, dict[str, float]]
-"""By effect and suit: how often a card of that suit was chosen where it could be; a card that
-busts counts as one of a suit `bust`."""
+"""By effect and kind: how often a card of that suit, or order, was chosen where it could be; a card
+that busts is of that kind alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +183,21 @@ def class_of(position: Position, by: str) -> int:
     return count_of(position) - 1
 
 
-def kind_of(card: Card, position: Position) -> str:
-    """As which kind an answer is liked: its suit, or that it busts."""
-    pending = position.pending
+def kinds_of(position: Position) -> dict[Card, tuple[str, ...]]:
+    """As which kinds each answer is liked: its suit and its order, or that it busts."""
+    pending, cards = position.pending, choices(position)
     shoots = pending is not None and pending.effect_type is EffectType.CANNON
-    return card.suit if shoots or card.suit not in lying(position) else BUST
+    busting = frozenset[str]() if shoots else lying(position)
+    safe = [card.value for card in cards if card.suit not in busting]
+    return {
+        card: (BUST,) if card.suit in busting else (card.suit, _order(card.value, safe))
+        for card in cards
+    }
+
+
+def _order(value: int, among: list[int]) -> str:
+    dearest, cheapest, between = ORDERS
+    return dearest if value == max(among) else cheapest if value == min(among) else between
 
 
 def has_gain(position: Position) -> bool:
@@ -233,7 +246,10 @@ def _share_of_taste(tastes: Tastes, seen: Seen) -> float:
         if action == END_TURN:
             return 1 - takes - refuses
         return takes if action.response and action.response.card else refuses
-    weight = {card: taste.get(kind_of(card, position), UNTRIED) for card in choices(position)}
+    weight = {
+        card: prod(taste.get(kind, UNTRIED) for kind in kinds)
+        for card, kinds in kinds_of(position).items()
+    }
     card = None if action.response is None else action.response.card
     return weight.get(card, 0.0) / (sum(weight.values()) or 1.0) if card else 0.0
 
