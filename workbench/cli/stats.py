@@ -21,7 +21,6 @@ from workbench.cli.each import FIRST, OneGame
 from workbench.cli.stats_page import JudgedMatches, estimate, page
 from workbench.lab.analysed import (
     AnalysedSide,
-    Estimate,
     Group,
     TwoRatings,
     analysed,
@@ -33,7 +32,7 @@ from workbench.lab.pools import pool_of
 from workbench.lab.runs import all_cores
 from workbench.show.lookup import readable
 from workbench.show.options import AnySource, Json, Store
-from workbench.show.output import print_json, results, write_file
+from workbench.show.output import plain_table, print_json, results, write_file
 from workbench.show.progress import Bar
 from workbench.watch.sources import source_of
 
@@ -197,24 +196,17 @@ def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
             name,
             str(len(group.sides)),
             estimate(group.result, judge.form),
-            *(_estimate(group.without_luck, judge.form) for _ in less_luck),
-            _estimate(group.accuracy, ".1f"),
+            *(estimate(group.without_luck, judge.form) for _ in less_luck),
+            estimate(group.accuracy, ".1f"),
             f"{group.counted(Mark.BLUNDER):.1f}",
             *(f"{group.counted(count):.1f}" for count in counts),
         )
     return table
 
 
-def _estimate(found: Estimate | None, form: str) -> str:
-    return "-" if found is None else estimate(found, form)
-
-
 def _ratings(rated: Mapping[str, TwoRatings]) -> Table:
     """Each player's rating, beside it the one without luck."""
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("rating", max_width=14, overflow="fold")
-    for name in ("plain", "less luck"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = plain_table("rating", "plain", "less luck", right=("plain", "less luck"), gap=1)
     for name, two in rated.items():
         table.add_row(name, *("-" if one is None else str(one) for one in two))
     return table

@@ -72,8 +72,10 @@ def _known(moment: datetime) -> datetime | None:
     return moment if moment.timestamp() else None
 
 
-def estimate(found: Estimate, form: str) -> str:
+def estimate(found: Estimate | None, form: str) -> str:
     """A mean with the margin of its interval; shares as per cent, without the sign of it."""
+    if found is None:
+        return "-"
     mean, margin = amount(form, found.mean), found.within.margin
     within = f" ± {amount(form.removeprefix('+'), margin)}" if isfinite(margin) else ""
     return f"{mean}{within}".replace(" %", "")

@@ -31,7 +31,6 @@ from workbench.lab.plan import Plan
 from workbench.lab.pools import hosted, pool_of
 from workbench.lab.printing import (
     cross_table,
-    figures,
     league_document,
     print_coverage,
     print_probed,
@@ -217,7 +216,7 @@ def profile_(strategy: Player, *, options: LookOptions = _LOOK) -> None:
         alone = None if pool is None else pool.submit(hosted, profile, plan)
         found = profile(plan, bar.advance) if alone is None else alone.result()
     if options.as_json:
-        print_json({"milliseconds": figures(found.milliseconds), "nodes": figures(found.nodes)})
+        print_json(asdict(found))
     else:
         print_profile(found)
 

@@ -12,7 +12,7 @@ from workbench.lab.duel import share_of
 from workbench.lab.interval import Interval, interval
 from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.results import Luck, Pair, Result
+from workbench.lab.results import Pair
 from workbench.lab.runs import Numbered
 
 
@@ -32,16 +32,10 @@ class _Head(_Line):
     less_luck: bool = False
 
 
-class _Match(_Line):
-    points: float
-    counts: dict[str, tuple[float, ...]]
-    luck: Luck | None = None
-
-
 class _Pair(_Line):
     kind: Literal["pair"] = "pair"
     number: int
-    matches: tuple[_Match, ...]
+    matches: Pair
 
 
 _LINE: TypeAdapter[_Head | _Pair] = TypeAdapter(
@@ -70,7 +64,10 @@ class RunLedger:
     def add(self, played: Iterable[Numbered]) -> None:
         """Write pairs down; a line is written whole or found broken and dropped later."""
         with self.file.open("a", encoding="utf-8") as out:
-            out.writelines(f"{_recorded(*one).model_dump_json()}\n" for one in played)
+            out.writelines(
+                f"{_Pair(number=number, matches=pair).model_dump_json()}\n"
+                for number, pair in played
+            )
 
     def _read(self) -> None:
         text = self.file.read_text(encoding="utf-8")
@@ -123,18 +120,7 @@ def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
         raise ConfigError(f"{file} is no file of a duel; give another one.") from None
     if not isinstance(head, _Head):
         raise ConfigError(f"{file} is no file of a duel; give another one.")
-    return head, {one.number: _pair(one) for one in pairs if isinstance(one, _Pair)}
-
-
-def _recorded(number: int, pair: Pair) -> _Pair:
-    matches = tuple(
-        _Match(points=match.points, counts=dict(match.counts), luck=match.luck) for match in pair
-    )
-    return _Pair(number=number, matches=matches)
-
-
-def _pair(line: _Pair) -> Pair:
-    return tuple(Result(match.points, match.counts, luck=match.luck) for match in line.matches)
+    return head, {one.number: one.matches for one in pairs if isinstance(one, _Pair)}
 
 
 def _differences(found: _Line, wanted: _Head) -> str:

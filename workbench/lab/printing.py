@@ -7,7 +7,7 @@ from rich.table import Table
 from workbench.lab.coverage import PAIRS, Covered
 from workbench.lab.league import League
 from workbench.lab.probe import LabProbed
-from workbench.lab.profile import DecisionTimes, Profile
+from workbench.lab.profile import Profile
 from workbench.show.output import plain_table, results
 
 
@@ -71,22 +71,14 @@ def print_probed(found: LabProbed) -> None:
     )
 
 
-def figures(by_kind: dict[str, DecisionTimes]) -> dict[str, dict[str, float]]:
-    """Samples by kind of decision, as JSON takes them."""
-    return {
-        kind: {"number": f.number, "mean": f.mean, "p95": f.p95, "max": f.most}
-        for kind, f in by_kind.items()
-    }
-
-
 def print_profile(found: Profile) -> None:
     """Print a profile by kind of decision."""
     headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
     shown = plain_table("decisions", *headings, right=headings)
     for kind, times in found.milliseconds.items():
         nodes = found.nodes.get(kind)
-        counts = ("-", "-") if nodes is None else (f"{nodes.mean:,.0f}", f"{nodes.most:,.0f}")
-        spent = (f"{figure:.2f}" for figure in (times.mean, times.p95, times.most))
+        counts = ("-", "-") if nodes is None else (f"{nodes.mean:,.0f}", f"{nodes.max:,.0f}")
+        spent = (f"{figure:.2f}" for figure in (times.mean, times.p95, times.max))
         shown.add_row(kind, str(times.number), *spent, *counts)
     results().print(shown)
 

@@ -19,7 +19,7 @@ class DecisionTimes:
     number: int
     mean: float
     p95: float
-    most: float
+    max: float
 
     @staticmethod
     def of(sample: list[float]) -> "DecisionTimes":

@@ -55,15 +55,11 @@ def points_of(cards: tuple[Card, ...]) -> int:
     return -made if call.seat % 2 else made
 
 
+@cache
 def winning(ours: int, theirs: int) -> float:
     """The chance of a side to win the match with those points, where both are equally strong."""
-    return _winning(min(ours, WINNING), min(theirs, WINNING))
-
-
-@cache
-def _winning(ours: int, theirs: int) -> float:
-    if WINNING in {ours, theirs}:
-        return float(ours == WINNING)
+    if max(ours, theirs) >= WINNING:
+        return float(ours >= WINNING)
     return sum(
         often * (winning(ours + points, theirs) + winning(ours, theirs + points))
         for points, often in _OFTEN.items()
