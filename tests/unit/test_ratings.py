@@ -47,8 +47,9 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     assert held / 400 == pytest.approx(0.95, abs=0.033)
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0])
+@pytest.mark.parametrize("share", [0.0, 1.0, 1.2])
 def test_who_won_or_lost_everything_is_not_rated_without_end(share: float) -> None:
+    """Nor who has more than all, as less luck one may have of a few pairs."""
     rating = rating_of([(1000, PairScore.of([share] * 20))])
     assert 400 < abs(rating.value - 1000) < 1000
     assert 100 < rating.margin < inf

@@ -1,6 +1,5 @@
 """Many matches analysed: what each side of each came to, and what groups of them have in common."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict
@@ -128,23 +127,13 @@ class TwoRatings(NamedTuple):
 def two_ratings(matches: Iterable[Sequence[AnalysedSide]]) -> dict[str, TwoRatings]:
     """The ratings by the judged sides of some matches, whose results are shares; the best first."""
     firsts = [sides[0] for sides in matches if sides[0].player != sides[0].against]
-    plain = _ratings((one, one.result) for one in firsts)
+    names = {name for one in firsts for name in (one.player, one.against)}
+    plain = ratings(names, (((one.player, one.against), one.result) for one in firsts))
     known = [(one, one.less_luck) for one in firsts if one.less_luck is not None]
-    less = _ratings(known) if len(known) == len(firsts) else {}
+    told = (((one.player, one.against), share) for one, share in known)
+    less = ratings(names, told) if len(known) == len(firsts) else {}
     order = sorted(plain, key=lambda name: -plain[name].value)
     return {name: TwoRatings(plain[name], less.get(name)) for name in order}
-
-
-def _ratings(shares: Iterable[tuple[AnalysedSide, float]]) -> dict[str, Rating]:
-    """Without luck a share may lie beyond 0 and 1, but no mean of two players does."""
-    met: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for side, share in shares:
-        swapped = side.player > side.against
-        pair = (side.against, side.player) if swapped else (side.player, side.against)
-        met[pair].append(1 - share if swapped else share)
-    moved = {pair: min(1.0, max(0.0, fmean(made))) - fmean(made) for pair, made in met.items()}
-    told = [(pair, one + moved[pair]) for pair, made in met.items() for one in made]
-    return ratings({name for pair in met for name in pair}, told)
 
 
 def mean_of(values: Sequence[float]) -> Estimate:

@@ -36,14 +36,14 @@ class Interval(NamedTuple):
 def interval(shares: Sequence[float], matches: int = 1) -> Interval:
     """The 95 % interval of the mean of `shares`, each the average of so many matches.
 
-    Shares are between 0 and 1, and independent of each other.
+    Shares are independent of each other, and between 0 and 1 but for luck taken out of some.
 
     Raises:
         ValueError: there are none.
     """
     if not shares:
         raise ValueError("No share was measured.")
-    number, mean = len(shares), fmean(shares)
+    number, mean = len(shares), min(1.0, max(0.0, fmean(shares)))
     worst = mean * (1 - mean)
     spread = fsum((share - mean) ** 2 for share in shares) / (number - 1) if number > 1 else worst
     found = min(1.0, spread / worst) if worst > 0 else 1.0

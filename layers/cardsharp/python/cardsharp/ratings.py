@@ -45,9 +45,10 @@ class PairScore:
 
     @classmethod
     def of(cls, shares: Iterable[float]) -> "PairScore":
-        """The score of those pairs."""
+        """The score of those pairs; less luck one may lie beyond 0 and 1, never all together."""
         given = tuple(shares)
-        return cls(len(given), fsum(given), fsum(share * share for share in given))
+        points = min(float(len(given)), max(0.0, fsum(given)))
+        return cls(len(given), points, fsum(share * share for share in given))
 
     @property
     def reversed(self) -> "PairScore":

@@ -12,10 +12,10 @@ from statistics import fmean
 from cardsharp.euchre.cards import DECK, Card
 from cardsharp.euchre.simulation import WINNING
 from cardsharp.euchre.state import HAND, TURN
-from cardsharp.euchre.strategies.bidding import appraise, card_set
-from cardsharp.euchre.strategies.layout import layout
-from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
-from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Call
+from cardsharp.euchre.strategies.bidding import card_set
+from cardsharp.euchre.strategies.contracts import Ledger
+from cardsharp.euchre.strategies.worlds import World
+from cardsharp.euchre.table import SEATS
 
 OTHERS = 10
 """Other deals: their mean adds a tenth to the spread of what is told."""
@@ -36,23 +36,8 @@ def luck_of(cards: tuple[Card, ...], worth: Callable[[int], float] = float) -> f
 
 def points_of(cards: tuple[Card, ...]) -> int:
     """The points of the seats 0 and 2, less those of 1 and 3, where all play as `rules` does."""
-    turned = cards[TURN]
-    hands = [card_set(cards[HAND * seat : HAND * (seat + 1)]) for seat in SEATS]
-    bids = (appraise(hands[n % len(SEATS)], n, turned).bid for n in range(MAX_BIDS))
-    calls = (Call(n, bid.suit, bid.alone) for n, bid in enumerate(bids) if bid.suit is not None)
-    call = next(calls, None)
-    if call is None:
-        return 0
-    bits = layout(call.suit)
-    held, turn_card = [bits.of(hand) for hand in hands], bits.bit[turned]
-    if call.picks_up:
-        held[DEALER] |= turn_card
-    hidden = [ALL & ~hand & ~(0 if call.picks_up else turn_card) for hand in held]
-    if call.picks_up:
-        held[DEALER] ^= bits.spare(held[DEALER])
-    table = Seating(call)
-    made = played_out(table, held, hidden, PlayStage(table.next_from(0)))
-    return -made if call.seat % 2 else made
+    hands = tuple(card_set(cards[HAND * seat : HAND * (seat + 1)]) for seat in SEATS)
+    return Ledger(cards[TURN]).worth_of_pass(World(hands, hands), -1, 0)  # none has bid before
 
 
 @cache
