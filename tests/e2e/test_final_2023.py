@@ -25,5 +25,5 @@ def test_its_analysis_adds_up_to_its_result(cli: Cli) -> None:
     found = cli("analyse", "final-2023", "--json").json()["analysis"]
     first, second = found["players"]
     assert found["result"] == 1.0
-    total = found["start"] + found["luck"] + first["skill"] - second["skill"]
+    total = found["start"] + found["luck"] + found["misjudged"] + first["skill"] - second["skill"]
     assert total == pytest.approx(1.0)

@@ -32,7 +32,9 @@ def games_of_nim(draw: st.DrawFn) -> Kept:
 
 def check_sum(found: Analysis) -> None:
     one, two = found.players
-    assert found.start + found.luck + one.skill - two.skill == pytest.approx(found.end)
+    assert found.start + found.luck + found.misjudged + one.skill - two.skill == pytest.approx(
+        found.end
+    )
     assert found.result in {None, found.end}
     assert (one.luck, two.luck) == (found.luck, -found.luck)
     for decision in found.decisions:

@@ -142,9 +142,9 @@ def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> N
     assert lapse.cost == pytest.approx((lapse.options[0].value or 0) - (stopping or 0), abs=0.02)
     assert found.counts["time-outs"] == ((1, 0) if side == 0 else (0, 1))
     assert found.players[side].skill == -lapse.cost
-    assert found.start + found.luck + found.players[0].skill - found.players[1].skill == (
-        pytest.approx(found.result)
-    )
+    assert found.start + found.luck + found.misjudged + found.players[0].skill - found.players[
+        1
+    ].skill == (pytest.approx(found.result))
 
 
 def test_the_luck_by_which_results_are_told_is_that_of_each_card_that_came() -> None:
@@ -158,7 +158,7 @@ def test_the_luck_by_which_results_are_told_is_that_of_each_card_that_came() -> 
     ]
     brought = [(luck or 0.0) * (1 if seat == 0 else -1) for seat, luck in befell]
     found = analyse(DEADMANSDRAW, record, moves)
-    assert found.chance == pytest.approx(sum(brought))
+    assert found.chance == found.luck == pytest.approx(sum(brought))
     assert max(map(abs, brought)) > 0.05
     assert found.result is not None
     assert found.less_luck(0) == pytest.approx(found.result - sum(brought) / 1.5)

@@ -30,7 +30,9 @@ def test_start_luck_and_skill_are_the_result_and_the_judge_itself_is_perfect(gam
     record, moves = played(game, players)
     found = analyse(game, record, moves)
     first, second = found.players
-    assert found.start + found.luck + first.skill - second.skill == pytest.approx(found.result)
+    assert found.start + found.luck + found.misjudged + first.skill - second.skill == pytest.approx(
+        found.result
+    )
     assert [point.sequence for point in found.curve] == [move.sequence for move in moves]
     assert found.curve[-1].worth == found.result
     assert second.accuracy is not None

@@ -119,9 +119,10 @@ def _sum(shown: Analysed) -> str:
     """How the result came about: where it began, the cards, and either side's decisions."""
     analysis, (ours, theirs) = shown.analysis, shown.order
     end = "result" if analysis.result is not None else "now"
+    misjudged = f"{shown.change(analysis.misjudged)} misjudged, " if analysis.misjudged else ""
     return (
         f"{shown.amount(analysis.worth(ours, analysis.start))} at the start, "
-        f"{shown.signed(analysis.players[ours].luck)} by the cards, "
+        f"{shown.signed(analysis.players[ours].luck)} by the cards, {misjudged}"
         f"{shown.signed(analysis.players[ours].skill)} by {shown.names[ours]}, "
         f"{shown.signed(-analysis.players[theirs].skill)} by {shown.names[theirs]}: "
         f"{end} {shown.amount(analysis.worth(ours, analysis.end))}"

@@ -5,7 +5,8 @@ win, where it can. The worth of the whole match is then told for the first side,
 
     worth before a decision - what the choice costs + what follows it = worth before the next one
 
-so the start, all that the cards brought and all that decisions cost add up to the result. A
+so the start, all that the cards brought and all that decisions cost add up to the result. Where a
+judge tells without bias what chance brought, the rest of what the cards changed is misjudged. A
 position is all that the judge is shown, never what was hidden from the player; and what cannot be
 judged, such as a decision whose position nobody knows, counts as luck.
 """
@@ -102,8 +103,8 @@ class Analysis(Stored):
 
     `reasoned` are the sides of whose decisions the log has a strategy's reasons. `chance` is what
     chance brought the first side, 0 in the mean whatever the judge thinks; None where nobody knows.
-    `start + luck + players[0].skill - players[1].skill` is the result, or of a match that still
-    runs (`result` is None) what it is worth now: `end`.
+    `start + luck + misjudged + players[0].skill - players[1].skill` is the result, or of a match
+    that still runs (`result` is None) what it is worth now: `end`.
     """
 
     judge: str
@@ -114,6 +115,7 @@ class Analysis(Stored):
     end: float
     result: float | None
     luck: float
+    misjudged: float = 0.0
     chance: float | None = None
     players: tuple[PlayerFigures, PlayerFigures]
     counts: Mapping[str, tuple[int, int]]
@@ -186,7 +188,8 @@ def analyse(
     if not found:
         raise ConfigError(f"Match {record.match_id} has no decision that {judge.name} can judge.")
     decisions = tuple(_judged(judge, found, result))
-    luck = sum(one.luck for one in decisions)
+    changed, chance = sum(one.luck for one in decisions), judge.chance(record, moves)
+    luck = changed if chance is None or judge.chance_deals else chance
     first, second = (_player(decisions, side, luck) for side in range(SIDES))
     return Analysis(
         judge=judge.name,
@@ -197,7 +200,8 @@ def analyse(
         end=decisions[-1].after,
         result=result,
         luck=luck,
-        chance=judge.chance(record, moves),
+        misjudged=changed - luck,
+        chance=chance,
         players=(first, second),
         counts=judge.counts(moves),
         reasoned=tuple(sorted({side_of(one.seat) for one in found if one.by_strategy})),

@@ -26,6 +26,8 @@ class Judge(Protocol):
     form: str = ".1%"
     total: float = 1.0
     stake: float = 1.0
+    chance_deals: bool = False
+    """Whether `chance` has the deal before the first decision, whose worth has it too."""
 
     def weigh(self, position: Any, also: Sequence[Any] = ()) -> Decision[Any] | None:  # noqa: ANN401 - any game's
         """What the judge decides, with the worth of all that it weighs, and of those actions too.

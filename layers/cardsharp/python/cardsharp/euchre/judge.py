@@ -27,6 +27,7 @@ class EnginesJudgement(Judge):
     total = 0.0
     stake = 4.0
     """The most that a deal brings: all tricks, alone."""
+    chance_deals = True
 
     def weigh(self, position: Position, also: Sequence[Action] = ()) -> Decision:
         """Its decision; one without a choice has no worth, which is no loss."""
