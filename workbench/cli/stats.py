@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -137,7 +137,10 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None
         )
     groups = _groups(sides, options.by, shares=judge.total == 1)
     if options.as_json:
-        told = {name: one.document for name, one in rated.items()}
+        told = {
+            name: {"plain": asdict(plain.rounded), "lessLuck": less and asdict(less.rounded)}
+            for name, (plain, less) in rated.items()
+        }
         print_json({**_document(groups, judge, len(records)), "ratings": told})
         return
     console = results()

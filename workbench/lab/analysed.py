@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict
 from itertools import islice
 from math import fsum, inf, isfinite, sqrt
 from statistics import correlation, fmean, stdev
@@ -116,12 +115,6 @@ class TwoRatings(NamedTuple):
 
     plain: Rating
     less_luck: Rating | None
-
-    @property
-    def document(self) -> dict[str, dict[str, float] | None]:
-        """The ratings for programs."""
-        less = None if self.less_luck is None else asdict(self.less_luck.rounded)
-        return {"plain": asdict(self.plain.rounded), "lessLuck": less}
 
 
 def two_ratings(matches: Iterable[Sequence[AnalysedSide]]) -> dict[str, TwoRatings]:
