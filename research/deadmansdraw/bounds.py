@@ -30,6 +30,7 @@ from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
 _POSITIVE, _NOT_NEGATIVE = validators.Number(gte=1), validators.Number(gte=0)
+_TIMES = validators.Number(gte=1, lte=100)  # above, its memory would not fit a machine's
 _ROUGH = Effort(nodes=1 << 60, picks=1, groups=True)
 """The solver as player and judge: nearly exact, and the bounds are bounds; it never gives up."""
 
@@ -109,9 +110,7 @@ class BoundsOptions:
     cards: Annotated[int, Parameter(validator=_POSITIVE, help="Unseen cards, at most.")] = 4
     perfect: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 4
     """The last so many are played nearly perfectly from below, and so judged from above."""
-    times: Annotated[int, Parameter(validator=_POSITIVE, help="So many times captain's nodes.")] = (
-        10
-    )
+    times: Annotated[int, Parameter(validator=_TIMES, help="So many times captain's nodes.")] = 10
     matches: Annotated[int, Parameter(alias="-n", validator=_POSITIVE)] = 100
     nodes: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 1_000_000
     """Positions of a deal above which the bound from above is given up; 0: only from below."""
@@ -132,8 +131,7 @@ class BoundsOptions:
         if self.times == 1:
             return usual
         last = usual.endgame + ceil(log10(self.times))
-        most = usual.most_nodes * self.times
-        return SearchLimits(levels=3, endgame=last, whole_turns=last, most_nodes=most)
+        return SearchLimits(levels=3, endgame=last, most_ends=usual.most_ends * self.times)
 
 
 def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:

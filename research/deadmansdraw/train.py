@@ -21,7 +21,7 @@ from workbench.lab.interval import Interval, interval
 
 MEASURED_PAIRS = 500
 """Decks against the champion by which a training is measured as it goes on."""
-QUICK = SearchLimits(second_draws=-1, whole_turns=0, endgame=0)
+QUICK = SearchLimits(second_draws=-1, endgame=0)
 """How the measured players search: as they do while they learn."""
 
 

@@ -15,8 +15,8 @@ from research.tests.decisions import code_of, compiled_options, needs_compiler, 
     "limits",
     [
         SearchLimits(),
-        SearchLimits(levels=1, second_draws=-1, endgame=0, whole_turns=0),
-        SearchLimits(samples=2, root_samples=3, endgame=5, most_nodes=500),
+        SearchLimits(levels=1, second_draws=-1, endgame=0),
+        SearchLimits(samples=2, root_samples=3, endgame=8, most_ends=500),
     ],
 )
 def test_same_values_for_every_option(limits: SearchLimits) -> None:

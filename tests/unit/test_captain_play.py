@@ -8,7 +8,9 @@ from support.positions import card, effect, position
 
 from cardsharp.deadmansdraw.actions import EffectType, respond
 from cardsharp.deadmansdraw.strategies import build
+from cardsharp.deadmansdraw.strategies.base import Late
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
+from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, never
 from cardsharp.deadmansdraw.strategies.search.model import KEYS, LYING, SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model
 
@@ -36,6 +38,19 @@ def test_when_time_is_short_the_options_weighed_so_far_must_do(
     decision = Captain(model(WEIGHTS), late=lambda: True).decide(table)
     assert [option.action for option in decision.options] == [decision.action]
     assert "Time is short: 1 of 2 weighed." in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("limits", "late"), [(SearchLimits(most_ends=20), never), (SearchLimits(), lambda: True)]
+)
+def test_what_takes_too_long_to_search_to_the_end_is_looked_ahead(
+    limits: SearchLimits, late: Late
+) -> None:
+    table = position(own="Key5", other="Map6", area="Hook4", discard=OLD, unseen="Sword3 Map3 Key7")
+    ahead = Captain(model(WEIGHTS), SearchLimits(endgame=0)).decide(table).options
+    found = Captain(model(WEIGHTS), limits, late).decide(table).options
+    assert found == ahead[: len(found)]
+    assert found != Captain(model(WEIGHTS)).decide(table).options[: len(found)]
 
 
 def test_a_process_that_plays_for_days_remembers_no_more_than_so_many_sums() -> None:

@@ -24,10 +24,8 @@ from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.strategies.captain import (
     WEIGHTS,
     Weighing,
-    deck_of,
 )
 from cardsharp.deadmansdraw.strategies.champion import Champion
-from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from workbench.lab.dice import AGAIN, DicePurpose, PairDice, dice
@@ -128,12 +126,12 @@ class DeadMansDrawExtras(Extras):
         return "draw or stop" if pending is None else pending.effect_type.value
 
     def nodes(self, name: str, position: Position) -> int | None:
-        """The leaves that the captain values there in all its tries; None for anybody else."""
+        """The ends of turns that the captain values there; None for anybody else."""
         if name != WEIGHTS:
             return None
-        search = _Counting(model(WEIGHTS), SearchLimits(), deck_of(position))
-        Weighing(position, search).options()
-        return search.before + search.nodes
+        weighing = Weighing(position, Search(model(WEIGHTS)))
+        weighing.options()
+        return weighing.nodes
 
     tells_luck = True
 
@@ -162,17 +160,6 @@ class DeadMansDrawExtras(Extras):
         for probe in probes():
             decision = strategy.decide(probe.position())
             yield ProbeAnswer(probe.name, str(decision.action), probe.right, decision.reason)
-
-
-class _Counting(Search):
-    """A search that remembers the leaves of tries which took too many."""
-
-    before = 0
-
-    def look_less_far(self) -> None:
-        """Begin anew."""
-        self.before += self.nodes
-        super().look_less_far()
 
 
 # --- hand-made positions -------------------------------------------------------------------------

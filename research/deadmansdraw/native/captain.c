@@ -1,7 +1,7 @@
 /* `captain` as a policy of the lab: the search with given weights. */
 #include <stdlib.h>
 
-#include "endgame.h"
+#include "search.h"
 
 typedef struct {
     Model model;
@@ -24,11 +24,13 @@ static Search *search_for(const Captain *captain) {
     return kept[at].search;
 }
 
+Search *search_of(const Policy *policy) {
+    return search_for(policy->own);
+}
+
 static Action decide(const void *own, const Table *table, Rng *rng) {
     (void)rng;
-    Search *search = search_for(own);
-    search_begin(search, ~(Cards)0 >> 4);
-    return best_action(search, table);
+    return best_action(search_for(own), table);
 }
 
 /* A policy that plays `model` within `limits`; it lives as long as the process. */
@@ -39,12 +41,6 @@ const Policy *captain_new(const Model *model, const Limits *limits) {
     Policy *policy = malloc(sizeof *policy);
     *policy = (Policy){"captain", decide, captain};
     return policy;
-}
-
-Search *search_of(const Policy *policy) {
-    Search *search = search_for(policy->own);
-    search_begin(search, ~(Cards)0 >> 4);
-    return search;
 }
 
 int weigh_table(const Policy *policy, const Table *table, Option options[MOST_OPTIONS]) {

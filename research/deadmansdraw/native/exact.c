@@ -18,7 +18,7 @@ struct Exact {
     uint64_t sets;
     int64_t nodes, most;
     double picks;
-    bool sampled, groups;
+    bool sampled, groups, rough;
     Slot slots[];
 };
 
@@ -106,9 +106,10 @@ enum { BEGINS, FREE, OWED, BONUS = OWED + KRAKEN_DRAWS + 1 };
 static int forced_by(int mark) { return mark == BEGINS ? 1 : mark == FREE ? 0 : mark - OWED; }
 
 /* What of a position still matters at such a moment. */
-static Key key_of(const Position *at, int mark) {
-    Reach reach = reach_of(at, forced_by(mark));
+static Key key_of(const Exact *exact, const Position *at, int mark) {
     Key key = {at->own, at->other, at->pile, at->discard, at->area, at->saved, at->lead, mark};
+    if (exact->rough) return key;
+    Reach reach = reach_of(at, forced_by(mark));
     bool folds = !reach.bonus && !(reach.come & SUIT_MASK(SWORD));
     if (!reach.bonus && !(reach.come & SUIT_MASK(MAP))) key.discard = 0;
     if (!reach.own_falls) key.own = highest(at->own);
@@ -135,7 +136,8 @@ static bool is_of(const Slot *slot, const Slot *name) {
     return slot->name == name->name && !((slot->rest ^ name->rest) & ~(uint64_t)SAMPLED);
 }
 
-/* The slot of a key, or the one to give it: empty, or with the fewest cards left. */
+/* The slot of a key, or the one to give it: empty, or with the fewest cards left. Where it is rough,
+ * nothing is ever forgotten, so that it works out as much as its twin. */
 static Slot *slot_of(Exact *exact, const Key *key, Slot *name) {
     uint64_t words[] = {key->own, key->other, key->pile, key->discard, key->area, key->saved};
     uint64_t one = (uint64_t)(uint32_t)(key->lead * 8 + key->mark), two = one + 0x94d049bb133111ebu;
@@ -145,6 +147,10 @@ static Slot *slot_of(Exact *exact, const Key *key, Slot *name) {
     }
     *name = (Slot){one, (two & ~(uint64_t)(LOW | SAMPLED)) | (unsigned)count(key->pile), 0.0};
     Slot *set = exact->slots + WAYS * (two >> 5 & (exact->sets - 1)), *worst = set;
+    while (exact->rough && (set->rest & LOW) && !is_of(set, name)) {
+        if (++set == exact->slots + WAYS * exact->sets) set = exact->slots;
+    }
+    if (exact->rough) return set;
     for (Slot *slot = set; slot < set + WAYS; slot++) {
         if (is_of(slot, name)) return slot;
         if ((slot->rest & LOW) < (worst->rest & LOW)) worst = slot;
@@ -249,6 +255,7 @@ static double over_some(const Bonus *bonus, Cards from, int wanted) {
 
 static double over_bonus(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
     Bonus bonus = {exact, ended, banked, 0, known, {{1.0}}};
+    if (exact->rough) return over_some(&bonus, ended->discard, wanted);
     Position begins = {ended->other, banked, ended->pile, ended->discard, 0, 0, 0};
     Reach reach = reach_of(&begins, 1);
     int all = count(ended->discard);
@@ -279,6 +286,12 @@ static double collect(Exact *exact, const Position *ended, Cards got, Card known
     int all = count(ended->discard), wanted = count(got) < all ? count(got) : all;
     Cards banked = ended->own | got;
     if (!treasure(got) || !wanted) return turn_of_next(exact, ended, banked, known);
+    if (exact->rough && wanted < all) return over_bonus(exact, ended, banked, wanted, known);
+    if (wanted == all) {
+        Position emptied = *ended;
+        emptied.discard = 0;
+        return turn_of_next(exact, &emptied, banked | ended->discard, known);
+    }
     return with_bonus(exact, ended, banked, wanted, known);
 }
 
@@ -306,24 +319,48 @@ static double draw(Exact *exact, const Position *at, int owed) {
     return sum / count(at->pile);
 }
 
+/* The better of stopping and drawing, which is looked at until it cannot be the better one. */
+static double stop_or_draw(Exact *exact, const Position *at) {
+    double stopped = stop(exact, at, NO_CARD), sum = 0.0;
+    int number = count(at->pile);
+    double leeway = number * (1.0 - stopped);
+    Cards busting = at->pile & suits_of(at->area), parts[] = {busting, at->pile & ~busting};
+    for (int part = 0; part < 2; part++) {
+        for (Cards rest = parts[part]; rest; rest &= rest - 1) {
+            if (leeway <= 0.0) return stopped;
+            double value = next(exact, at, lowest(rest), 0);
+            sum += value;
+            leeway -= 1.0 - value;
+        }
+    }
+    return sum / number > stopped ? sum / number : stopped;
+}
+
+static double drawn_at(Exact *exact, const Position *at, int mark) {
+    return mark == FREE ? stop_or_draw(exact, at) : draw(exact, at, mark > OWED ? mark - OWED - 1 : 0);
+}
+
+/* Whether the last card, drawn, leaves nothing to choose. */
+static bool quiet(Cards pile) {
+    const Cards loud = SUIT_MASK(HOOK) | SUIT_MASK(SWORD) | SUIT_MASK(CANNON) | SUIT_MASK(MAP);
+    return count(pile) == 1 && !(pile & loud);
+}
+
 /* A moment before the next draw. */
 static double moment(Exact *exact, const Position *at, int mark) {
     if (exact->nodes > exact->most) return 0.0;
-    Key key = key_of(at, mark);
+    if (quiet(at->pile)) return drawn_at(exact, at, mark);
+    Key key = key_of(exact, at, mark);
     Slot name, *slot = slot_of(exact, &key, &name);
     if (is_of(slot, &name)) return recalled(exact, slot);
     bool sampled = exact->sampled;
     exact->sampled = false;
-    exact->nodes++;
-    double value = mark == FREE ? stop(exact, at, NO_CARD) : 0.0;
-    if (value < 1.0) {
-        double drawn = draw(exact, at, mark > OWED ? mark - OWED - 1 : 0);
-        if (drawn > value) value = drawn;
-    }
-    return remember(exact, &key, value, sampled);
+    exact->nodes += !exact->rough;
+    return remember(exact, &key, drawn_at(exact, at, mark), sampled);
 }
 
 static double turn_of_next(Exact *exact, const Position *ended, Cards banked, Card known) {
+    exact->nodes += exact->rough;
     if (!ended->pile) return of_lead(points(banked) - points(ended->other) + ended->lead);
     Position begins = {ended->other, banked, ended->pile, ended->discard, 0, 0, -ended->lead};
     if (known != NO_CARD) return 1.0 - next(exact, &begins, known, 0);
@@ -383,7 +420,8 @@ static void weigh_map(Exact *exact, const Position *at, double values[DECK]) {
         Cards idle = holds(at->area, suit) ? cards : top ? cards & (top - 1) : 0;
         for (int rising = 0; rising < 2; rising++) {
             Cards group = rising ? cards & ~idle : idle;
-            double value = exact->groups && group ? map(exact, at, middle(group)) : 0.0;
+            Card like = !group ? NO_CARD : rising ? middle(group) : top_of(group, suit);
+            double value = exact->groups && group ? map(exact, at, like) : 0.0;
             for (; group; group &= group - 1) {
                 values[lowest(group)] = exact->groups ? value : map(exact, at, lowest(group));
             }
@@ -452,6 +490,7 @@ static int owed_after(const Table *table) { return table->owed > 0 ? table->owed
 static void begin(Exact *exact) {
     exact->nodes = 0;
     exact->sampled = false;
+    if (exact->rough) memset(exact->slots, 0, WAYS * sizeof(Slot) * exact->sets);
 }
 
 int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]) {
@@ -516,6 +555,15 @@ Exact *exact_new(int bits, int64_t most, double picks, bool groups) {
     exact->most = most;
     exact->picks = picks;
     exact->groups = groups;
+    return exact;
+}
+
+Exact *exact_rough(int64_t most) {
+    enum { PICKS = 8, ROOM = 4 };
+    int bits = 4;
+    while (((int64_t)WAYS << bits) < ROOM * most) bits++;
+    Exact *exact = exact_new(bits, most, PICKS, true);
+    exact->rough = true;
     return exact;
 }
 

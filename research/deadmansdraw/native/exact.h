@@ -4,12 +4,13 @@
 
 #include "search.h"
 
-typedef struct Exact Exact;
-
 /* Remembers 4 << `bits` positions of 24 bytes, and gives up after `most` that it had to work out. Of
  * bonuses that may turn out in more than `picks` ways, it tries so many. Where it `groups`, it is not
  * exact: of the cards of a suit that a Map may offer, one stands for all that bring something. */
 Exact *exact_new(int bits, int64_t most, double picks, bool groups);
+/* The twin of cardsharp/deadmansdraw/strategies/search/endgame.py: it groups, tries eight ways of any
+ * bonus, gives up after `most` ends of turns, and remembers nothing from one call to the next. */
+Exact *exact_rough(int64_t most);
 void exact_free(Exact *exact);
 /* Each option of the player to act with its chance to win (a tie counts half), in the order of
  * `weigh`; refusing an Oracle's card is left out as there. Their number, 0 where it gave up. */

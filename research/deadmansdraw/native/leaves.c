@@ -3,11 +3,9 @@
 
 #include <string.h>
 
-#include "endgame.h"
-
 typedef struct {
     const int16_t *keys;
-    Cards mover, other, pile;
+    Cards pile;
     Card known;
 } End;
 
@@ -24,15 +22,10 @@ static Worth worth_of_lead(int lead) {
 static Worth worth(Search *search, const End *end, unsigned lying, Sums *sums) {
     int left = count(end->pile);
     *sums = sum_suits(search->memo, end->keys, left, lying);
-    search->nodes++;
     if (!left) return worth_of_lead(sums->lead);
     Worth found;
     found.sum = value_sum(search->memo->model, *sums, left, end->known);
-    if (left <= search->limits.endgame && !search->exhausted) {
-        found.chance = 1.0 - turn_value(search, end->mover, end->other, end->pile, end->known);
-    } else {
-        found.chance = chance_of(-found.sum);
-    }
+    found.chance = chance_of(-found.sum);
     return found;
 }
 
@@ -61,7 +54,6 @@ static Worth worth_with(Search *search, End end, const Card cards[], int wanted,
     memcpy(keys, end.keys, sizeof keys);
     for (int i = 0; i < wanted; i++) {
         keys[suit_of(cards[i])] += (int16_t)(OTHER * PLACE_DIGIT[cards[i] % RANKS]);
-        end.other |= BIT(cards[i]);
     }
     end.keys = keys;
     return worth(search, &end, lying, sums);
@@ -89,7 +81,7 @@ static Worth worth_with_bonus(Search *search, const End *end, Bonus bonus, unsig
 
 static Worth stop_worth(Search *search, const Turn *turn, int samples, unsigned lying,
                         Sums *sums) {
-    End end = {turn->stop, turn->other, turn->own | turn->area, turn->pile, turn->known};
+    End end = {turn->stop, turn->pile, turn->known};
     if (!treasure(turn->area)) return worth(search, &end, lying, sums);
     Bonus bonus = {turn->discard, turn->lying, samples};
     return worth_with_bonus(search, &end, bonus, lying, sums);
@@ -101,7 +93,7 @@ double end_value(Search *search, Cards own, const Table *next) {
     for (Suit suit = 0; suit < SUITS; suit++) {
         keys[suit] = (int16_t)suit_key(suit, mover, own, next->pile);
     }
-    End end = {keys, mover, own, next->pile, next->known_top};
+    End end = {keys, next->pile, next->known_top};
     Sums sums;
     return worth(search, &end, 0, &sums).chance;
 }
@@ -112,7 +104,7 @@ double stop_value(Search *search, const Turn *turn, int samples) {
 }
 
 double bust_value(Search *search, const Turn *turn, Card card) {
-    End end = {turn->bust, turn->other, turn->own | turn->saved, turn->pile, turn->known};
+    End end = {turn->bust, turn->pile, turn->known};
     Sums sums;
     if (!treasure(turn->saved)) return worth(search, &end, 0, &sums).chance;
     Cards thrown = (turn->area & ~turn->saved) | BIT(card);

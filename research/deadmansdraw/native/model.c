@@ -15,7 +15,6 @@ Memo *memo_new(const Model *model) {
 
 void memo_free(Memo *memo) { free(memo); }
 
-void memo_forget(Memo *memo) { memset(memo->parts, 0, sizeof memo->parts); }
 
 int suit_key(Suit suit, Cards mover, Cards other, Cards pile) {
     int key = 0;

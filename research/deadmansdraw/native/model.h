@@ -65,7 +65,6 @@ extern const int16_t PLACE_DIGIT[RANKS]; /* 4^rank */
 
 Memo *memo_new(const Model *model);
 void memo_free(Memo *memo);
-void memo_forget(Memo *memo); /* the model has changed */
 
 /* The key of `suit` with these cards in these places. */
 int suit_key(Suit suit, Cards mover, Cards other, Cards pile);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "exact.h"
 #include "leaves.h"
 
 /* --- nothing pending --- */
@@ -10,10 +11,7 @@
 static double rest_value(Search *search, const Turn *turn, int level) {
     if (!turn->left) return stop_value(search, turn, search->limits.samples);
     double stop, on;
-    if (turn->left <= search->limits.whole_turns) {
-        stop = stop_value(search, turn, search->limits.samples);
-        on = draw_value(search, turn, 0, 0);
-    } else if (level <= search->limits.second_draws) {
+    if (level <= search->limits.second_draws) {
         stop = stop_value(search, turn, search->limits.samples);
         on = draw_value(search, turn, 0, level + 1);
     } else {
@@ -206,7 +204,6 @@ static double draw_suit(Search *search, const Turn *turn, Suit suit, int owed, i
 }
 
 double draw_value(Search *search, const Turn *turn, int owed, int level) {
-    if (search->exhausted) return 0.5; /* nothing that is thought from here on counts */
     if (!turn->left) return stop_value(search, turn, search->limits.samples);
     if (turn->known != NO_CARD) return next_value(search, turn, turn->known, owed, level);
     double sum = 0.0;
@@ -280,7 +277,7 @@ static double answer_value(Search *search, const Table *table, const Turn *turn,
 
 /* All choices but that of refusing an Oracle's card, which is never better than stopping or
  * taking it; stopping comes last. */
-static int weigh_once(Search *search, const Table *table, Option options[MOST_OPTIONS]) {
+static int look_ahead(Search *search, const Table *table, Option options[MOST_OPTIONS]) {
     Turn turn = turn_of(table);
     int number = 0, owed = table->owed > 0 ? table->owed - 1 : 0;
     Cards cards = answers(table);
@@ -300,23 +297,11 @@ static int weigh_once(Search *search, const Table *table, Option options[MOST_OP
 }
 
 int weigh(Search *search, const Table *table, Option options[MOST_OPTIONS]) {
-    Limits limits = search->limits;
-    int64_t spent = 0;
-    for (;;) {
-        int number = weigh_once(search, table, options);
-        spent += search->nodes;
-        if (!search->exhausted) {
-            search->nodes = spent;
-            search->limits = limits;
-            return number;
-        }
-        search->nodes = 0;
-        search->exhausted = false; /* what was remembered of later turns still holds */
-        search->limits.endgame--;
-        if (search->limits.whole_turns > search->limits.endgame) {
-            search->limits.whole_turns = search->limits.endgame;
-        }
+    int number = 0;
+    if (search->endgame && count(table->pile) <= search->limits.endgame) {
+        number = exact_weigh(search->endgame, table, options);
     }
+    return number ? number : look_ahead(search, table, options);
 }
 
 Action best_action(Search *search, const Table *table) {
@@ -327,4 +312,18 @@ Action best_action(Search *search, const Table *table) {
         if (options[i].value > options[best].value) best = i;
     }
     return options[best].action;
+}
+
+Search *search_new(const Model *model, const Limits *limits) {
+    Search *search = calloc(1, sizeof *search);
+    search->memo = memo_new(model);
+    search->limits = *limits;
+    if (limits->endgame) search->endgame = exact_rough(limits->most_ends);
+    return search;
+}
+
+void search_free(Search *search) {
+    memo_free(search->memo);
+    if (search->endgame) exact_free(search->endgame);
+    free(search);
 }

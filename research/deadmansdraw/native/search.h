@@ -9,20 +9,16 @@ typedef struct {
     int second_draws; /* down to which level a second draw is searched, not learned */
     int samples;      /* of the Chest and Key bonus at the leaves */
     int root_samples; /* and where stopping now is weighed */
-    int endgame;      /* cards left from which the opponent's turn is searched too, 0: never */
-    int whole_turns;  /* cards left from which drawing on is searched to the end of the turn */
-    int most_nodes;   /* above which the endgame is searched from fewer cards on; 0: no bound */
+    int endgame;      /* cards left from which the match is searched to its end */
+    int most_ends;    /* if that takes no more ends of turns than these */
 } Limits;
 
-typedef struct Endgame Endgame;
+typedef struct Exact Exact; /* see exact.h */
 
 typedef struct {
     Memo *memo;
     Limits limits;
-    Endgame *endgame;
-    Cards deck;    /* all cards on the table: what lies nowhere else is discarded */
-    int64_t nodes; /* leaves valued */
-    bool exhausted; /* more of them than allowed */
+    Exact *endgame; /* NULL where it searches none */
 } Search;
 
 typedef struct { Action action; double value; } Option;
@@ -48,6 +44,8 @@ Action best_action(Search *search, const Table *table);
 
 /* The options of one table to a captain, for tests and tools; their number. */
 int weigh_table(const Policy *captain, const Table *table, Option options[MOST_OPTIONS]);
-Search *search_of(const Policy *captain); /* ready for a new table */
+Search *search_of(const Policy *captain);
+Search *search_new(const Model *model, const Limits *limits);
+void search_free(Search *search);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "endgame.h"
+#include "search.h"
 
-static const Limits LEARNING = {2, -1, 4, 4, 0, 0, 0};
+static const Limits LEARNING = {2, -1, 4, 4, 0, 0};
 
 enum { PURPOSE_EXPLORE = PURPOSE_FIRST, PURPOSE_OPPONENT, PURPOSE_REPLIES };
 
@@ -81,7 +81,6 @@ static Action draw_or_stop(Lesson *lesson, const Table *table) {
 }
 
 static Action own_action(Lesson *lesson, const Table *table) {
-    search_begin(lesson->search, ~(Cards)0 >> 4);
     if (table->pending != NOTHING) return best_action(lesson->search, table);
     if (table->lying_count) return draw_or_stop(lesson, table);
     if (!lesson->opponent.policy) {
@@ -120,7 +119,6 @@ static double one_reply(Lesson *lesson, const Match *match) {
 static Action opponents_action(Lesson *lesson, const Match *match) {
     const Table *table = &match->table;
     if (!table->lying_count && table->pending == NOTHING) {
-        search_begin(lesson->search, ~(Cards)0 >> 4);
         double mean = 0.0;
         for (int i = 0; i < lesson->playing->replies; i++) mean += one_reply(lesson, match);
         sample_turn(lesson, table, mean / lesson->playing->replies);

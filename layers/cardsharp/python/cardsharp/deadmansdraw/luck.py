@@ -19,7 +19,7 @@ from cardsharp.deadmansdraw.events import (
     TurnEnded,
 )
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, deck_of, is_ordinary, turn_of
+from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, is_ordinary, turn_of
 from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits, with_cards
 from cardsharp.deadmansdraw.strategies.search.sets import (
     NO_CARD,
@@ -54,7 +54,7 @@ class _Telling:
 
     def __init__(self, position: Position, limits: SearchLimits) -> None:
         pending = position.pending
-        self.search = Search(model(WEIGHTS), limits, deck_of(position))
+        self.search = Search(model(WEIGHTS), limits)
         self.turn = turn_of(position)
         self.owed = 0
         self.duty = 0 if pending is None else max(0, pending.kraken_count - 1)
@@ -116,14 +116,14 @@ class _Telling:
         """Only the highest card of each suit counts, as if it came alone."""
         turn, search = self.turn, self.search
         thrown = 0 if banked else turn.area & ~turn.saved | self.falling
-        keys, own = (turn.stop, turn.area) if banked else (turn.bust, turn.saved)
-        cards, none = turn.discard | thrown, search.end(turn, keys, turn.own | own)
+        keys = turn.stop if banked else turn.bust
+        cards, none = turn.discard | thrown, search.end(turn, keys)
         every, taken, luck = cards.bit_count(), got.bit_count(), 0.0
         for card in numbers_in(cards):
             higher = cards & SUIT_BITS[SUIT_OF[card]] & ~(2 * (1 << card) - 1)
             chance = comb(every - 1 - higher.bit_count(), taken - 1) / comb(every, taken)
             highest = got >> card & 1 and not got & higher
-            alone = search.end(turn, *with_cards(keys, turn.own | own, [card]))
+            alone = search.end(turn, with_cards(keys, [card]))
             luck += (bool(highest) - chance) * (alone - none)
         return luck
 
@@ -142,7 +142,7 @@ def _values(turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]) -
             continue
         groups = [(numbers[0], len(numbers))]
         if not turn.barred >> shift & 1:
-            groups = group_suit(turn, suit, of_suit, finely=True)
+            groups = group_suit(turn.own, suit, of_suit, finely=True)
         for card, number in groups:
             values |= dict.fromkeys(numbers[:number], value_of(card))
             del numbers[:number]

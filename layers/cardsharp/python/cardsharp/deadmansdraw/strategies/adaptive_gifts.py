@@ -13,7 +13,7 @@ from functools import lru_cache
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen
-from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Weighing, deck_of, is_ordinary
+from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Weighing, is_ordinary
 from cardsharp.deadmansdraw.strategies.search.leaves import SHORT
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
@@ -38,7 +38,7 @@ def loss_of(position: Position, action: Action) -> float:
 def _loss_of(position: Position, action: Action) -> float:
     if not is_ordinary(position):
         return 0.0
-    options = Weighing(position, Search(model(WEIGHTS), SHORT, deck_of(position))).options()
+    options = Weighing(position, Search(model(WEIGHTS), SHORT)).options()
     chosen = [option.value for option in options if option.action == action]
     return max(option.value for option in options) - chosen[0] if chosen else 0.0
 

@@ -1,16 +1,18 @@
 """`captain`: the player for tournaments. Chances to win by search and learned values."""
 
 import logging
-from itertools import chain
+from collections.abc import Sequence
 from random import Random
+from typing import Protocol, TypeVar
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.base import Chance, Decision, Late, Option
 from cardsharp.deadmansdraw.strategies.captain_words import Words
 from cardsharp.deadmansdraw.strategies.registry import strategy
-from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, TooManyNodes, never
+from cardsharp.deadmansdraw.strategies.search.endgame import Endgame, LastTurn, TooManyEnds
+from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, never
 from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, NUMBER, bits_of
 from cardsharp.deadmansdraw.strategies.search.tree import Search
@@ -47,7 +49,7 @@ class Captain:
         """The action of the highest chance; of equal ones the first."""
         if not is_ordinary(position):
             return Steady(Random(0)).decide(position)
-        search = Search(self._model, self._limits, deck_of(position))
+        search = Search(self._model, self._limits)
         weighing = Weighing(position, search, self._late)
         options = weighing.options()
         best = max(options, key=lambda option: option.value)
@@ -69,14 +71,6 @@ def is_ordinary(position: Position) -> bool:
     return len(set(cards)) == len(cards) and all(card in NUMBER for card in cards)
 
 
-def deck_of(position: Position) -> int:
-    """All cards on the table."""
-    pending = position.pending
-    offered = pending.cards if pending is not None else ()
-    piles = (*position.banks, position.play_area, position.discard_pile, position.unseen, offered)
-    return bits_of(chain.from_iterable(piles))
-
-
 def turn_of(position: Position) -> SimulatedTurn:
     """The turn as the search sees it; the cards that a Map offers count as discarded."""
     pending, known = position.pending, position.known_top
@@ -93,38 +87,74 @@ def turn_of(position: Position) -> SimulatedTurn:
     return SimulatedTurn(table, (NUMBER[card] for card in position.play_area))
 
 
+def last_turn_of(turn: SimulatedTurn) -> LastTurn:
+    """The turn as the search to the end sees it."""
+    sets = turn.own, turn.other, turn.pile, turn.discard
+    return LastTurn(*sets, turn.area, turn.saved, turn.known)
+
+
+_Turn = TypeVar("_Turn", contravariant=True)  # noqa: PLC0105 (one letter more says nothing)
+
+
+class _Values(Protocol[_Turn]):
+    """What weighs options: the search ahead, or the one to the end."""
+
+    def end_turn(self, turn: _Turn) -> float: ...
+    def draw(self, turn: _Turn) -> float: ...
+    def hook(self, turn: _Turn, card: int) -> float: ...
+    def sword(self, turn: _Turn, card: int) -> float: ...
+    def cannon(self, turn: _Turn, card: int, owed: int) -> float: ...
+    def map(self, turn: _Turn, card: int) -> float: ...
+    def take(self, turn: _Turn, card: int, owed: int) -> float: ...
+
+
 class Weighing:
-    """The options of one position with their chances."""
+    """The options of one position with their chances; `nodes` are the ends of turns valued."""
 
     def __init__(self, position: Position, search: Search, late: Late = never) -> None:
         self.position = position
         self.search = search
-        self.search.late = self.late = late
+        self.late = late
         self.turn = turn_of(position)
         self.words = Words(position)
+        self._ends = 0
+
+    @property
+    def nodes(self) -> int:
+        """The ends of turns that were valued."""
+        return self.search.nodes + self._ends
 
     def options(self) -> tuple[Option, ...]:
         """The legal actions, in a fixed order: cards as in the deck, then Draw, then EndTurn.
 
         Refusing an Oracle's card is left out: stopping and taking it are never worse.
         """
-        while True:
-            try:
-                return self._weighed()
-            except TooManyNodes:
-                self.search.look_less_far()
-
-    def _weighed(self) -> tuple[Option, ...]:
         actions = self.position.legal_actions()
         if actions == (DRAW,):
             return (Chance(DRAW, self._forced(), self.words.draw()),)
         chosen = sorted((action for action in actions if not _refuses(action)), key=_order)
+        return self._to_the_end(chosen) or self._looked_ahead(chosen)
+
+    def _to_the_end(self, actions: Sequence[Action]) -> tuple[Option, ...]:
+        """Searched to the end of the match; none where that takes too much."""
+        limits = self.search.limits
+        if not limits.endgame or self.turn.left > limits.endgame:
+            return ()
+        endgame, turn = Endgame(limits.most_ends, self.late), last_turn_of(self.turn)
+        try:
+            return tuple(self._option(action, endgame, turn) for action in actions)
+        except TooManyEnds:
+            return ()
+        finally:
+            self._ends = endgame.ends
+
+    def _looked_ahead(self, actions: Sequence[Action]) -> tuple[Option, ...]:
         weighed: list[Option] = []
-        for action in chosen:
+        for action in actions:
             if weighed and self.late():
-                _log.warning("Time is short: %d of %d weighed.", len(weighed), len(chosen))
+                _log.warning("Time is short: %d of %d weighed.", len(weighed), len(actions))
                 break
-            weighed.append(self._option(action))
+            weighed.append(self._option(action, self.search, self.turn))
         return tuple(weighed)
 
     def _forced(self) -> float:
@@ -136,30 +166,29 @@ class Weighing:
             return search.drawing_on(turn).value
         return start_chance(search, self.position)
 
-    def _option(self, action: Action) -> Option:
-        search, turn, pending = self.search, self.turn, self.position.pending
+    def _option(self, action: Action, values: _Values[_Turn], turn: _Turn) -> Option:
         if action == END_TURN:
-            value = search.stop(turn, search.limits.root_samples)
-            return Chance(action, value, self.words.stop())
-        if pending is None:
-            return Chance(action, search.draw(turn), self.words.draw())
+            return Chance(action, values.end_turn(turn), self.words.stop())
+        if self.position.pending is None:
+            return Chance(action, values.draw(turn), self.words.draw())
         card = _card_of(action)
-        return Chance(action, self._answer(card), self.words.answer(card))
+        value = _answered(self.position.pending, NUMBER[card], values, turn)
+        return Chance(action, value, self.words.answer(card))
 
-    def _answer(self, card: Card) -> float:
-        search, turn, pending, number = self.search, self.turn, self.position.pending, NUMBER[card]
-        kind, owed = (None, 0) if pending is None else (pending.effect_type, pending.kraken_count)
-        match kind:
-            case EffectType.HOOK:
-                return search.hook(turn, number, 0)
-            case EffectType.SWORD:
-                return search.sword(turn, number, 0)
-            case EffectType.CANNON:
-                return search.cannon(turn, number, owed, 0)
-            case EffectType.MAP:
-                return search.map(turn, number, 0)
-            case _:
-                return search.place(turn.drawn(number), number, max(0, owed - 1), 0)
+
+def _answered(pending: Effect, card: int, values: _Values[_Turn], turn: _Turn) -> float:
+    owed = pending.kraken_count
+    match pending.effect_type:
+        case EffectType.HOOK:
+            return values.hook(turn, card)
+        case EffectType.SWORD:
+            return values.sword(turn, card)
+        case EffectType.CANNON:
+            return values.cannon(turn, card, owed)
+        case EffectType.MAP:
+            return values.map(turn, card)
+        case _:
+            return values.take(turn, card, owed)
 
 
 def start_chance(search: Search, position: Position) -> float:

@@ -1,6 +1,6 @@
 """What a simulated turn is worth where it ends, and where it might go on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from cardsharp.deadmansdraw.strategies.search.model import (
@@ -22,7 +22,7 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
     holds_treasure,
     numbers_in,
 )
-from cardsharp.deadmansdraw.strategies.search.turn import CardSets, SimulatedTurn
+from cardsharp.deadmansdraw.strategies.search.turn import SimulatedTurn
 
 HOPE_SHIFT = 20
 """A step of `hope` is half a unit of log-odds."""
@@ -34,36 +34,25 @@ class SearchLimits:
 
     `levels`: effects within effects that are searched; `second_draws`: the level down to
     which a second draw is searched, not learned; `samples`, `root_samples`: picks of a bonus at
-    the leaves, and where stopping now is weighed; `endgame`: cards left from which the opponent's
-    turn is searched too, `whole_turns`: from which a turn is searched to its end; `most_nodes`:
-    above which the endgame is searched from fewer cards on.
+    the leaves, and where stopping now is weighed; `endgame`: cards left from which the match is
+    searched to its end, if that takes no more than `most_ends` ends of turns.
     """
 
     levels: int = 2
     second_draws: int = 1
     samples: int = 4
     root_samples: int = 16
-    endgame: int = 4
-    whole_turns: int = 4
-    most_nodes: int = 1000
-
-    def nearer(self) -> "SearchLimits":
-        """The limits to try when the endgame took too many nodes."""
-        endgame = self.endgame - 1
-        return replace(self, endgame=endgame, whole_turns=min(self.whole_turns, endgame))
+    endgame: int = 5
+    most_ends: int = 15_000
 
 
-SHORT = SearchLimits(levels=1, second_draws=-1, endgame=0, whole_turns=0)
+SHORT = SearchLimits(levels=1, second_draws=-1, endgame=0)
 """The limits of a judge, who weighs many decisions: of each, little more than the next card."""
 
 
 def never() -> bool:
     """There is time enough."""
     return False
-
-
-class TooManyNodes(Exception):
-    """The endgame takes more nodes than allowed."""
 
 
 class Worth(NamedTuple):
@@ -83,13 +72,12 @@ class DrawingOn(NamedTuple):
     stopped: Worth
 
 
-def with_cards(keys: list[int], own: int, cards: list[int]) -> tuple[list[int], int]:
-    """Keys and bank of a turn's end once `cards` of the discard pile were banked too."""
+def with_cards(keys: list[int], cards: list[int]) -> list[int]:
+    """The keys of a turn's end once `cards` of the discard pile were banked too."""
     keys = keys.copy()
     for card in cards:
         keys[SUIT_OF[card]] += OTHER * PLACE_DIGIT[card % RANKS]
-        own |= 1 << card
-    return keys, own
+    return keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +96,6 @@ class Leaves:
         self.model = model
         self.limits = limits or SearchLimits()
         self.nodes = 0
-        self.late = never
 
     # --- the end of a turn -------------------------------------------------------------------
 
@@ -118,30 +105,28 @@ class Leaves:
 
     def bust(self, turn: SimulatedTurn, card: int) -> float:
         """The value after `card`, already taken from its place, has busted the turn."""
-        own = turn.own | turn.saved
         if not holds_treasure(turn.saved):
-            return self._worth(turn, turn.bust, own).chance
+            return self._worth(turn, turn.bust).chance
         thrown = turn.area & ~turn.saved | 1 << card
         bonus = Bonus(numbers_in(turn.discard | thrown), turn.rescued, self.limits.samples)
-        return self._with_bonus(turn, turn.bust, own, bonus).chance
+        return self._with_bonus(turn, turn.bust, bonus).chance
 
     def bust_by_draw(self, turn: SimulatedTurn, card: int) -> float:
         """The value after `card` was drawn and busted the turn."""
         return self.bust(turn.drawn(card), card)
 
-    def end(self, turn: SimulatedTurn, keys: list[int], own: int) -> float:
-        """The value of a turn that has ended with these keys and bank."""
-        return self._worth(turn, keys, own).chance
+    def end(self, turn: SimulatedTurn, keys: list[int]) -> float:
+        """The value of a turn that has ended with these keys."""
+        return self._worth(turn, keys).chance
 
     def _stopped(self, turn: SimulatedTurn, samples: int) -> Worth:
-        own = turn.own | turn.area
         if not holds_treasure(turn.area):
-            return self._worth(turn, turn.stop, own)
+            return self._worth(turn, turn.stop)
         bonus = Bonus(numbers_in(turn.discard), turn.lying, samples)
-        return self._with_bonus(turn, turn.stop, own, bonus)
+        return self._with_bonus(turn, turn.stop, bonus)
 
-    def _worth(self, turn: SimulatedTurn, keys: list[int], own: int) -> Worth:
-        """The end of a turn with these keys and bank."""
+    def _worth(self, turn: SimulatedTurn, keys: list[int]) -> Worth:
+        """The end of a turn with these keys."""
         left = turn.left
         sums = self.model.sums(keys, left)
         self.nodes += 1
@@ -150,26 +135,18 @@ class Leaves:
             return Worth(0.0 if lead > 0 else 1.0 if lead else 0.5, lead * ONE, sums)
         known = turn.known
         log_odds = self.model.log_odds(sums, left, NO_CARD if known < 0 else SUIT_OF[known])
-        if left <= self.limits.endgame:
-            chance = 1.0 - self.turn_value(CardSets(turn.other, own, turn.pile, 0, known))
-        else:
-            chance = chance_of(-log_odds)
-        return Worth(chance, log_odds, sums)
+        return Worth(chance_of(-log_odds), log_odds, sums)
 
-    def turn_value(self, table: CardSets) -> float:
-        """The chance of the player whose turn begins; a search looks further ahead."""
-        raise NotImplementedError
-
-    def _with_bonus(self, turn: SimulatedTurn, keys: list[int], own: int, bonus: Bonus) -> Worth:
+    def _with_bonus(self, turn: SimulatedTurn, keys: list[int], bonus: Bonus) -> Worth:
         """The mean over seeded picks; exact where the discard pile holds no choice."""
         discard, wanted, samples = bonus.discard, bonus.wanted, bonus.samples
         if len(discard) <= wanted:
-            return self._worth(turn, *with_cards(keys, own, discard))
+            return self._worth(turn, with_cards(keys, discard))
         dice = SplitMix(sum(1 << card for card in discard) + wanted)
         chance, log_odds = 0.0, 0
         for _ in range(samples):
             pick(dice, discard, wanted)
-            worth = self._worth(turn, *with_cards(keys, own, discard[:wanted]))
+            worth = self._worth(turn, with_cards(keys, discard[:wanted]))
             chance += worth.chance
             log_odds += worth.log_odds
         return Worth(chance / samples, _quotient(log_odds, samples), worth.sums)

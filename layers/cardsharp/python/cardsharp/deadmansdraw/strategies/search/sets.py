@@ -1,6 +1,7 @@
 """Cards as numbers, and sets of cards as the bits of one: what the search works on."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Card, Suit
 
@@ -29,6 +30,8 @@ MIDDLE: tuple[int, ...] = tuple(ranks[len(ranks) // 2] if ranks else NO_CARD for
 EFFECTLESS = frozenset({ANCHOR, KEY, CHEST, MERMAID})
 """Suits that do nothing when they come to lie in the play area."""
 
+_KEPT = 1 << 14
+
 TREASURE = tuple(SUIT_BITS[SUIT_ORDER.index(suit)] for suit in (Suit.CHEST, Suit.KEY))
 
 
@@ -54,13 +57,26 @@ def numbers_in(cards: int) -> list[int]:
     return found
 
 
-def tops(bank: int) -> list[int]:
+@lru_cache(maxsize=_KEPT)
+def tops(bank: int) -> tuple[int, ...]:
     """The highest card of each suit, ascending."""
-    return [
+    return tuple(
         shift + (bank >> shift & 0x3F).bit_length() - 1
         for _, shift in SHIFTS
         if bank >> shift & 0x3F
-    ]
+    )
+
+
+@lru_cache(maxsize=_KEPT)
+def worth_of(bank: int) -> int:
+    """The points of a bank: the values of its tops."""
+    return sum(SERVER_DECK[card].value for card in tops(bank))
+
+
+@lru_cache(maxsize=_KEPT)
+def suits_of(cards: int) -> int:
+    """All cards of the suits of `cards`."""
+    return sum(SUIT_BITS[SUIT_OF[card]] for card in tops(cards))
 
 
 def sword_targets(own: int, other: int) -> list[int]:

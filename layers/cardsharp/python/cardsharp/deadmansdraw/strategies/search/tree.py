@@ -6,10 +6,8 @@ deep. Where nothing is pending, the better of stopping and of what drawing on is
 worth counts. Twin: `research/deadmansdraw/native/search.c`.
 """
 
-from cardsharp.deadmansdraw.strategies.search.leaves import Leaves, SearchLimits, TooManyNodes
-from cardsharp.deadmansdraw.strategies.search.model import Model
+from cardsharp.deadmansdraw.strategies.search.leaves import Leaves
 from cardsharp.deadmansdraw.strategies.search.sets import (
-    ALL_CARDS,
     BITS,
     CANNON,
     EFFECTLESS,
@@ -25,7 +23,7 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
     sword_targets,
     tops,
 )
-from cardsharp.deadmansdraw.strategies.search.turn import CardSets, SimulatedTurn
+from cardsharp.deadmansdraw.strategies.search.turn import SimulatedTurn
 
 KRAKEN_DRAWS = 2
 MAP_OFFER = 3
@@ -33,37 +31,6 @@ MAP_OFFER = 3
 
 class Search(Leaves):
     """A search with the learned numbers of a model; all values are chances to win."""
-
-    def __init__(
-        self, model: Model, limits: SearchLimits | None = None, deck: int = ALL_CARDS
-    ) -> None:
-        super().__init__(model, limits)
-        self._deck = deck
-        self._turns: dict[CardSets, float] = {}
-
-    def turn_value(self, table: CardSets) -> float:
-        """The chance of the player whose turn begins: the mean over the first card.
-
-        The table's discard pile is ignored: what lies nowhere else is discarded.
-
-        Raises:
-            TooManyNodes: the endgame takes more than the limit, or time is short.
-        """
-        value = self._turns.get(table)
-        if value is None:
-            if 0 < self.limits.most_nodes < self.nodes or self.late():
-                raise TooManyNodes
-            discard = self._deck & ~(table.own | table.other | table.pile)
-            value = self._turns[table] = self.draw(SimulatedTurn(table._replace(discard=discard)))
-        return value
-
-    def look_less_far(self) -> None:
-        """Begin anew, with the endgame searched from one card less on.
-
-        What is remembered of later turns still holds.
-        """
-        self.limits = self.limits.nearer()
-        self.nodes = 0
 
     # --- drawing -----------------------------------------------------------------------------
 
@@ -92,7 +59,7 @@ class Search(Leaves):
         if level:
             groups = [(RANKS * suit + MIDDLE[cards], cards.bit_count())]
         else:
-            groups = group_suit(turn, suit, cards, finely=True)
+            groups = group_suit(turn.own, suit, cards, finely=True)
         total = 0.0
         for card, number in groups:
             total += number * self.place(turn.drawn(card), card, owed, level)
@@ -125,8 +92,6 @@ class Search(Leaves):
         """The value where nothing is pending: the better of stopping and drawing on."""
         if not turn.left:
             return self.stop(turn)
-        if turn.left <= self.limits.whole_turns:
-            return max(self.stop(turn), self.draw(turn))
         if level <= self.limits.second_draws:
             return max(self.stop(turn), self.draw(turn, 0, level + 1))
         on = self.drawing_on(turn)
@@ -148,21 +113,29 @@ class Search(Leaves):
             return self._oracle_to_come(turn, owed, level)
         return self.after(turn, KRAKEN_DRAWS if suit == KRAKEN else owed, level)
 
-    def hook(self, turn: SimulatedTurn, card: int, level: int) -> float:
+    def end_turn(self, turn: SimulatedTurn) -> float:
+        """The value of banking the play area now, which counts more than where it is thought of."""
+        return self.stop(turn, self.limits.root_samples)
+
+    def take(self, turn: SimulatedTurn, card: int, owed: int) -> float:
+        """The value of taking the card that an Oracle has shown."""
+        return self.place(turn.drawn(card), card, max(0, owed - 1), 0)
+
+    def hook(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
         """The value of answering a Hook with `card`."""
         return self.place(turn.hooked(card), card, 0, level)
 
-    def sword(self, turn: SimulatedTurn, card: int, level: int) -> float:
+    def sword(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
         """The value of answering a Sword with `card`."""
         return self.place(turn.robbed(card), card, 0, level)
 
-    def cannon(self, turn: SimulatedTurn, card: int, owed: int, level: int) -> float:
+    def cannon(self, turn: SimulatedTurn, card: int, owed: int, level: int = 0) -> float:
         """The value of answering a Cannon with `card`."""
         shot = turn.robbed(card)
         shot.discard |= 1 << card
         return self.after(shot, owed, level)
 
-    def map(self, turn: SimulatedTurn, card: int, level: int) -> float:
+    def map(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
         """The value of taking `card` out of the discard pile for a Map."""
         return self.place(turn.salvaged(card), card, 0, level)
 
@@ -175,7 +148,7 @@ class Search(Leaves):
             if turn.barred >> shift & 1:
                 groups = [(shift + BITS[cards][0], cards.bit_count())]
             else:
-                groups = group_suit(turn, suit, cards, finely=level <= 1)
+                groups = group_suit(turn.own, suit, cards, finely=level <= 1)
             for card, number in groups:
                 values += [self.map(turn, card, level)] * number
         return best_of_offer(values)
@@ -199,15 +172,13 @@ def _lowest(cards: int) -> int:
     return (cards & -cards).bit_length() - 1
 
 
-def group_suit(
-    turn: SimulatedTurn, suit: int, cards: int, *, finely: bool
-) -> list[tuple[int, int]]:
+def group_suit(own: int, suit: int, cards: int, *, finely: bool) -> list[tuple[int, int]]:
     """Cards of a suit in groups of equal worth: the card that stands for each, and their number.
 
     The cards below the own top bring the bank nothing; the others are taken one by one where
     `finely` and their suit has no effect.
     """
-    top = (turn.own >> RANKS * suit & 0x3F).bit_length() - 1
+    top = (own >> RANKS * suit & 0x3F).bit_length() - 1
     idle = cards & (1 << top) - 1 if top > 0 else 0
     rising = cards & ~idle
     first = RANKS * suit
