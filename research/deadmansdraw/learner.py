@@ -1,4 +1,4 @@
-"""`cardsharp research learner`: what `adaptive` gains on strangers, and loses to pretenders."""
+"""`cardsharp research learner`: what `adaptive` gains on strangers, and what others gain on it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,10 +16,8 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import parse_entries
 from cardsharp.deadmansdraw.strategies.adaptive_seen import decisions_of
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch
-from cardsharp.errors import ConfigError
 from cardsharp.ratings import NORMAL_95
-from research.compiling import why_not
-from research.deadmansdraw.engine import ADAPTIVE, Engine, Twin, load
+from research.deadmansdraw.engine import ADAPTIVE, Engine, Twin, needed
 from research.deadmansdraw.specialist import Specialists, share
 from research.deadmansdraw.strangers import STRANGERS, Stranger, pretender, stranger
 from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met
@@ -60,11 +58,8 @@ def learner(*, options: LearnerOptions = LearnerOptions()) -> None:
     Raises:
         ConfigError: there is no compiler.
     """
-    engine = load()
-    if engine is None:
-        raise ConfigError(f"Learning needs the compiled engine. {why_not()}")
     found = []
-    for name, stage, gains in Measured(engine, options).rows():
+    for name, stage, gains in Measured(needed(), options).rows():
         gain, margin = 100 * fmean(gains), 100 * NORMAL_95 * pstdev(gains) / sqrt(len(gains))
         found.append({"against": name, "stage": stage, "gain": gain, "margin": margin})
         if not options.as_json:

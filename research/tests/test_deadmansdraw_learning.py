@@ -2,6 +2,7 @@
 
 import json
 from array import array
+from collections.abc import Sequence
 from ctypes import Structure
 from functools import partial
 from math import exp
@@ -32,6 +33,11 @@ from workbench.lab.plan import Plan
 from workbench.lab.sprt import ERROR, Sequential
 
 
+def shown(name: str, matches: int) -> list[Sequence[Seen]]:
+    """What a stranger decides in its first matches."""
+    return [met(Stranger(STRANGERS[name]), number).seen for number in range(matches)]
+
+
 @needs_compiler
 @pytest.mark.parametrize("name", STRANGERS)
 def test_a_compiled_stranger_decides_as_the_plain_one_does(name: str) -> None:
@@ -46,17 +52,8 @@ def test_a_compiled_stranger_decides_as_the_plain_one_does(name: str) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("by", range(len(MEASURES)))
-def test_who_plays_by_a_learned_file_plays_the_same_in_both_engines(
-    tmp_path: Path, by: int
-) -> None:
-    """Whatever measure its stops go by: the counter's, the saver's or the gambler's."""
-    name = ("counter", "saver", "gambler")[by]
-    entry = fitted(
-        "draw-2",
-        [one for number in range(4) for one in met(Stranger(STRANGERS[name]), number).seen],
-    )
-    assert entry.by == MEASURES[by]
+def test_who_plays_by_a_learned_file_plays_the_same_in_both_engines(tmp_path: Path) -> None:
+    entry = fitted("draw-2", [one for match in shown("gambler", 4) for one in match])
     text = (weights.FOLDER / "adaptive-scripted.json").read_text("utf-8")
     file = tmp_path / "learned.json"
     document = {
@@ -120,13 +117,15 @@ class Likeness:
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["counter", "saver", "gambler"])
-def test_a_compiled_likeness_decides_as_the_belief_thinks(name: str) -> None:
-    """By cards, points and risk; a taste for the dearest and one for a suit."""
+@pytest.mark.parametrize(
+    ("name", "by"), [*zip(("counter", "saver", "gambler"), MEASURES, strict=True)]
+)
+def test_a_compiled_likeness_decides_as_the_belief_thinks(name: str, by: str) -> None:
+    """Whatever its stops go by; with a taste for the dearest, or for a suit."""
     engine = load()
     assert engine is not None
-    seen = [one for number in range(4) for one in met(Stranger(STRANGERS[name]), number).seen]
-    entry = fitted(name, seen)
+    entry = fitted(name, [one for match in shown(name, 4) for one in match])
+    assert entry.by == by
     for number in range(5):
         compiled = compiled_decisions(engine.fitted(entry), 11, number)
         plain = list(plain_decisions(partial(Likeness, entry), 11, number))
@@ -153,9 +152,9 @@ def test_weights_that_gain_nothing_pass_in_less_than_one_case_in_twenty_a_point_
 
 def test_who_takes_the_dearest_card_is_known_by_it() -> None:
     """Of its answers to later matches each is thought likelier than not, whatever its suit."""
-    shown = [met(Stranger(STRANGERS["gambler"]), number).seen for number in range(8)]
-    belief = Belief((fitted("gambler", [one for match in shown[:5] for one in match]),))
-    answers = [one for match in shown[5:] for one in match if one.position.pending]
+    seen = shown("gambler", 8)
+    belief = Belief((fitted("gambler", [one for match in seen[:5] for one in match]),))
+    answers = [one for match in seen[5:] for one in match if one.position.pending]
     belief.see_all(answers)
     assert exp(belief.evidence[0].likelihood / len(answers)) > 0.5
 
