@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from fcntl import LOCK_EX, flock
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote, unquote
@@ -172,9 +173,14 @@ class Submitted(NamedTuple):
 
     def noted(self) -> list[str]:
         """What was tried in its sandboxes in vain since the last call, a sentence a kind."""
-        with suppress(FileNotFoundError):
-            taken = (self.folder / NOTES).rename(self.folder / f"{NOTES}-taken")
-            return list(dict.fromkeys(taken.read_text("utf-8").splitlines()))
+        with (
+            suppress(FileNotFoundError),
+            (self.folder / NOTES).open("r+", encoding="utf-8") as file,
+        ):
+            flock(file, LOCK_EX)  # nothing is noted between our reading and emptying it
+            told = file.read().splitlines()
+            file.truncate(0)
+            return list(dict.fromkeys(told))
         return []
 
     @property

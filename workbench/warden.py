@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from time import monotonic
 
@@ -245,6 +246,7 @@ class Warden:
         if self._notes and not self._is_noted and self._sent > before:
             self._is_noted = True
             with Path(self._notes).open("a", encoding="utf-8") as file:
+                flock(file, LOCK_EX)
                 file.write(f"{NETWORK}\n")
         if memory > MEMORY:
             return f"it took more than {MEMORY >> 20} MB of memory"

@@ -25,7 +25,7 @@ from cardsharp.games import game
 from workbench import process, sandbox
 from workbench.sandbox import boxed, check_sandbox
 from workbench.strategy_file import strategy_named
-from workbench.submission import LARGEST, SANDBOXED, Submitted, contents_of, submitted
+from workbench.submission import LARGEST, NOTES, SANDBOXED, Submitted, contents_of, submitted
 from workbench.warden import NETWORK
 
 OBEYS = (
@@ -246,6 +246,16 @@ def test_what_is_told_of_an_attempt_whose_refusal_the_code_swallows(
     if attempt in NOTED:
         until(lambda: bool(noted or noted.extend(team.noted())))
     assert noted == [NETWORK] * (attempt in NOTED)
+
+
+def test_what_is_noted_while_the_notes_are_asked_for_is_told_the_next_time(tmp_path: Path) -> None:
+    team = Submitted(tmp_path, sandboxed=True)
+    assert team.noted() == []
+    with (tmp_path / NOTES).open("a") as file:
+        assert team.noted() == []
+        file.write(f"{NETWORK}\n")
+    assert team.noted() == [NETWORK]
+    assert team.noted() == []
 
 
 def test_what_it_has_started_ends_with_it(ask: Callable[[str], tuple[str | None, str]]) -> None:
