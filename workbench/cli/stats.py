@@ -149,12 +149,17 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None
     if options.by is By.STRATEGY and rated:
         console.print(_ratings(rated))
         console.print()
+    _tell_together(sides, judge, len(records))
+
+
+def _tell_together(sides: Sequence[AnalysedSide], judge: Judge, matches: int) -> None:
+    """What is said of all groups at once, and how to read them."""
     together = Group(sides, judge.total == 1).luck_with_result
     if together is not None:
-        console.print(f"correlation of luck and result: {together:.2f}")
+        results().print(f"correlation of luck and result: {together:.2f}")
     unit = "per cent" if judge.total else judge.unit
-    console.print(
-        f"{len(records)} matches; results in {unit}, accuracy in per cent, ± as 95 % intervals; "
+    results().print(
+        f"{matches} matches; results in {unit}, accuracy in per cent, ± as 95 % intervals; "
         f"judged by {judge.name}",
         style="dim",
         soft_wrap=True,
