@@ -7,15 +7,13 @@ import pytest
 from support.euchre_random import decisions, view, views
 
 from cardsharp.euchre.actions import Question
-from cardsharp.euchre.asks import PlayAsk
 from cardsharp.euchre.cards import DECK, Card, name, parse
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import decision_entry
-from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.state import HAND, TURN, Deal
 from cardsharp.euchre.strategies import build, names
-from cardsharp.euchre.table import DEALER, turn
+from cardsharp.euchre.table import DEALER, ToAct, turn
 
 DEALS = {"pimc": 2}
 """Deals that a strategy is asked about, 60 of those that are quick."""
@@ -109,15 +107,10 @@ def test_the_seed_is_the_same_in_every_process() -> None:
 KEY = DealKey("7f0e", 0, 3)
 
 
-def asked(view: Position) -> PlayAsk:
-    cards = tuple(action.card for action in view.choices if hasattr(action, "card"))
-    return PlayAsk(len(view.table.complete_tricks), 0, view.seat, cards)
-
-
 def test_the_entry_names_no_card_that_the_seat_does_not_know() -> None:
     for seen in views(30, Question.PLAY):
         decided = decide(build("rules"), seen, lambda: 0.0)
-        entry = json.dumps(decision_entry(KEY, asked(seen), seen, decided))
+        entry = json.dumps(decision_entry(KEY, ToAct(seen.seat, seen.question), seen, decided))
         words = entry.replace('"', " ").replace(",", " ").split()
         shown = {parse(word) for word in words if word in {name(card) for card in DECK}}
         assert shown <= {*seen.dealt, *DECK} - set(seen.unseen)

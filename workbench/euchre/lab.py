@@ -75,7 +75,7 @@ def _moves(
         intent: Body | None = None
         if one.decided is not None:
             name = told.names[dealt.chair(now.seat)]
-            entry = decision_entry(key, position, position, one.decided)
+            entry = decision_entry(key, now, position, one.decided)
             intent = {**entry, "strategy": name, "worker": "lab"}
         action = one.action
         if laid is not None and isinstance(action, Discard):

@@ -1,9 +1,9 @@
 """The four questions of the protocol: how each is read against a stored deal, and is answered."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.cards import Card, Suit
+from cardsharp.euchre.cards import Card
 from cardsharp.euchre.fallback import lowest
 from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.records import (
@@ -17,144 +17,83 @@ from cardsharp.euchre.records import (
 from cardsharp.euchre.state import FACE_DOWN, TURN, Deal
 from cardsharp.euchre.story import bids_of, bids_with, table_before
 from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Table, ToAct, turn
+from cardsharp.euchre.wire import (
+    BidAsked,
+    BidMade,
+    DefenseAsked,
+    DefenseMade,
+    PlayAsked,
+    PlayMade,
+    SwapAsked,
+)
 
 NO_CARD: Card = -1
 
+Ask = BidAsked | SwapAsked | DefenseAsked | PlayAsked
+"""A question. Of a lone defence only the documents ask, never the client."""
 
-@dataclass(frozen=True, slots=True)
-class BidAsk:
-    """What does the position bid? `round` and `pos` are what the client calls them."""
-
-    round: int
-    pos: int
-    turn_card: Card
-
-    question = Question.BID
-    offered = None
-
-    @property
-    def seat(self) -> int:
-        """Whose bid it is."""
-        return self.pos % 4
-
-    def table(self, record: Record) -> Table | None:
-        """The table at this question; nobody is asked after a call, so there was none."""
-        bids = tuple(PASS for _ in bids_of(record))
-        late = self.round > 1 and len(bids) < len(SEATS)
-        early = self.round < 1 and len(bids) >= len(SEATS)
-        if late or early or len(bids) >= MAX_BIDS:
-            return None
-        return Table(record.cards[TURN], bids)
-
-    def safe(self) -> Action:
-        """A pass."""
-        return PASS
+Told = BidMade | DefenseMade | PlayMade
+"""What another player did."""
 
 
-@dataclass(frozen=True, slots=True)
-class SwapAsk:
-    """Which of the offered cards does the dealer lay aside?"""
-
-    declarer: int
-    turn_card: Card
-    offered: tuple[Card, ...]
-
-    question = Question.DISCARD
-    seat = DEALER
-
-    def table(self, record: Record) -> Table | None:
-        """The table at this question; an opponent's call may not have been reported yet."""
-        turn_card = record.cards[TURN]
-        return Table(turn_card, bids_with(record, self.declarer, Bid(turn_card & 3)))
-
-    def safe(self) -> Action:
-        """The lowest card that is no trump."""
-        return Discard(lowest(self.offered, None if self.turn_card < 0 else self.turn_card & 3))
+def to_act(ask: Ask) -> ToAct:
+    """Who is asked what."""
+    match ask:
+        case BidAsked():
+            return ToAct(ask.pos % 4, Question.BID)
+        case SwapAsked():
+            return ToAct(DEALER, Question.DISCARD)
+        case DefenseAsked():
+            return ToAct(ask.pos, Question.DEFEND)
+        case PlayAsked():
+            return ToAct(ask.pos, Question.PLAY)
 
 
-@dataclass(frozen=True, slots=True)
-class DefenseAsk:
-    """Does the position defend alone? Asked by the documents only, never by the client."""
-
-    declarer: int
-    trump: Suit
-    pos: int
-
-    question = Question.DEFEND
-    offered = None
-    turn_card = NO_CARD
-
-    @property
-    def seat(self) -> int:
-        """Who defends."""
-        return self.pos
-
-    def table(self, record: Record) -> Table | None:
-        """The table at this question; whoever is asked second, the first has declined."""
-        turn_card = record.cards[TURN]
-        bids = bids_with(record, self.declarer, Bid(self.trump, alone=True))
-        asked_first = self.pos == (self.declarer + 1) % 4
-        picks_up = self.trump == turn_card & 3
-        return Table(turn_card, bids, picks_up, () if asked_first else (False,))
-
-    def safe(self) -> Action:
-        """Together."""
-        return Defend(alone=False)
-
-
-@dataclass(frozen=True, slots=True)
-class PlayAsk:
-    """Which of the offered cards does the position play?"""
-
-    trick: int
-    seq: int
-    pos: int
-    offered: tuple[Card, ...]
-
-    question = Question.PLAY
-    turn_card = NO_CARD
-
-    @property
-    def seat(self) -> int:
-        """Whose card it is."""
-        return self.pos
-
-    def table(self, record: Record) -> Table | None:
-        """The table at this question."""
-        return table_before(record, self.trick, self.seq, self.pos)
-
-    def safe(self) -> Action:
-        """The lowest card."""
-        return Play(lowest(self.offered))
-
-
-Ask = BidAsk | SwapAsk | DefenseAsk | PlayAsk
-"""A question. Each knows its `question`, the `seat` that is asked, the `turn_card` that it names,
--1 if none, the `offered` cards to choose from, None if it is not about cards, the `table` at it,
-None where a record cannot have led there, and a `safe` answer, legal whatever has happened.
-"""
+def safe(ask: Ask) -> Action:
+    """An answer that is legal whatever has happened: a pass, the lowest card and no trump."""
+    match ask:
+        case BidAsked():
+            return PASS
+        case SwapAsked():
+            trump = None if ask.turn_card < 0 else ask.turn_card & 3
+            return Discard(lowest(ask.swappable_cards, trump))
+        case DefenseAsked():
+            return Defend(alone=False)
+        case PlayAsked():
+            return Play(lowest(ask.playable_cards))
 
 
 def event_of(ask: Ask, action: Action) -> Event:
     """An answer as an event; raises TypeError if it answers another question."""
     match ask, action:
-        case BidAsk(), Bid(suit, alone):
+        case BidAsked(), Bid(suit, alone):
             named = -1 if suit is None else suit
             return BidEvent(True, ask.round, ask.pos, named, alone)  # noqa: FBT003 - `ours`
-        case SwapAsk(), Discard(card):
-            return SwapEvent(ask.declarer, card)
-        case DefenseAsk(), Defend(alone):
+        case SwapAsked(), Discard(card):
+            return SwapEvent(ask.declarer_pos, card)
+        case DefenseAsked(), Defend(alone):
             return DefenseEvent(ask.pos, alone)
-        case PlayAsk(), Play(card):
-            return PlayEvent(ask.trick, ask.seq, ask.pos, card)
+        case PlayAsked(), Play(card):
+            return PlayEvent(ask.trick_num, ask.trick_seq, ask.pos, card)
     raise TypeError(f"{action} answers another question.")
+
+
+def event_told(told: Told) -> Event:
+    """What another player did as an event."""
+    match told:
+        case BidMade():
+            return BidEvent(False, told.round, told.pos, told.suit, told.alone)  # noqa: FBT003 - `ours`
+        case DefenseMade():
+            return DefenseEvent(told.pos, told.alone)
+        case PlayMade():
+            return PlayEvent(told.trick_num, told.trick_seq, told.pos, told.card)
 
 
 def recalled(ask: Ask, record: Record) -> Event | None:
     """The answer that was given to the question before, if it may be given again."""
-    found = record.find(event_of(ask, ask.safe()).key)
-    if isinstance(found, SwapEvent | PlayEvent) and ask.offered is not None:
-        return found if found.card in ask.offered else None
+    found, offered = record.find(event_of(ask, safe(ask)).key), _offered(ask)
+    if isinstance(found, SwapEvent | PlayEvent) and offered is not None:
+        return found if found.card in offered else None
     return found
 
 
@@ -164,31 +103,66 @@ def position_of(record: Record, ask: Ask) -> Position | None:
     The choices are what the client offers, as far as the rules allow it: it is the authority on
     what is legal, but an offer may hold a card that is not.
     """
-    table = ask.table(record)
-    if table is None or turn(table) != ToAct(ask.seat, ask.question):
+    table, asked = _table(ask, record), to_act(ask)
+    if table is None or turn(table) != asked:
         return None
-    discard = _discard(record, table, ask)
+    discard = _discard(record, table, asked.seat)
     if table.swapped and discard is None:
         return None
-    position = project(Deal(record.cards, table, discard), ask.seat)
+    position = project(Deal(record.cards, table, discard), asked.seat)
     if _contradicts(position):
         return None
-    if ask.offered is None:
+    offered = _offered(ask)
+    if offered is None:
         return position
-    choices = tuple(action for action in position.choices if _card(action) in ask.offered)
+    choices = tuple(action for action in position.choices if _card(action) in offered)
     return replace(position, choices=choices) if choices else None
 
 
 def is_about(ask: Ask, record: Record) -> bool:
     """Whether the turn card of the question, where it names one, is that of the record."""
-    return ask.turn_card in {NO_CARD, record.cards[TURN]}
+    named = ask.turn_card if isinstance(ask, BidAsked | SwapAsked) else NO_CARD
+    return named in {NO_CARD, record.cards[TURN]}
 
 
-def _discard(record: Record, table: Table, ask: Ask) -> int | None:
+def _offered(ask: Ask) -> tuple[Card, ...] | None:
+    """The cards to choose from, None where it is not about cards."""
+    match ask:
+        case SwapAsked():
+            return ask.swappable_cards
+        case PlayAsked():
+            return ask.playable_cards
+    return None
+
+
+def _table(ask: Ask, record: Record) -> Table | None:
+    """The table at a question, None where a record cannot have led there."""
+    turn_card = record.cards[TURN]
+    match ask:
+        case BidAsked():
+            # Nobody is asked after a call, so there was none.
+            bids = tuple(PASS for _ in bids_of(record))
+            late = ask.round > 1 and len(bids) < len(SEATS)
+            early = ask.round < 1 and len(bids) >= len(SEATS)
+            return None if late or early or len(bids) >= MAX_BIDS else Table(turn_card, bids)
+        case SwapAsked():
+            # An opponent's call may not have been reported yet.
+            return Table(turn_card, bids_with(record, ask.declarer_pos, Bid(turn_card & 3)))
+        case DefenseAsked():
+            # Whoever is asked second, the first has declined.
+            bids = bids_with(record, ask.declarer_pos, Bid(ask.trump_suit, alone=True))
+            asked_first = ask.pos == (ask.declarer_pos + 1) % 4
+            picks_up = ask.trump_suit == turn_card & 3
+            return Table(turn_card, bids, picks_up, () if asked_first else (False,))
+        case PlayAsked():
+            return table_before(record, ask.trick_num, ask.trick_seq, ask.pos)
+
+
+def _discard(record: Record, table: Table, seat: int) -> int | None:
     """The dealer's own discard for the dealer, a card face down for everybody else."""
     if not table.swapped:
         return None
-    if ask.seat != DEALER:
+    if seat != DEALER:
         return FACE_DOWN
     swap = record.find(("swap",))
     return swap.card if isinstance(swap, SwapEvent) else None

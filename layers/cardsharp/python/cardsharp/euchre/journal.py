@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.deciding import Decided
-from cardsharp.euchre.asks import Ask
+from cardsharp.euchre.asks import Ask, to_act
 from cardsharp.euchre.cards import name
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.strategies import Decision, Option
+from cardsharp.euchre.table import ToAct
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
@@ -41,7 +42,7 @@ class LogJournal(Journal):
         self, key: DealKey, ask: Ask, position: Position | None, decided: Decided[Decision]
     ) -> None:
         """Write the decision, as a warning where the strategy did not make it."""
-        entry = decision_entry(key, ask, position, decided)
+        entry = decision_entry(key, to_act(ask), position, decided)
         self._meter.time(Metric.DECISION, decided.took, game=GAME)
         if decided.fault is None:
             self._log.info("decision", extra=entry)
@@ -55,14 +56,14 @@ class LogJournal(Journal):
 
 
 def decision_entry(
-    key: DealKey, ask: Ask | Position, position: Position | None, decided: Decided[Decision]
+    key: DealKey, asked: ToAct, position: Position | None, decided: Decided[Decision]
 ) -> Entry:
     """A decision as fields of a log line; nothing in it that its seat does not know."""
     decision = decided.decision
     entry: Entry = {
         **_of(key),
-        "seat": ask.seat,
-        "question": ask.question.value,
+        "seat": asked.seat,
+        "question": asked.question.value,
         "answer": str(decision.action),
         "reason": decision.reason,
         "candidates": [_candidate(option) for option in decision.options],

@@ -64,38 +64,37 @@ def _route(
     )
 
 
-_SERVED = EuchreService
-"""By a short name, for the table."""
-
 ROUTES: tuple[Route[EuchreService], ...] = (
     _route("POST /session", "Begin a session", wire.NewSession, wire.SessionActive),
     _route("PATCH /session", "End a session", wire.SessionStatus, wire.SessionStatus),
     _route("POST /game", "Begin a game", wire.NewGame, wire.GameActive),
     _route("PATCH /game", "End a game", wire.GameStatus, wire.GameStatus),
-    _route("POST /deal", "Begin a deal", wire.NewDeal, wire.DealActive, _SERVED.begin_deal),
+    _route("POST /deal", "Begin a deal", wire.NewDeal, wire.DealActive, EuchreService.begin_deal),
     _route("PATCH /deal", "End a deal", wire.DealStatus, wire.DealStatus),
-    _route("GET /bid", "Ask for a bid", wire.BidAsked, wire.BidAnswer, _SERVED.bid),
-    _route("POST /bid", "Tell of a bid", wire.BidMade, wire.BidNoted, _SERVED.note_bid),
-    _route("GET /swap", "Ask for the discard", wire.SwapAsked, wire.SwapAnswer, _SERVED.swap),
+    _route("GET /bid", "Ask for a bid", wire.BidAsked, wire.BidAnswer, EuchreService.answer),
+    _route("POST /bid", "Tell of a bid", wire.BidMade, wire.BidNoted, EuchreService.note),
+    _route(
+        "GET /swap", "Ask for the discard", wire.SwapAsked, wire.SwapAnswer, EuchreService.answer
+    ),
     _route("POST /swap", "Tell of a discard", wire.SwapMade, wire.SwapNoted),
     _route(
         "GET /defense",
         "Ask whether to defend alone",
         wire.DefenseAsked,
         wire.DefenseAnswer,
-        _SERVED.defend,
+        EuchreService.answer,
     ),
     _route(
         "POST /defense",
         "Tell whether somebody defends alone",
         wire.DefenseMade,
         wire.DefenseNoted,
-        _SERVED.note_defense,
+        EuchreService.note,
     ),
     _route("POST /trick", "Begin a trick", wire.NewTrick, wire.TrickActive),
     _route("PATCH /trick", "End a trick", wire.TrickStatus, wire.TrickStatus),
-    _route("GET /play", "Ask for a card", wire.PlayAsked, wire.PlayAnswer, _SERVED.play),
-    _route("POST /play", "Tell of a card", wire.PlayMade, wire.PlayNoted, _SERVED.note_play),
+    _route("GET /play", "Ask for a card", wire.PlayAsked, wire.PlayAnswer, EuchreService.answer),
+    _route("POST /play", "Tell of a card", wire.PlayMade, wire.PlayNoted, EuchreService.note),
 )
 
 

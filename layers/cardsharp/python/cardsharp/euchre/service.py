@@ -10,31 +10,24 @@ from typing import TypeVar
 from cardsharp.cloud.ports import Clock
 from cardsharp.deciding import Decided
 from cardsharp.errors import StoreError
-from cardsharp.euchre import wire
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.asks import (
     Ask,
-    BidAsk,
-    DefenseAsk,
-    PlayAsk,
-    SwapAsk,
+    Told,
     event_of,
+    event_told,
     is_about,
     position_of,
     recalled,
+    safe,
 )
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.records import (
-    BidEvent,
-    DealKey,
-    DefenseEvent,
-    Event,
-    PlayEvent,
-)
+from cardsharp.euchre.records import DealKey, Event
 from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import Decision, Strategy
+from cardsharp.euchre.wire import InDeal, NewDeal
 
 ATTEMPTS = 3
 """How often a request tries the store; a conflict or a failure is worth another."""
@@ -51,54 +44,14 @@ class EuchreService:
         self._clock = clock
         self._journal = journal
 
-    # --- told --------------------------------------------------------------------------------
-
-    def begin_deal(self, told: wire.NewDeal) -> None:
+    def begin_deal(self, told: NewDeal) -> None:
         """Keep a deal's cards; whatever happened under its number is forgotten."""
         key = key_of(told)
         self._trying(key, "the deal is not stored", lambda: self._store.begin(key, told.cards))
 
-    def note_bid(self, told: wire.BidMade) -> None:
-        """Keep another player's bid."""
-        event = BidEvent(
-            ours=False, round=told.round, pos=told.pos, suit=told.suit, alone=told.alone
-        )
-        self._note(key_of(told), event)
-
-    def note_defense(self, told: wire.DefenseMade) -> None:
-        """Keep whether another player defends alone."""
-        self._note(key_of(told), DefenseEvent(told.pos, told.alone))
-
-    def note_play(self, told: wire.PlayMade) -> None:
-        """Keep another player's card."""
-        event = PlayEvent(told.trick_num, told.trick_seq, told.pos, told.card)
-        self._note(key_of(told), event)
-
-    # --- asked -------------------------------------------------------------------------------
-
-    def bid(self, asked: wire.BidAsked) -> Event:
-        """The bid of a seat."""
-        return self._answer(key_of(asked), BidAsk(asked.round, asked.pos, asked.turn_card))
-
-    def swap(self, asked: wire.SwapAsked) -> Event:
-        """The card that the dealer lays aside."""
-        ask = SwapAsk(asked.declarer_pos, asked.turn_card, asked.swappable_cards)
-        return self._answer(key_of(asked), ask)
-
-    def defend(self, asked: wire.DefenseAsked) -> Event:
-        """Whether a seat defends alone."""
-        ask = DefenseAsk(asked.declarer_pos, asked.trump_suit, asked.pos)
-        return self._answer(key_of(asked), ask)
-
-    def play(self, asked: wire.PlayAsked) -> Event:
-        """The card that a seat plays."""
-        ask = PlayAsk(asked.trick_num, asked.trick_seq, asked.pos, asked.playable_cards)
-        return self._answer(key_of(asked), ask)
-
-    # --- how ---------------------------------------------------------------------------------
-
-    def _note(self, key: DealKey, event: Event) -> None:
-        """Add what we are told; the same again changes nothing, other content replaces it."""
+    def note(self, told: Told) -> None:
+        """Keep what another player did; the same again changes nothing."""
+        key, event = key_of(told), event_told(told)
 
         def note() -> None:
             record = self._store.read(key)
@@ -107,9 +60,9 @@ class EuchreService:
 
         self._trying(key, "an event is not stored", note)
 
-    def _answer(self, key: DealKey, ask: Ask) -> Event:
-        """The stored answer to the question, or a new one that is stored first."""
-        made = _Made(ask, self._strategy, self._clock)
+    def answer(self, ask: Ask) -> Event:
+        """The stored answer to a question, or a new one that is stored first."""
+        key, made = key_of(ask), _Made(ask, self._strategy, self._clock)
 
         def answer() -> Event:
             record = self._store.read(key)
@@ -164,9 +117,9 @@ class _Made:
         if position is not None:
             return decide(self._strategy, position, self._clock.monotonic)
         fault = "no stored deal leads to this question"
-        return Decided(Decision(self._ask.safe(), f"Safe answer: {fault}."), fault=fault)
+        return Decided(Decision(safe(self._ask), f"Safe answer: {fault}."), fault=fault)
 
 
-def key_of(message: wire.InDeal) -> DealKey:
+def key_of(message: InDeal) -> DealKey:
     """Which deal a message is about."""
     return DealKey(message.token, message.game_num, message.deal_num)
