@@ -150,7 +150,7 @@ class WatchedArena(BenchArena):
     def held_up(self) -> None:
         """Somebody is held up for so long that the watchdog and the opponent come between."""
         self.clock.advance(OVERDUE)
-        self.arena.referee.end_overdue_turns(None, None)
+        self.arena.referee.end_overdue_turns()
         self.go_on()
 
 

@@ -1,8 +1,7 @@
-"""The REST API beyond what was recorded (tests/replay): limits, races, lists."""
+"""The REST API beyond what was recorded (tests/replay): limits, lists."""
 
 import gzip
 import json
-import threading
 import zlib
 from collections.abc import Iterator
 from datetime import timedelta
@@ -10,15 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.arena import (
-    ADMIN,
-    ALICE,
-    BOB,
-    DUMMY,
-    OUTSIDER,
-    Client,
-    HandClock,
-)
+from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, Client, HandClock
 from support.arena_cloud import Opened
 
 from workbench.arena.server import ArenaServer
@@ -83,12 +74,30 @@ def test_a_nasty_body_is_refused_or_harmless(client: Client, match: str, body: b
         assert client.get(f"/api/matches/{answer.json()['id']}").status == 200
 
 
-@pytest.mark.parametrize("size", [102_401, 900_000])
-def test_a_body_that_is_too_large_is_refused(client: Client, size: int) -> None:
-    """413 in JSON; the connection goes on with the next request."""
-    answer = client.ask("POST", "/api/matches", ALICE, b'{"tags":["' + b"x" * size + b'"]}')
-    assert error(answer) == (413, "The body is larger than 102400 bytes.")
-    client.close()
+TOO_LARGE = 413, "The body is larger than 102400 bytes."
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "expected"),
+    [
+        ({}, b'{"tags":["' + b"x" * 102_401 + b'"]}', TOO_LARGE),
+        ({}, b'{"tags":["' + b"x" * 900_000 + b'"]}', TOO_LARGE),
+        ({"Content-Encoding": "deflate"}, zlib.compress(b" " * 102_401), TOO_LARGE),
+        ({"Content-Encoding": "gzip"}, b"{}", (400, "The body is not compressed with gzip.")),
+        (
+            {"Content-Type": "application/json; charset=latin1"},
+            b"{}",
+            (415, 'unsupported charset "LATIN1"'),
+        ),
+    ],
+)
+def test_a_body_that_is_too_large_or_in_an_unknown_form_is_refused(
+    client: Client, headers: dict[str, str], body: bytes, expected: tuple[int, str]
+) -> None:
+    """Whoever sends it: a body is read before anybody is asked who they are; others go on."""
+    for user in (ALICE, None):
+        assert error(client.ask("POST", "/api/matches", user, body, headers)) == expected
+        client.close()
     assert client.get("/api/whoami").status == 200
 
 
@@ -99,34 +108,6 @@ def test_a_body_just_below_the_limit_is_read(client: Client) -> None:
     assert client.ask("POST", "/api/matches", ALICE, body).status == 200
     packed, headers = gzip.compress(body), {"Content-Encoding": "gzip"}
     assert client.ask("POST", "/api/matches", ALICE, packed, headers).status == 200
-
-
-@pytest.mark.parametrize(
-    ("headers", "body", "expected"),
-    [
-        ({"Content-Encoding": "br"}, b"{}", (415, 'unsupported content encoding "br"')),
-        ({"Content-Encoding": "gzip"}, b"{}", (400, "The body is not compressed with gzip.")),
-        (
-            {"Content-Encoding": "deflate"},
-            zlib.compress(b" " * 102_401),
-            (413, "The body is larger than 102400 bytes."),
-        ),
-        (
-            {"Content-Type": "application/json; charset=latin1"},
-            b"{}",
-            (415, 'unsupported charset "LATIN1"'),
-        ),
-    ],
-)
-def test_a_body_in_an_unknown_form_is_refused(
-    client: Client, headers: dict[str, str], body: bytes, expected: tuple[int, str]
-) -> None:
-    """Whoever sends it: a body is read before anybody is asked who they are."""
-    for user in (ALICE, None):
-        assert error(client.ask("POST", "/api/matches", user, body, headers)) == expected
-
-
-# --- termination ---------------------------------------------------------------------------
 
 
 # --- lists ---------------------------------------------------------------------------------
@@ -153,32 +134,6 @@ def test_pages_of_a_list_follow_one_another(opened: Opened, tmp_path: Path) -> N
 
 
 # --- the rest -------------------------------------------------------------------------------
-
-
-def test_simultaneous_actions_are_played_one_after_another(running: Running) -> None:
-    """Eight draws at once: each is answered by itself, and the history has them all in order."""
-    arena, client, _ = running
-    pile = [["Mermaid", value] for value in (5, 6, 7, 8)] + [["Key", 3], ["Anchor", 3]]
-    created = arena.create_match([ALICE, ALICE], seed="norandom", drawPile=pile, discardPile=[])
-    path, answers = f"/api/matches/{created}", []
-
-    def draw() -> None:
-        own = Client(arena.url)
-        answers.append(own.post(path, ALICE, {"etype": "Draw"}))
-        own.close()
-
-    threads = [threading.Thread(target=draw) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    moves = client.get(f"{path}?showevents=1").json()["moves"]
-    accepted = [answer.json() for answer in answers if answer.status == 200]
-    assert {answer.status for answer in answers} <= {200, 410}
-    assert len(accepted) == len(moves) - 1
-    assert [move["sequenceId"] for move in moves] == list(range(len(moves)))
-    drawn = [event["drawCard"] for events in accepted for event in events if "drawCard" in event]
-    assert sorted(map(str, drawn)) == sorted(str({"suit": s, "value": v}) for s, v in pile)
 
 
 def test_busy_days_are_ones_own_of_a_month_and_the_week_around(

@@ -1,7 +1,8 @@
 """Who the arena lets in: Basic and Digest, nonces that expire, and secrets that stay in."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from cardsharp.deadmansdraw.arena.auth import NONCE_LIFE
 from workbench.arena.server import ArenaServer
 
 Running = tuple[ArenaServer, Client, HandClock]
+Digest = Callable[[], requests.Response]
 
 
 @pytest.fixture(scope="module")
@@ -45,56 +47,46 @@ def test_wrong_credentials_are_asked_again(running: Running, authorization: str)
     assert whoami(running[1], authorization) == 401
 
 
-class DigestSession:
-    """A session that answers one challenge and keeps its nonce."""
-
-    def __init__(self, url: str, user: str, password: str) -> None:
-        self.url = url
-        self.auth = HTTPDigestAuth(user, password)
-        self.session = requests.Session()
-
-    def ask(self, path: str, method: str = "GET") -> requests.Response:
-        return self.session.request(method, self.url + path, auth=self.auth, timeout=10)
+@contextmanager
+def digesting(arena: ArenaServer, password: str = PASSWORDS[ALICE]) -> Iterator[Digest]:
+    """Who Alice is to the arena, asked by a session that answers one challenge."""
+    with requests.Session() as session:
+        session.auth = HTTPDigestAuth(ALICE, password)
+        yield lambda: session.get(f"{arena.url}/api/whoami", timeout=10)
 
 
 @pytest.fixture
-def digest(running: Running) -> Iterator[DigestSession]:
-    arena, _, _ = running
-    session = DigestSession(arena.url, ALICE, PASSWORDS[ALICE])
-    yield session
-    session.session.close()
+def digest(running: Running) -> Iterator[Digest]:
+    with digesting(running[0]) as session:
+        yield session
 
 
 def test_digest_with_a_wrong_password_stays_out(running: Running) -> None:
     """And is not called stale: the user is to be asked."""
-    arena, _, _ = running
-    wrong = DigestSession(arena.url, ALICE, "guess")
-    answer = wrong.ask("/api/whoami")
-    wrong.session.close()
+    with digesting(running[0], "guess") as wrong:
+        answer = wrong()
     assert answer.status_code == 401
     assert "stale" not in answer.headers["www-authenticate"]
 
 
 def test_a_nonce_expires_and_its_right_answer_is_called_stale(
-    running: Running, digest: DigestSession
+    running: Running, digest: Digest
 ) -> None:
     """Within its life a nonce serves again; after it a browser is told to answer a new one."""
     _, _, clock = running
-    assert digest.ask("/api/whoami").history != []
+    assert digest().history != []
     clock.turn(NONCE_LIFE - timedelta(seconds=5))
-    assert digest.ask("/api/whoami").history == []
+    assert digest().history == []
     clock.turn(timedelta(seconds=10))
-    again = digest.ask("/api/whoami")
+    again = digest()
     assert again.status_code == 200
     assert "stale=true" in again.history[0].headers["www-authenticate"]
 
 
-def test_an_answer_does_not_serve_for_another_request(
-    running: Running, digest: DigestSession
-) -> None:
+def test_an_answer_does_not_serve_for_another_request(running: Running, digest: Digest) -> None:
     """A digest that was overheard opens neither another path nor another method."""
     _, client, _ = running
-    overheard = str(digest.ask("/api/whoami").request.headers["Authorization"])
+    overheard = str(digest().request.headers["Authorization"])
     headers = {"Authorization": overheard}
     assert client.ask("GET", "/api/sessioninfo", headers=headers).status == 400
     assert client.ask("GET", "/api/whoami?x=1", headers=headers).status == 400
@@ -102,25 +94,23 @@ def test_an_answer_does_not_serve_for_another_request(
     assert client.ask("HEAD", "/api/whoami", headers=headers).status == 401
 
 
-def test_an_answer_serves_once(running: Running, digest: DigestSession) -> None:
+def test_an_answer_serves_once(running: Running, digest: Digest) -> None:
     """The count of a nonce rises with each request; what was overheard does not, and is stale."""
     _, client, _ = running
-    first = str(digest.ask("/api/whoami").request.headers["Authorization"])
-    second = str(digest.ask("/api/whoami").request.headers["Authorization"])
+    first = str(digest().request.headers["Authorization"])
+    second = str(digest().request.headers["Authorization"])
     assert ("nc=00000001" in first, "nc=00000002" in second) == (True, True)
     for overheard in (first, second):
         again = client.ask("GET", "/api/whoami", headers={"Authorization": overheard})
         assert again.status == 401
         assert "stale=true" in again.headers["www-authenticate"][0]
-    assert digest.ask("/api/whoami").history == []
+    assert digest().history == []
 
 
 @pytest.mark.parametrize("count", ["", "x", "-1", "0", "00000001 "])
-def test_a_count_that_is_none_is_refused(
-    running: Running, digest: DigestSession, count: str
-) -> None:
+def test_a_count_that_is_none_is_refused(running: Running, digest: Digest, count: str) -> None:
     _, client, _ = running
-    header = str(digest.ask("/api/whoami").request.headers["Authorization"])
+    header = str(digest().request.headers["Authorization"])
     changed = header.replace("nc=00000001", f'nc="{count}"')
     assert client.ask("GET", "/api/whoami", headers={"Authorization": changed}).status == 401
 
@@ -128,10 +118,8 @@ def test_a_count_that_is_none_is_refused(
 def test_a_nonce_of_another_arena_is_worth_nothing(running: Running, tmp_path: Path) -> None:
     """Nonces are sealed with a key of the process."""
     _, client, _ = running
-    with running_arena(tmp_path) as (other, _):
-        session = DigestSession(other.url, ALICE, PASSWORDS[ALICE])
-        header = str(session.ask("/api/whoami").request.headers["Authorization"])
-        session.session.close()
+    with running_arena(tmp_path) as (other, _), digesting(other) as session:
+        header = str(session().request.headers["Authorization"])
     assert whoami(client, header) == 401
 
 
@@ -141,3 +129,12 @@ def test_without_a_password_there_is_no_admin(opened: Opened, tmp_path: Path) ->
         assert whoami(client, f"Basic {token('admin:')}") == 401
         assert client.get("/api/whoami", ADMIN).status == 401
         assert client.get("/api/whoami", ALICE).status == 200
+
+
+def test_a_page_of_another_site_has_a_signed_in_browser_do_nothing(running: Running) -> None:
+    """Its text/plain form would reach the watchdog; a browser says where such a form comes from."""
+    cross = {"Sec-Fetch-Site": "cross-site", "Content-Type": "text/plain"}
+    asked = (
+        running[1].ask("POST", "/api/matches/watchdog", ADMIN, b"", one) for one in ({}, cross)
+    )
+    assert [answer.status for answer in asked] == [200, 403]

@@ -1,13 +1,17 @@
-"""What one player or address may take of an arena: passwords to try, matches, requests, bytes."""
+"""What one player or address may take of an arena: passwords to try, pace, matches, bytes."""
 
+import asyncio
 import logging
+import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from datetime import timedelta
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from support.arena import ADMIN, ALICE, BOB, Answer, Client, HandClock, Poll, running_arena
+from support.arena import ADMIN, ALICE, BOB, Answer, Client, HandClock, Poll, basic, running_arena
 from support.arena_cloud import Opened
 
 from cardsharp.deadmansdraw.arena import limits
@@ -84,6 +88,73 @@ def test_a_guesser_is_told_to_hang_up_and_shut_out(
         f"{FREE + 1} wrong passwords within a minute: for admin",
     ]
     assert "secret" not in caplog.text
+
+
+# --- how fast -------------------------------------------------------------------------------
+
+HERE, ELSEWHERE = "127.0.0.1", "127.0.0.2"
+
+
+def asked(url: str, user: str | None, address: str) -> int:
+    """The status of an answer to somebody at that address."""
+    headers = {} if user is None else {"Authorization": basic(user)}
+    line = HTTPConnection(urlsplit(url).netloc, source_address=(address, 0))
+    line.request("GET", "/api/hello" if user is None else "/api/whoami", None, headers)
+    status = line.getresponse().status
+    line.close()
+    return status
+
+
+@pytest.mark.parametrize(
+    ("limits", "asking"),
+    [
+        ((1000, 2), [(ALICE, HERE)] * 4 + [(BOB, HERE), (ADMIN, HERE)] * 2 + [(ALICE, ELSEWHERE)]),
+        ((1, 5), [(ALICE, HERE), (None, HERE), (None, HERE)]),
+    ],
+    ids=["user", "address"],
+)
+def test_who_is_beyond_a_limit_waits_and_is_answered(
+    tmp_path: Path, limits: tuple[int, int], asking: list[tuple[str | None, str]]
+) -> None:
+    """The first request beyond it waits 100 ms, the second 200; another user or address does not.
+
+    The admin is free of the users' limit (docs/spec/arena.md section 2).
+    """
+    slept: list[float] = []
+    of_address, of_user = limits
+    told = {"slow_down": True, "per_address": of_address, "per_user": of_user}
+    with running_arena(tmp_path, **told) as (arena, _):
+
+        async def sleep(seconds: float) -> None:
+            slept.append(round(seconds, 3))
+
+        arena._arena._guard._sleep = sleep
+        assert {asked(arena.url, user, address) for user, address in asking} == {200}
+    assert slept == [0.1, 0.2]
+
+
+def test_who_goes_while_it_is_slowed_has_asked_nothing(tmp_path: Path) -> None:
+    """As at the original, where an action that is slowed and given up is never carried out."""
+    slowed, given_up = threading.Event(), threading.Event()
+
+    async def sleep(_seconds: float) -> None:
+        slowed.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            given_up.set()
+
+    with running_arena(tmp_path, slow_down=True, per_user=1) as (arena, client):
+        match = arena.create_match([ALICE, BOB], seed="norandom")
+        assert client.get(f"/api/matches/{match}").status == 200
+        arena._arena._guard._sleep = sleep
+        line = HTTPConnection(urlsplit(arena.url).netloc)
+        headers = {"Authorization": basic(ALICE), "Content-Type": "application/json"}
+        line.request("POST", f"/api/matches/{match}", b'{"etype": "Draw"}', headers)
+        assert slowed.wait(10)
+        line.close()
+        assert given_up.wait(10)
+        assert arena.look(match)["moveCount"] == 1
 
 
 # --- matches, requests, bytes --------------------------------------------------------------

@@ -5,8 +5,12 @@ from itertools import islice
 import pytest
 
 from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
-from cardsharp.deadmansdraw.arena.gibson import fractions
-from cardsharp.deadmansdraw.arena.randomness import Randomness, draws_for_request, draws_for_start
+from cardsharp.deadmansdraw.arena.randomness import (
+    Randomness,
+    draws_for_request,
+    draws_for_start,
+    fractions,
+)
 
 FROM_THE_PACKAGE = {
     # seed: the first eight range(1000) of random-seed 0.3.0

@@ -11,7 +11,6 @@ from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.watchdog import Watchdog
 from workbench.arena.server import ADMIN_USER
 
 LIMIT, GRACE = timedelta(seconds=7), timedelta(seconds=5)
@@ -33,7 +32,6 @@ class Hall:
             players=write_players(folder), clock=self.clock, data=data, watchdog=grace
         )
         self.arena = HomeArena(config)
-        self.dog = Watchdog(self.arena.referee, GRACE)
 
     def begin(self, timeout: float | None = LIMIT.total_seconds()) -> str:
         body = {"playerids": [ALICE, BOB], "timeout": timeout, "randomSeed": "norandom"}
@@ -41,7 +39,7 @@ class Hall:
 
     def after(self, seconds: float) -> int:
         self.clock.turn(timedelta(seconds=seconds))
-        return self.dog.look()
+        return len(self.arena.referee.end_overdue_turns(grace=GRACE))
 
     def player(self, match_id: str) -> User:
         """Who is to move."""
@@ -72,7 +70,7 @@ def test_time_in_which_there_was_no_arena_does_not_count(tmp_path: Path) -> None
     second = Hall(tmp_path, tmp_path / "arena.db", down=timedelta(hours=1))
     referee = second.arena.referee
     assert second.after(6.5) == 0
-    assert referee.end_overdue_turns(None, None) == []
+    assert referee.end_overdue_turns() == []
     drawn = referee.act(second.player(match), match, {"etype": "Draw"}, None)
     assert "Forceful" not in drawn.events_text
     assert [second.after(12), second.after(0.5)] == [0, 1]

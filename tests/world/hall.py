@@ -79,7 +79,7 @@ class Hall(World):
                 if station.dead:
                     self.time.kill(station)
                     self.stations[number] = self._station(number, station.skew)
-            self.time.news += bool(self.referee.end_overdue_turns(None, None))
+            self.time.news += bool(self.referee.end_overdue_turns())
             self.sleep(1)
 
     def _organise(self) -> None:

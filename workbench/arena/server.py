@@ -74,7 +74,7 @@ class ArenaServer:
     @property
     def waiting(self) -> int:
         """How many clients are in a long poll now."""
-        return self._arena.signals.waiting
+        return self._arena.waiting.waiting
 
     def create_match(
         self,
@@ -113,7 +113,7 @@ class ArenaServer:
 
     def end_overdue_turns(self) -> None:
         """End by force the turns that have run out of time, as the admin's watchdog does."""
-        self._call(lambda: self._arena.referee.end_overdue_turns(None, None))
+        self._call(self._arena.referee.end_overdue_turns)
 
     def _call(self, work: Callable[[], T]) -> T:
         """What `work` returns in the server's thread, where all matches live."""
@@ -150,7 +150,7 @@ def _server(arena: HomeArena, config: ArenaConfig, on_started: Callable[[], None
     if config.tls is not None:
         certificate, key = config.tls
         options |= {"ssl_certfile": certificate, "ssl_keyfile": str(key)}
-    return Server(arena.app, arena.signals.close, on_started, **options)
+    return Server(arena.app, arena.waiting.close, on_started, **options)
 
 
 def _listen(arena: HomeArena, config: ArenaConfig) -> socket.socket:

@@ -68,12 +68,6 @@ class CloudServer(ArenaServer):
         self._arena.close()
         self.front.stop()
 
-    @property
-    def waiting(self) -> int:
-        """How many clients are in a long poll now."""
-        waiting: int = self._arena.polling.waiting
-        return waiting
-
     def _call(self, work: Callable[[], T]) -> T:
         return work()
 

@@ -1,11 +1,10 @@
 """The arena as an ASGI application: its routes, and its parts put together."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -18,8 +17,8 @@ from starlette.routing import Route
 from cardsharp.deadmansdraw.arena.auth import Gatekeeper
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.endpoints import RestApi
-from cardsharp.deadmansdraw.arena.http import Guard, GuardLimits, error_answer, not_found, tagged
-from cardsharp.deadmansdraw.arena.limits import Counts, Guesses, Shares, SlowDown
+from cardsharp.deadmansdraw.arena.http import Guard, error_answer, not_found, tagged
+from cardsharp.deadmansdraw.arena.limits import Counts
 from cardsharp.deadmansdraw.arena.listing import lists_own, looks_as_player
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
@@ -28,16 +27,15 @@ from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_m
 from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.spectators import Spectators
 from cardsharp.deadmansdraw.arena.waiting import Waiting
-from cardsharp.deadmansdraw.arena.watchdog import LOOK, Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from cardsharp.viewer.base import Site
 
-_log = logging.getLogger(__name__)
+LOOK = timedelta(seconds=1)
+"""How often it is looked which turns are late."""
 
 _LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), ("API", "/docs"))
 
@@ -68,23 +66,14 @@ class Arena:
 
     def __init__(self, config: ArenaConfig, place: Place) -> None:
         self.book, self.lobby = place.book, place.lobby
-        self._waiting = place.waiting
+        self.waiting = place.waiting
         self.referee = Referee(
             self.lobby, self.book, config.randomness, config.clock, since=place.since
         )
-        limits = GuardLimits(
-            guesses=Guesses(place.counts, config.clock, waits=not place.waits_cost),
-            shares=Shares(config.quotas, place.counts),
-            slow=_slow_downs(config),
-            free=config.free,
-            crowded=config.crowded,
-        )
-        spectators = Spectators(config.clock) if config.public else None
         gatekeeper = Gatekeeper(self.book, config.clock, place.seal)
-        guard = Guard(gatekeeper, limits, spectators=spectators)
-        late = config.watchdog
-        self._watchdog = None if late is None else Watchdog(self.referee, late)
-        api = RestApi(self.referee, place.waiting, config, place.name, place.presence)
+        guard = Guard(gatekeeper, config, place.counts, waits=not place.waits_cost)
+        self._grace = config.watchdog
+        api = RestApi(self.referee, place, config)
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
         self._links = list(_LINKS)
         self._guard = guard
@@ -123,7 +112,7 @@ class Arena:
 
     def close(self) -> None:
         """End every long poll."""
-        self._waiting.close()
+        self.waiting.close()
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> "AsyncIterator[None]":
@@ -133,16 +122,9 @@ class Arena:
         self.close()
 
     async def _watch(self) -> None:
-        while self._watchdog is not None:
-            self._watchdog.look()
+        while self._grace is not None:
+            self.referee.end_overdue_turns(grace=self._grace)
             await asyncio.sleep(LOOK.total_seconds())
-
-
-def _slow_downs(config: ArenaConfig) -> tuple[SlowDown, SlowDown] | None:
-    """Those of addresses and of users, None where nobody is slowed."""
-    if not config.slow_down:
-        return None
-    return SlowDown(config.per_address, config.clock), SlowDown(config.per_user, config.clock)
 
 
 def api_routes(api: RestApi, guard: Guard) -> list[Route]:

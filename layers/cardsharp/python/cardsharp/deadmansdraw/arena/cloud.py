@@ -44,10 +44,9 @@ class CloudArena(Arena):
 
         lobby = TableLobby(table, life, moved)
         teams = Teams(table, config.clock) if config.teams is None else config.teams
-        self.polling = Polling(lobby.look)
         place = Place(
             lobby=lobby,
-            waiting=self.polling,
+            waiting=Polling(lobby.look),
             book=Book(teams, word),
             counts=TableCounts(table, config.clock),
             presence=TablePresence(table),

@@ -1,5 +1,7 @@
 """The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
 
+from typing import TYPE_CHECKING
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -26,12 +28,13 @@ from cardsharp.deadmansdraw.arena.listing import (
 from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, MATCH, NEW_MATCH, TURN, Signal
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.referee import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Referee
 from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
-from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.errors import Malformed
 from cardsharp.web.refusals import Refused
+
+if TYPE_CHECKING:
+    from cardsharp.deadmansdraw.arena.app import Place
 
 HELLO = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
 MAX_REPEATS = 60
@@ -40,22 +43,11 @@ MAX_REPEATS = 60
 class RestApi:
     """The REST API over one referee's matches."""
 
-    def __init__(
-        self,
-        referee: Referee,
-        waiting: Waiting,
-        config: ArenaConfig,
-        store_name: str,
-        presence: Presence,
-    ) -> None:
-        self._referee = referee
-        self._lobby = referee.lobby
-        self._book = referee.book
-        self._waiting = waiting
-        self._presence = presence
-        self._poll_timeout = config.poll_timeout
-        self._watchdog_pause = config.watchdog_pause
-        self._store_name = store_name
+    def __init__(self, referee: Referee, place: "Place", config: ArenaConfig) -> None:
+        self._referee, self._lobby, self._book = referee, place.lobby, place.book
+        self._waiting, self._presence = place.waiting, place.presence
+        self._poll_timeout, self._watchdog_pause = config.poll_timeout, config.watchdog_pause
+        self._store_name = place.name
 
     # --- diagnostic, players ---------------------------------------------------------------
 
@@ -198,9 +190,7 @@ class RestApi:
 
     def _select(self, user: User, wanted: Filter) -> list[Match]:
         now = self._referee.origin(None).at
-        at_turn = wanted.active and user.plays  # the original ignores `active` for the admin
-        seen = self._lobby.at_turn(user.id) if at_turn else self._referee.listed(user)
-        return select(seen, wanted, now)
+        return select(self._referee.listed(user, active=wanted.active), wanted, now)
 
     async def _wait_for_turn(self, request: Request, user: User, match_id: str) -> None:
         """Sleep until it is this user's turn, the match has ended, or the time is up.

@@ -1,9 +1,10 @@
 """The arena in one process: all matches in memory, over what survives it."""
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from secrets import token_bytes
 
 from pydantic import SecretStr
@@ -17,11 +18,35 @@ from cardsharp.deadmansdraw.arena.players import Book, PlayersFile
 from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage, Unreadable
 from cardsharp.deadmansdraw.arena.waiting import Signals
-from cardsharp.deadmansdraw.arena.watchdog import Awake
 from cardsharp.errors import Conflict, StoreError
 
 AUDIENCE = 300
 """Spectators who wait for a move at a time; further ones are answered at once."""
+
+STANDSTILL = timedelta(seconds=2)
+"""So long after the last look the whole process must have stood still, not only been busy."""
+
+_log = logging.getLogger(__name__)
+
+
+class Awake:
+    """A clock that is looked at all the time, and calls `resumed` where it was not.
+
+    A laptop was shut, or a machine stopped and went on: nobody could move meanwhile.
+    """
+
+    def __init__(self, clock: Callable[[], datetime], resumed: Callable[[datetime], None]) -> None:
+        self._clock, self._resumed = clock, resumed
+        self._seen = clock()
+
+    def __call__(self) -> datetime:
+        """What the clock says."""
+        now = self._clock()
+        stood_still, self._seen = now - self._seen > STANDSTILL, now
+        if stood_still:
+            _log.warning("The arena stood still; every turn has all its time again")
+            self._resumed(now)
+        return now
 
 
 class HomeArena(Arena):
@@ -35,15 +60,15 @@ class HomeArena(Arena):
         password = config.admin_password
         word = None if password is None else SecretStr(password)
         seal = token_bytes(32)
-        self.signals = Signals()
+        signals = Signals()
         since = config.clock()  # before it is watched: there is nobody yet to resume anything
         if config.watchdog is not None:  # without it nobody looks at the clock all the time
             config = replace(config, clock=Awake(config.clock, self._resume))
         self._storage = None if config.data is None else SqliteStorage(config.data)
         players = PlayersFile(config.players) if config.teams is None else config.teams
         place = Place(
-            lobby=MemoryLobby(self._storage, self.signals),
-            waiting=self.signals,
+            lobby=MemoryLobby(self._storage, signals),
+            waiting=signals,
             book=Book(players, lambda: word),
             counts=MemoryCounts(config.clock),
             presence=Presence(),

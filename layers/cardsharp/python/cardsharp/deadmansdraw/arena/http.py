@@ -7,8 +7,6 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 
@@ -17,8 +15,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cardsharp.deadmansdraw.arena.auth import BoundRequest, Gatekeeper
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.inputs import read_json
-from cardsharp.deadmansdraw.arena.limits import WINDOW, Guesses, Pace, Shares, SlowDown
+from cardsharp.deadmansdraw.arena.limits import WINDOW, Counts, Guesses, Pace, Shares, SlowDown
 from cardsharp.deadmansdraw.arena.paths import decode_parameters
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR, Spectators
@@ -93,35 +92,23 @@ def time_left(request: Request, limit: timedelta) -> TimeLeft:
     return lambda: min(timedelta(seconds=end - time.monotonic()), told())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardLimits:
-    """How much may be asked: wrong passwords, what a player takes, and how often who may ask.
+class Guard:
+    """What every request passes: pace, identity, and the statuses of whatever is refused.
 
-    `slow` are the slow-downs of addresses and of users, by which those in `free` are not slowed.
-    Where `crowded`, many users may share an address: it slows only those who have not signed in.
+    Where a wrong password `waits` for its answer, that costs nobody anything.
     """
 
-    guesses: Guesses
-    shares: Shares
-    slow: tuple[SlowDown, SlowDown] | None = None
-    free: AbstractSet[str] = frozenset()
-    crowded: bool = False
-
-
-class Guard:
-    """What every request passes: pace, identity, and the statuses of whatever is refused."""
-
     def __init__(
-        self,
-        gatekeeper: Gatekeeper,
-        limits: GuardLimits,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        spectators: Spectators | None = None,
+        self, gatekeeper: Gatekeeper, config: ArenaConfig, counts: Counts, *, waits: bool
     ) -> None:
         self._gatekeeper = gatekeeper
-        self._limits = limits
-        self._sleep = sleep
-        self._spectators = spectators
+        self._guesses = Guesses(counts, config.clock, waits=waits)
+        self._shares = Shares(config.quotas, counts)
+        self._slows, self._free, self._crowded = config.slow_down, config.free, config.crowded
+        self._of_address = SlowDown(config.per_address, config.clock)
+        self._of_user = SlowDown(config.per_user, config.clock)
+        self._spectators = Spectators(config.clock) if config.public else None
+        self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def known(
         self,
@@ -146,20 +133,20 @@ class Guard:
             asked = _asked(request)
             user = self._known(request, asked)
             if user is None:
-                if self._limits.crowded:
+                if self._crowded:
                     await self._slow_address(f"unknown at {client_ip(request)}")
                 return await self._ask_who(request, asked)
             if user.is_admin:
                 return await handler(request, user)
             if admin_only:
                 return tagged(PlainTextResponse("Unauthorized", 401))
-            with self._limits.shares.answering(user):
+            with self._shares.answering(user):
                 if creates:
-                    self._limits.shares.creates(user)
+                    self._shares.creates(user)
                 pace = await self._slow_user(request, user)
                 return _paced(await _answered(handler(request, user)), pace)
 
-        return self._endpoint(admitted, slowed=not self._limits.crowded)
+        return self._endpoint(admitted, slowed=not self._crowded)
 
     def shown(
         self, handler: Handler, only_player: Callable[[QueryParams], bool] = lambda _: False
@@ -205,10 +192,10 @@ class Guard:
         """Who asks, None where that is not proved; raises `Refused` where it is not looked at."""
         address, name = str(client_ip(request)), self._gatekeeper.named(asked)
         if name is not None:
-            self._limits.guesses.check(address, name)
+            self._guesses.check(address, name)
         user = self._gatekeeper.user(asked)
         if user is not None:
-            self._limits.guesses.right(address, user.id)
+            self._guesses.right(address, user.id)
             getattr(request.state, "signed_in", lambda: None)()
         return user
 
@@ -217,7 +204,7 @@ class Guard:
             return Response(b"Bad Request", 400)
         name = self._gatekeeper.named(asked)
         if name is not None and not self._gatekeeper.is_stale(asked):
-            await self._wait(self._limits.guesses.wrong(str(client_ip(request)), name))
+            await self._wait(self._guesses.wrong(str(client_ip(request)), name))
         # A client that tries again at once is to hold no connection meanwhile.
         response = Response(b"Unauthorized", 401, {"Connection": "close"})
         for challenge in self._gatekeeper.challenges(asked):
@@ -225,13 +212,13 @@ class Guard:
         return response
 
     async def _slow_address(self, address: str) -> None:
-        if self._limits.slow is not None:
-            await self._wait(self._limits.slow[0].count(address).delay)
+        if self._slows:
+            await self._wait(self._of_address.count(address).delay)
 
     async def _slow_user(self, request: Request, user: User) -> Pace | None:
-        if self._limits.slow is None or user.id in self._limits.free:
+        if not self._slows or user.id in self._free:
             return None
-        pace = self._limits.slow[1].count(f"{client_ip(request)} {user.id}")
+        pace = self._of_user.count(f"{client_ip(request)} {user.id}")
         await self._wait(pace.delay, request)
         return pace
 

@@ -43,9 +43,7 @@ class MatchList:
         """The newest matches, of a tag, a day or one's own turn where the query says so."""
         wanted, limit = _wanted(query), query.get("limit", "")
         most = min(_MOST, int(limit)) if limit.isdecimal() else PAGE
-        lobby, listed = self._referee.lobby, self._referee.listed(user)
-        seen = lobby.at_turn(user.id) if wanted.active and user.plays else listed
-        found = select(seen, wanted, self._clock())
+        found = select(self._referee.listed(user, active=wanted.active), wanted, self._clock())
         more = QueryParams({**query, "limit": str(most + PAGE)})
         return list_page(
             self._site,
@@ -68,15 +66,8 @@ class MatchList:
 def _wanted(query: QueryParams) -> Filter:
     """What the form says; what is left empty is no condition, otherwise than in the API."""
     tags = [tag for tag in query.get("tags", "").split(",") if tag]
-    return Filter(
-        active=flag(query, "active"),
-        tags=frozenset(tags) if tags else None,
-        day=query.get("at") or None,
-        ids=None,
-        limit=None,
-        offset=None,
-        ascending=False,
-    )
+    day = query.get("at") or None
+    return Filter(flag(query, "active"), frozenset(tags) if tags else None, day)
 
 
 def _row(match: Match, book: Book) -> Row:

@@ -57,10 +57,10 @@ class Filter:
     active: bool
     tags: frozenset[str] | None
     day: str | None
-    ids: frozenset[str] | None
-    limit: int | None
-    offset: str | None
-    ascending: bool
+    ids: frozenset[str] | None = None
+    limit: int | None = None
+    offset: str | None = None
+    ascending: bool = False
 
 
 def parse_filter(query: QueryParams) -> Filter:

@@ -1,5 +1,6 @@
 """Who may do what, in the order in which the original checks it (docs/spec/arena.md section 4)."""
 
+import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -24,7 +25,7 @@ from cardsharp.deadmansdraw.arena.match import (
 )
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness, new_seed
-from cardsharp.errors import CardsharpError, Conflict, Malformed
+from cardsharp.errors import CardsharpError, Conflict, Malformed, StoreError
 from cardsharp.web.refusals import Refused
 
 NOT_VISIBLE = "Match is visible only to participating players."
@@ -57,6 +58,7 @@ LONGEST_COMMENT = 1000
 """Characters of what is said of a match's end."""
 
 _NONE = timedelta()
+_log = logging.getLogger(__name__)
 
 
 def _undisputed(decide: Callable[P, T]) -> Callable[P, T]:
@@ -168,9 +170,14 @@ class Referee:
         held = self.held_back()
         return (one for one in self.lobby.all() if user.id in one.pairing.players or not held(one))
 
-    def listed(self, user: User) -> Iterable[Match]:
-        """The matches that this user's list has: a player's own, else every one that is shown."""
-        return self.lobby.of_player(user.id) if user.plays else self.all_shown(user)
+    def listed(self, user: User, *, active: bool = False) -> Iterable[Match]:
+        """The matches that this user's list has: a player's own, else every one that is shown.
+
+        Those that are `active` wait for the player; the original ignores that for the admin.
+        """
+        if not user.plays:
+            return self.all_shown(user)
+        return self.lobby.at_turn(user.id) if active else self.lobby.of_player(user.id)
 
     def to_act(self, user: User, match_id: str) -> Match:
         """The match with this id if it runs and it is this user's turn."""
@@ -216,13 +223,25 @@ class Referee:
         self.lobby.commit(after, move)
         return after
 
-    def end_overdue_turns(self, tags: frozenset[str] | None, ip: str | None) -> list[Match]:
-        """The matches, of those with one of `tags`, whose turn was ended by force now."""
+    def end_overdue_turns(
+        self, tags: frozenset[str] | None = None, ip: str | None = None, grace: timedelta = _NONE
+    ) -> list[Match]:
+        """The matches, of those with one of `tags`, whose turn was ended by force now.
+
+        Until a turn is late for `grace` the player's own action ends it, as in the original.
+        """
         origin, ended = self.origin(ip), []
         for match in list(self.lobby.running()):
-            if fits_tags(match, tags) and self.is_late(match, origin.at):
-                with suppress(Conflict):  # somebody has moved after all
-                    ended.append(self.end_turn(match, origin))
+            if fits_tags(match, tags) and self.is_late(match, origin.at, grace):
+                after, move = end_turn_by_force(match, origin)
+                try:
+                    self.lobby.commit(after, move)
+                except Conflict:
+                    _log.info("Match %s has gone on meanwhile", match.id)
+                except StoreError:
+                    _log.exception("The late turn of match %s could not be ended", match.id)
+                else:
+                    ended.append(after)
         return ended
 
     def is_late(self, match: Match, now: datetime, grace: timedelta = _NONE) -> bool:
@@ -234,12 +253,6 @@ class Referee:
         limit = match.params.limit()
         begun = max(match.last_move_at, self._since)
         return limit is not None and not match.finished and now - begun > limit + grace
-
-    def end_turn(self, match: Match, origin: Origin) -> Match:
-        """The match after its turn was ended by force; raises `Conflict` if somebody has moved."""
-        after, move = end_turn_by_force(match, origin)
-        self.lobby.commit(after, move)
-        return after
 
 
 def _is_practice(user_id: str, players: set[str]) -> bool:

@@ -1,10 +1,11 @@
 """Long polls: requests that sleep until what they wait for has happened."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from cardsharp.deadmansdraw.arena.lobby import Signal
 
@@ -19,9 +20,15 @@ class ClientGone(Exception):
     """The waiting client has hung up; nobody is there to be answered."""
 
 
-class Waiting(Protocol):
+class Waiting(ABC):
     """How an arena lets its clients wait."""
 
+    def __init__(self) -> None:
+        self._closed = False
+        self.waiting = 0
+        """How many clients wait now, of those whom this process answers; read from any thread."""
+
+    @abstractmethod
     async def wait(
         self,
         signal: Signal,
@@ -35,24 +42,32 @@ class Waiting(Protocol):
             ClientGone: `gone()` returned first.
         """
 
+    @abstractmethod
     async def pause(self, length: timedelta, gone: Callable[[], Awaitable[None]]) -> None:
         """Let time pass; raises `ClientGone` as well."""
 
     def close(self) -> None:
-        """Wake everybody for good: from now on no wait lasts."""
+        """From now on no wait lasts, or not longer than until its next look."""
+        self._closed = True
+
+    @contextmanager
+    def _counted(self) -> "Iterator[None]":
+        self.waiting += 1
+        try:
+            yield
+        finally:
+            self.waiting -= 1
 
 
-class Signals:
+class Signals(Waiting):
     """Waiting where all matches are in this process: whoever changes one wakes those it concerns.
 
     Nothing is asked again and again, and only those who are woken look.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._sleepers: dict[Signal, set[asyncio.Future[None]]] = {}
-        self._closed = False
-        self.waiting = 0
-        """How many clients sleep now; may be read from any thread."""
 
     def notify(self, signal: Signal) -> None:
         """Wake all who wait for `signal`."""
@@ -61,8 +76,8 @@ class Signals:
                 sleeper.set_result(None)
 
     def close(self) -> None:
-        """Wake everybody for good: from now on no wait lasts."""
-        self._closed = True
+        """Wake everybody for good."""
+        super().close()
         for signal in list(self._sleepers):
             self.notify(signal)
 
@@ -110,11 +125,10 @@ class Signals:
         sleeper = asyncio.get_running_loop().create_future()
         sleepers = self._sleepers.setdefault(signal, set())
         sleepers.add(sleeper)
-        self.waiting += 1
         try:
-            yield sleeper
+            with self._counted():
+                yield sleeper
         finally:
-            self.waiting -= 1
             sleepers.discard(sleeper)
             if not sleepers:
                 self._sleepers.pop(signal, None)
@@ -127,7 +141,7 @@ LOOKS = 2
 """How often a change is followed up: what an index shows once, it may not show the next time."""
 
 
-class Polling:
+class Polling(Waiting):
     """Waits where matches lie in a table that others write: one small read a second.
 
     What `look` reads of a signal must change, and only then it is asked whether it is `ready`.
@@ -135,12 +149,9 @@ class Polling:
     Who hangs up meanwhile cannot be known here.
     """
 
-    def __init__(self, look: Callable[[Signal], object], every: timedelta = SECOND) -> None:
+    def __init__(self, look: Callable[[Signal], object]) -> None:
+        super().__init__()
         self._look = look
-        self._every = every
-        self._closed = False
-        self.waiting = 0
-        """How many clients wait now, of those whom this process answers."""
 
     async def wait(
         self,
@@ -151,41 +162,24 @@ class Polling:
     ) -> bool:
         """Whether `ready()` came true in the time `left()`."""
         del gone
+        seen: object = None
+        looks = LOOKS
         with self._counted():
-            return await self._polled(signal, ready, left)
+            while not self._closed:
+                now = self._look(signal)
+                if now != seen:
+                    seen, looks = now, LOOKS
+                if looks > 0 and ready():
+                    return True
+                looks -= 1
+                rest = min(left(), SECOND)
+                if rest <= timedelta(0):
+                    break
+                await asyncio.sleep(rest.total_seconds())
+        return False
 
     async def pause(self, length: timedelta, gone: Callable[[], Awaitable[None]]) -> None:
         """Let time pass."""
         del gone
         with self._counted():
             await asyncio.sleep(length.total_seconds())
-
-    def close(self) -> None:
-        """Let no wait last longer than until its next read."""
-        self._closed = True
-
-    async def _polled(
-        self, signal: Signal, ready: Callable[[], bool], left: Callable[[], timedelta]
-    ) -> bool:
-        seen: object = None
-        looks = LOOKS
-        while not self._closed:
-            now = self._look(signal)
-            if now != seen:
-                seen, looks = now, LOOKS
-            if looks > 0 and ready():
-                return True
-            looks -= 1
-            rest = min(left(), self._every)
-            if rest <= timedelta(0):
-                break
-            await asyncio.sleep(rest.total_seconds())
-        return False
-
-    @contextmanager
-    def _counted(self) -> "Iterator[None]":
-        self.waiting += 1
-        try:
-            yield
-        finally:
-            self.waiting -= 1

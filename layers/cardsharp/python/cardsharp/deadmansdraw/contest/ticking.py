@@ -4,14 +4,13 @@ import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
-from cardsharp.contest.course import Course
+from cardsharp.contest.director import Course
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import PracticeHost
 from cardsharp.deadmansdraw.arena.lobby import nobody_told
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.ticks import Ticks
-from cardsharp.deadmansdraw.arena.watchdog import Watchdog
 from cardsharp.errors import CardsharpError
 
 FORGOTTEN = timedelta(seconds=15)
@@ -38,7 +37,6 @@ class Ticking:
     ) -> None:
         self._ticks = ticks
         self._referee = referee
-        self._watchdog = Watchdog(referee)
         self._tables = tables
         self._under_way, self._remind = under_way, remind
         self._next = 0
@@ -63,7 +61,7 @@ class Ticking:
 
     def _work(self) -> bool:
         """Whether a match runs now, or a contest is to begin some."""
-        self._watchdog.look()
+        self._referee.end_overdue_turns()
         # All of them, and matches are looked for after that: a contest may have begun one.
         to_begin = [self._direct(records) for records in self._under_way()]
         running = list(self._referee.lobby.running())
