@@ -12,10 +12,9 @@ from pydantic import TypeAdapter
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.contest.entries import Entrant, Result, Ruling, Settings, Stage
+from cardsharp.contest.entries import Entrant, Meeting, Result, Ruling, Settings, Stage, Standing
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.meetings import Meeting, Standing
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import _CONTENTS, FILE, kept_in
 from cardsharp.errors import Conflict

@@ -16,7 +16,6 @@ from world.faults import CRASHES, REQUESTS, Crash, FaultPlan, Faulty, Kind
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
-from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.arena.home import MemoryLobby
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, Player, User
@@ -176,22 +175,6 @@ def test_practice_goes_on_by_ticks_to_its_end_and_the_cup_comes_after_what_is_le
     assert max(meeting.at for meeting in cloud.records.meetings()) <= min(cup)
 
 
-def test_others_whom_a_ruling_brings_into_a_pairing_play_it(cloud: Cloud) -> None:
-    cloud.begin()
-    while not (found := {one.pairing: one for one in cloud.records.results()}.get("2")):
-        cloud.run(5)
-    first, before = cloud.records.results()[0], found.teams
-    loser = next(team for team in first.teams if team != first.winner)
-    Desk(cloud.records, cloud.clock.now).rule(first.pairing, loser, "appeal")
-    cloud.wake()
-    cloud.run()
-    assert cloud.records.stage is Stage.OVER
-    after = {one.pairing: one for one in cloud.records.results()}["2"]
-    assert after.teams != before
-    assert after.decided
-    assert after.facts
-
-
 @pytest.mark.parametrize("phase", [0, 2, 4])
 def test_a_dead_teams_turn_ends_at_most_ten_seconds_after_its_limit(
     cloud: Cloud, phase: int
@@ -254,12 +237,19 @@ def test_a_lost_message_is_made_good_by_the_schedule(cloud: Cloud) -> None:
 
 
 def test_two_directors_at_once_begin_each_match_once(cloud: Cloud) -> None:
-    """Each has looked before the other has begun anything."""
+    """Each has looked before the other has begun anything; of other teams it is another match."""
     cloud.records.begin()
-    offices = [Office(cloud.referee, cloud.table) for _ in range(2)]
-    made = [office.create_match(_params(cloud)) for office in offices]
-    assert made[0] == made[1]
-    assert [match.id for match in cloud.lobby.all()] == [made[0].id]
+    first, second, third = cloud.book.players
+    one, other = (Office(cloud.referee, cloud.table) for _ in range(2))
+
+    def begun(office: Office, *teams: str) -> str:
+        params = MatchParams(teams, ("cup_Round1", "cup", "cup:1:0"), random_seed="1")
+        return office.create_match(params).id
+
+    made = begun(one, first, second)
+    assert begun(other, first, second) == made
+    assert [match.id for match in cloud.lobby.all()] == [made]
+    assert begun(other, first, third) != made
 
 
 @pytest.mark.parametrize("kind", CRASHES)
@@ -281,8 +271,3 @@ def test_a_function_that_dies_at_any_call_changes_nothing(
             assert cloud.results() == undisturbed.kept, dies_at
             tags = [match.params.tags for match in cloud.lobby.all()]
             assert len(set(tags)) == len(tags), dies_at
-
-
-def _params(cloud: Cloud) -> MatchParams:
-    first, second = list(cloud.book.players)[:2]
-    return MatchParams((first, second), ("cup_Round1", "cup", "cup:1:0"), random_seed="1")

@@ -7,10 +7,9 @@ from random import Random
 from secrets import token_hex
 
 from cardsharp.contest import pairing as contest_pairing
-from cardsharp.contest.entries import Entrant, Settings, result_of
+from cardsharp.contest.entries import Entrant, Meeting, Settings, Standing, result_of
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.ladder import next_pairings
-from cardsharp.contest.meetings import Meeting, Standing
 from cardsharp.contest.pairing import Decision, Score
 from cardsharp.contest.practice import ratings_of_meetings
 from cardsharp.contest.records import Records

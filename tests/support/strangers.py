@@ -11,6 +11,7 @@ import re
 import sys
 import time
 from base64 import b64encode
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import md5
@@ -25,6 +26,12 @@ PAUSE = 0.5
 """Seconds after a failure until the next try."""
 
 FAILURES = (OSError, HTTPException, ValueError)
+
+Answer = tuple[int, Any, list[str]]
+"""Status, body, and who the arena asks to prove who they are."""
+
+Send = Callable[[str, str, bytes | None, dict[str, str]], Answer]
+"""What takes a request to the arena, given its method, path, body and headers."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +67,12 @@ HABITS = {
 
 
 class Stranger:
-    """A client with a habit."""
+    """A client with a habit; `send` is how its requests get there, over HTTP by default."""
 
-    def __init__(self, url: str, user: str, password: str, habit: Habit) -> None:
-        self._habit, self._user = habit, user
+    def __init__(
+        self, url: str, user: str, password: str, habit: Habit, send: Send | None = None
+    ) -> None:
+        self._habit, self._user, self._send = habit, user, send or self._over_http
         self._password = "wrong" if habit.guesses else password
         self._connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
         self._connection._http_vsn_str = habit.version  # type: ignore[attr-defined]
@@ -127,13 +136,19 @@ class Stranger:
             f'uri="{path}", qop=auth, nc=00000001, cnonce="{own}", response="{response}"'
         )
 
-    def _sent(
-        self, method: str, path: str, body: object, proof: str | None
-    ) -> tuple[int, Any, list[str]]:
+    def _sent(self, method: str, path: str, body: object, proof: str | None) -> Answer:
         headers = {"Authorization": proof} if proof else {}
         headers |= {"Content-Type": "application/json"} if body is not None else {}
         headers |= {} if self._habit.keeps else {"Connection": "close"}
         raw = None if body is None else json.dumps(body).encode()
+        status, told, asked = self._send(method, path, raw, headers)
+        with suppress(ValueError):
+            told = json.loads(told)
+        return status, told, asked
+
+    def _over_http(
+        self, method: str, path: str, raw: bytes | None, headers: dict[str, str]
+    ) -> Answer:
         fresh = self._connection.sock is None
         try:
             self._connection.request(method, path, raw, headers)
@@ -143,11 +158,9 @@ class Stranger:
             self._connection.close()
             if fresh:
                 raise
-            return self._sent(method, path, body, proof)
+            return self._over_http(method, path, raw, headers)
         if not self._habit.keeps:
             self._connection.close()
-        with suppress(ValueError):
-            return answer.status, json.loads(read), answer.headers.get_all("WWW-Authenticate", [])
         return answer.status, read, answer.headers.get_all("WWW-Authenticate", [])
 
 

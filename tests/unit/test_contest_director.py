@@ -103,22 +103,6 @@ def test_a_match_that_a_team_has_tagged_counts_for_nothing(records: Records) -> 
     assert first.matches == (tables.made[1].id,)
 
 
-def test_a_paused_contest_begins_nothing(records: Records) -> None:
-    """What runs is played to its end."""
-    tables = FakeTables()
-    director = Director(records, tables)
-    director.step()
-    begun = len(tables.made)
-    records.pause(on=True)
-    for _ in range(5):
-        director.step()
-    assert len(tables.made) == begun
-    assert all(one.score is not None for one in tables.made)
-    records.pause(on=False)
-    director.step()
-    assert len(tables.made) > begun
-
-
 def test_a_contest_is_not_over_while_its_organiser_acts(
     records: Records, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +149,11 @@ def test_once_begun_no_team_is_removed_and_its_bracket_takes_none(records: Recor
         with pytest.raises(ConfigError, match=told):
             records.enter(name) if name == "One" else records.remove(name)
     records.remove("Five")
+    desk = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    with pytest.raises(ConfigError, match="remove One instead"):
+        desk.withdraw("One", "ill")
+    with pytest.raises(ConfigError, match="nothing to undo"):
+        desk.undo()
     Director(records, FakeTables()).step()
     with pytest.raises(ConfigError, match="has begun"):
         records.remove("Four")
@@ -278,6 +267,7 @@ def test_a_ruling_after_which_others_meet_is_refused_where_nothing_is_to_be_play
     desk.rule(last.pairing, last.teams[0], "appeal", replay=False)
     desk.undo()
     desk.rule(first.pairing, loser, "appeal")
+    assert records.stage is Stage.BEGUN, "it goes on"
     assert any(director.step() for _ in range(400))
     assert {one.pairing for one in records.aside()} >= {"3", "4"}
     assert "<b>Does not count:</b>" in page(Site("Arena"), records)
@@ -285,30 +275,6 @@ def test_a_ruling_after_which_others_meet_is_refused_where_nothing_is_to_be_play
     assert any(director.step() for _ in range(400))
     assert records.results() == before
     assert records.aside()
-
-
-def test_what_an_organiser_has_done_is_listed_and_taken_back_in_turn() -> None:
-    records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(SETTINGS)
-    for name in ("One", "Two", "Three"):
-        records.enter(name)
-    organiser = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    with pytest.raises(ConfigError, match="remove One instead"):
-        organiser.withdraw("One", "ill")
-    director = Director(records, FakeTables())
-    assert any(director.step() for _ in range(400))
-    champion = records.table()[0][0]
-    before = records.results()
-    organiser.rename(champion, "Ex")
-    organiser.withdraw("Ex", "cheated")
-    organiser.rule(before[-1].pairing, before[-1].teams[0], "appeal")
-    assert [act.what for act in organiser.history()][:2][1] == "Ex has withdrawn: cheated"
-    assert records.stage is Stage.BEGUN
-    for _ in range(3):
-        organiser.undo()
-    with pytest.raises(ConfigError, match="nothing to undo"):
-        organiser.undo()
-    assert any(director.step() for _ in range(400))
-    assert records.results() == before
 
 
 # --- what spectators see of it ---------------------------------------------------------------

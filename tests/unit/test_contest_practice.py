@@ -15,10 +15,9 @@ from world.faults import CRASHES, Crash, FaultPlan, Kind
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
-from cardsharp.contest.entries import Settings
+from cardsharp.contest.entries import Meeting, Settings
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.meetings import Meeting
 from cardsharp.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
 from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN

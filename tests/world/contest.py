@@ -36,7 +36,7 @@ from urllib3.util import Timeout
 
 from cardsharp.access import Credentials, ha1
 from cardsharp.contest.acts import Desk
-from cardsharp.contest.course import Course
+from cardsharp.contest.director import Course
 from cardsharp.contest.entries import Entrant, Settings, Stage
 from cardsharp.contest.faults import faults
 from cardsharp.contest.kept import ContestsKept
@@ -218,10 +218,9 @@ class Contest(World):
         self.over = True
 
     def _end_late_turns(self) -> None:
-        watchdog = self.arena.arena._watchdog
-        assert watchdog is not None
         while True:
-            self.time.news += bool(watchdog.look())
+            late = self.arena.arena.referee.end_overdue_turns(grace=timedelta(seconds=1))
+            self.time.news += bool(late)
             self.sleep(1)
 
     def _play_here(self, team: Team) -> None:

@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from cardsharp.contest.entries import Result, Settings
-from cardsharp.contest.meetings import Meeting
+from cardsharp.contest.entries import Meeting, Result, Settings
 from cardsharp.contest.pairing import Decision, Pairing, Score, Team
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in

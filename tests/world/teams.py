@@ -7,10 +7,8 @@ from itertools import chain, cycle, islice
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
-from typing import Any
 
 import requests
-from requests.auth import HTTPBasicAuth
 from support import strangers
 from urllib3.util import Timeout
 
@@ -116,56 +114,30 @@ def _stranger(habit: str, late: str | None = None) -> Kind:
     """A client unlike ours, with one habit that a team's own program may have."""
 
     def play(team: Team) -> None:
-        client = strangers.Stranger(URL, team.id, team.password, strangers.HABITS[habit])
-        client._connection = _Connection(team)  # type: ignore[assignment]  # all that it uses of one
-        client.play_on(team.tags)
+        plan = Chances(team.world, team.process, rate=0)
+
+        def send(
+            method: str, path: str, body: bytes | None, headers: dict[str, str]
+        ) -> strangers.Answer:
+            asked = requests.Request(method, URL, headers, data=body, auth=_as_it_is).prepare()
+            asked.url = URL + path  # as it was written
+            plan.next(team.road.place.step_of(asked))
+            began = team.world.time.monotonic()
+            try:
+                answer = team.road.carry(asked, None, Timeout(total=PATIENCE), began)
+            except requests.RequestException as error:
+                raise OSError(str(error)) from error
+            return answer.status, answer.data, answer.headers.getlist("WWW-Authenticate")
+
+        signed = strangers.HABITS[habit]
+        strangers.Stranger(URL, team.id, team.password, signed, send).play_on(team.tags)
 
     return Kind(f"Stranger {habit}", plays=play, late=late)
 
 
-class _Connection:
-    """An `HTTPConnection` to the world's arena, so much of it as a stranger uses."""
-
-    sock = None
-
-    def __init__(self, team: Team) -> None:
-        self._team = team
-        self._plan = Chances(team.world, team.process, rate=0)
-
-    def request(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> None:
-        """Ask, and have the answer."""
-        asked = requests.Request(method, URL, headers, data=body, auth=_Nobody()).prepare()
-        asked.url = URL + path  # as it was written
-        self._plan.next(self._team.road.place.step_of(asked))
-        began = self._team.world.time.monotonic()
-        try:
-            answer = self._team.road.carry(asked, None, Timeout(total=PATIENCE), began)
-        except requests.RequestException as error:
-            raise OSError(str(error)) from error
-        self.status, self.headers, self._body = answer.status, answer.headers, answer.data
-
-    def getresponse(self) -> Any:  # noqa: ANN401 - as an `HTTPResponse` is used
-        """The answer."""
-        return SimpleNamespace(
-            status=self.status,
-            read=lambda: self._body,
-            headers=SimpleNamespace(
-                get_all=lambda name, default: self.headers.getlist(name) or default
-            ),
-        )
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-class _Nobody(HTTPBasicAuth):
+def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
     """Keeps `requests` from signing in by itself."""
-
-    def __init__(self) -> None:
-        super().__init__("", "")
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        return request
+    return request
 
 
 ATTACKER = Kind("Attacker", SANDBOXED, late="attacks from its sandbox")

@@ -2,149 +2,101 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 
 import pytest
 
-from cardsharp.contest.entries import Result, Settings
-from cardsharp.contest.pairing import Decision
-from cardsharp.deadmansdraw.arena.creation import CreationParams
-from cardsharp.deadmansdraw.arena.match import (
-    Match,
-    Move,
-    Origin,
-    Pairing,
-    begin,
-    end_by_decision,
-    end_turn_by_force,
-)
-from cardsharp.deadmansdraw.arena.randomness import Randomness
-from world.contest import Rehearsal, rehearsed
+from cardsharp.contest.entries import Result
+from cardsharp.deadmansdraw.arena.match import Match
+from world.contest import Contest, Rehearsal, rehearsed
 from world.contest_judge import Played, Spell, excuse_of, faults_of, forced_turns
-
-TEAMS = ["1" * 24, "2" * 24, "3" * 24]
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-Record = tuple[Match, list[Move]]
-
-
-def begun(teams: tuple[str, str], *tags: str, name: str = "match") -> Record:
-    params = CreationParams("seed", tags=tags)
-    match, move = begin(name, Pairing(teams, None), params, Randomness.FAIR, Origin(NOON))
-    return match, [move]
-
-
-def won(record: Record, winner: int) -> Record:
-    match, moves = record
-    after, move = end_by_decision(match, winner, None, Origin(NOON + timedelta(seconds=2)))
-    return after, [*moves, move]
-
-
-def a_cup() -> Played:
-    """A cup of three teams with one match a pairing, in which the better seed always wins."""
-    settings = Settings("cup", matches=1, most=3)
-    decided: dict[str, Decision] = {}
-    results: list[Result] = []
-    matches: list[Record] = []
-    while len(found := settings.form.pairings(TEAMS, decided)) > len(results):
-        pairing = found[len(results)]
-        name = f"match {pairing.key}"
-        tags = f"cup_Round{pairing.round}", "cup", f"cup:{pairing.key}:0"
-        matches.append(won(begun(pairing.teams, *tags, name=name), 0))
-        decided[pairing.key] = Decision((1, 0), pairing.teams[0])
-        results.append(
-            Result(
-                pairing.key,
-                pairing.round,
-                pairing.part,
-                pairing.teams,
-                wins=(1, 0),
-                winner=pairing.teams[0],
-                decided=True,
-                matches=(name,),
-            )
-        )
-    return Played(settings, TEAMS, results, [], matches)
-
 
 SMALL = Rehearsal(matches=1, teams=4, practice=6, every=4, seed=1)
 """Practice and cup of the starter, a team of the house, our bot, and one that never comes."""
 
+Held = tuple[Contest, bytes]
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> list[Held]:
+    """The same contest twice, each with all that its replay wrote down."""
+    replays = [tmp_path_factory.mktemp("contest") / "replay" for _ in range(2)]
+    return [(rehearsed(SMALL, replay)[0], replay.read_bytes()) for replay in replays]
+
 
 @pytest.mark.timeout(300)
-def test_a_contest_is_whole_whatever_fails_and_a_seed_does_the_same_to_it(tmp_path: Path) -> None:
-    told = []
-    for number in range(2):
-        contest, _ = rehearsed(SMALL, tmp_path / str(number))
-        assert contest.faults == []
-        told.append((contest.outcome.replay, (tmp_path / str(number)).read_bytes()))
-    assert told[0] == told[1]
-    befell = contest.outcome.befell
+def test_a_contest_is_whole_whatever_fails_and_a_seed_does_the_same_to_it(held: list[Held]) -> None:
+    (one, replay), (other, again) = held
+    assert one.faults == other.faults == []
+    assert (one.outcome.replay, replay) == (other.outcome.replay, again)
+    befell = one.outcome.befell
     assert {"the contest was killed", "the contest was frozen", "killed"} <= befell.keys()
-    assert sum(verdict.actions for verdict in contest.verdicts) > 0
+    assert sum(verdict.actions for verdict in one.verdicts) > 0
 
 
-def test_a_contest_that_went_well_is_whole() -> None:
-    """Of one whose organiser has decided something also where others had met before."""
-    cup = a_cup()
-    assert list(faults_of(cup)) == []
-    assert len(cup.results) == 4
-    before = won(begun((TEAMS[2], TEAMS[0]), "", "cup", f"cup:{cup.results[-1].pairing}:0"), 1)
-    first = replace(cup.results[0], wins=(0, 0), ruled="appeal")
-    cup = replace(cup, matches=[*cup.matches, before], results=[first, *cup.results[1:]])
-    assert len(list(faults_of(cup))) == 1
-    assert list(faults_of(replace(cup, decided=True))) == []
+def turned(played: Played) -> Iterator[Result]:
+    """The results, the first that no organiser has decided won by the other team."""
+    left = next(one for one in played.results if one.ruled is None)
+    for one in played.results:
+        other = next(team for team in one.teams if team != one.winner)
+        yield replace(one, winner=other) if one is left else one
 
 
-def wrong_contests() -> Iterator[tuple[str, Played]]:
-    cup = a_cup()
-    first, *rest = cup.results
-    match, moves = cup.matches[0]
-    yield "goes on", replace(cup, matches=[begun(first.teams, *(match.params.tags or ()))])
-    yield "was played twice", replace(cup, matches=[*cup.matches, (match, moves)])
-    yield "were played", replace(cup, matches=cup.matches[1:])
-    yield "counts other matches", replace(cup, results=[replace(first, matches=()), *rest])
-    yield (
-        "does not know",
-        replace(cup, matches=[*cup.matches, won(begun(first.teams, "", "cup", "cup:77:0"), 0)]),
+def wrong_contests(played: Played) -> Iterator[tuple[str, Played]]:
+    """What the judge has to say of a contest in which one thing is as it must not be."""
+    first, *rest = played.results
+    cup, practice = (
+        played.tagged(tag)[0] for tag in (played.settings.name, played.settings.practice)
     )
-    yield (
-        "never decided",
-        replace(cup, results=[*cup.results[:-1], replace(rest[-1], decided=False)]),
-    )
-    yield "have a life left", replace(cup, results=cup.results[:-1])
-    yield (
-        "decided otherwise",
-        replace(cup, results=[replace(first, winner=first.teams[1], wins=(0, 1)), *rest]),
-    )
-    yield "has lost twice", replace(cup, results=[first, first, *rest])
-    practised = begun((TEAMS[0], TEAMS[1]), "", "cup-practice", "cup-practice:1:0")
-    yield "Practice counts 0", replace(cup, matches=[*cup.matches, won(practised, 0)])
-    yield "of practice goes on", replace(cup, matches=[*cup.matches, practised])
-    yield "The pairings are", replace(cup, results=cup.results[1:])
+
+    def going_on(match: Match) -> Played:
+        running = replace(match, state=replace(match.state, outcome=None))
+        return replace(
+            played,
+            matches=[(running if one == match else one, moves) for one, moves in played.matches],
+        )
+
+    def with_results(*results: Result) -> Played:
+        return replace(played, results=results)
+
+    unknown = replace(cup[0], params=replace(cup[0].params, tags=("", "cup", "cup:77:0")))
+    yield "goes on after the contest", going_on(cup[0])
+    yield "of practice goes on", going_on(practice[0])
+    yield "was played twice", replace(played, matches=[*played.matches, cup])
+    yield "were played", replace(played, matches=[one for one in played.matches if one != cup])
+    yield "does not know", replace(played, matches=[*played.matches, (unknown, [])], decided=False)
+    yield "Practice counts 0", replace(played, meetings=())
+    yield "counts other matches", with_results(replace(first, matches=()), *rest)
+    yield "never decided", with_results(first, *rest[:-1], replace(rest[-1], decided=False))
+    yield "have a life left", with_results(first, *rest[:-1])
+    yield "decided otherwise", with_results(*turned(played))
+    yield "has lost twice", with_results(first, first, *rest)
+    yield "The pairings are", with_results(*rest)
 
 
-@pytest.mark.parametrize(
-    ("told", "contest"), list(wrong_contests()), ids=lambda value: str(value)[:20]
-)
-def test_what_is_amiss_is_told(told: str, contest: Played) -> None:
-    assert told in " ".join(faults_of(contest))
+def test_what_is_amiss_is_told(held: list[Held]) -> None:
+    """A pairing that the contest does not know is none where its organiser has decided anything."""
+    played = held[0][0].played
+    assert list(faults_of(played)) == []
+    for told, wrong in wrong_contests(played):
+        assert told in " ".join(faults_of(wrong)), told
+        if told == "does not know":
+            assert list(faults_of(replace(wrong, decided=True))) == []
 
 
-def test_a_turn_ended_by_force_needs_an_excuse_of_its_own_team() -> None:
+def test_a_turn_ended_by_force_needs_an_excuse_of_its_own_team(held: list[Held]) -> None:
     """That its team is like that, or that something befell it then; another's is none."""
-    match, moves = begun((TEAMS[0], TEAMS[1]), "cup")
-    after, move = end_turn_by_force(match, Origin(NOON + timedelta(seconds=10)))
-    cup = replace(a_cup(), matches=[(after, [*moves, move])])
-    (forced,) = forced_turns(cup)
-    late = TEAMS[match.state.player]
-    assert (forced.team, forced.begin) == (late, NOON)
-    killed = Spell("killed", late, NOON - timedelta(seconds=9), NOON - timedelta(seconds=2))
-    assert excuse_of(forced, {late: "slow"}, []) == "slow"
+    forced = next(forced_turns(held[0][0].played))
+    begin, end = forced.begin, forced.end
+    assert end - begin > timedelta(seconds=SMALL.turn)
+    killed = Spell(
+        "killed", forced.team, begin - timedelta(seconds=9), begin - timedelta(seconds=2)
+    )
+    assert excuse_of(forced, {forced.team: "slow"}, []) == "slow"
     assert excuse_of(forced, {}, [killed]) == "killed"
     for other in (
         replace(killed, team=None),
         replace(killed, end=killed.begin),
-        replace(killed, begin=move.at + timedelta(seconds=1)),
+        replace(killed, begin=end + timedelta(seconds=1)),
     ):
         assert excuse_of(forced, {}, [other]) is None

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
-from cardsharp.contest.course import Course
-from cardsharp.contest.meetings import Meeting
+from cardsharp.contest.director import Course
+from cardsharp.contest.entries import Meeting
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.contest.tables import PracticeHost

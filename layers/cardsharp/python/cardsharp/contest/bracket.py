@@ -85,7 +85,7 @@ DROPS: tuple[Drop, ...] = (backwards, halves, each_half_backwards)
 """How the losers of the winners' rounds 2, 3, 4 are ordered; those of later rounds are straight.
 
 So two teams that have met cannot meet again earlier than in any other order of up to 16 teams, and
-of up to 64 in any of these four ways: `tests/unit/test_contest_elimination.py` tries them all.
+of up to 64 in any of these four ways: all of them were tried.
 """
 
 

@@ -1,22 +1,23 @@
 """The director of a contest: looks what was played, and begins what is to be played next.
 
 It remembers nothing that matters (see `matches`), so it may die at any moment and be started
-again, and no match is lost or counted twice.
+again, and no match is lost or counted twice. On a contest's `Course` practice comes before it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from cardsharp.cloud.clock import utc_now
-from cardsharp.contest.entries import Result, Ruling, Stage, result_of
+from cardsharp.contest.entries import Meeting, Result, Ruling, Stage, result_of
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.formats import told
 from cardsharp.contest.freeze import board
 from cardsharp.contest.matches import Matches
 from cardsharp.contest.pairing import Decision, Pairing, Score, Team
+from cardsharp.contest.practice import Practice
 from cardsharp.contest.records import Records
-from cardsharp.contest.tables import Tabled, TableHost
+from cardsharp.contest.tables import PracticeHost, Tabled, TableHost
 from cardsharp.errors import ArenaError
 
 
@@ -182,3 +183,39 @@ class Director:
         for one in played:
             if one.score is None:
                 self._tables.end(one.id, None, "The organiser has decided the pairing.")
+
+
+class Course:
+    """A contest's course: practice while it is open, what is left of it, and the contest itself.
+
+    It remembers nothing that matters, like those who take its steps: at home a command, in the
+    cloud the ticks of a director.
+    """
+
+    def __init__(
+        self, records: Records, tables: PracticeHost, clock: Callable[[], datetime]
+    ) -> None:
+        self._records, self._tables, self._clock = records, tables, clock
+        self._practice: Practice | None = None
+        self._director = Director(records, tables, clock)
+
+    @property
+    def meetings(self) -> Iterable[Meeting]:
+        """The matches of practice that have ended, in the order in which that was seen."""
+        return self._practice.meetings if self._practice else self._records.meetings()
+
+    def step(self) -> bool:
+        """Take a step; whether more is to come before an organiser acts.
+
+        Raises:
+            ArenaError: the host failed, and the step may have had its effect or not.
+        """
+        until = self._records.practises_until
+        if until is None:
+            return self._records.stage is not Stage.OPEN and not self._director.step()
+        if self._practice is None:
+            self._practice = Practice(self._records, self._tables, self._clock)
+        goes_on = self._clock() < until
+        if self._practice.step(begin=goes_on) and not goes_on:
+            self._records.practise(None)
+        return True

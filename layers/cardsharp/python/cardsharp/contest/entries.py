@@ -1,15 +1,18 @@
-"""What a contest has: its settings, teams and rulings, and how its pairings stand."""
+"""What a contest has: settings, teams, rulings, how its pairings stand, and its practice."""
 
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 
 from cardsharp.contest import elimination, ladder, round_robin, seated, swiss  # noqa: F401
 from cardsharp.contest.facts import Facts, Numbers
 from cardsharp.contest.formats import FORMATS, Format
+from cardsharp.contest.ladder import round_of
 from cardsharp.contest.pairing import Decision, Pairing, Rules, Score, Team
 from cardsharp.games import game
+from cardsharp.ratings import Rating
 
 DEFAULT_FORMAT = "double-elimination"
 
@@ -173,3 +176,44 @@ def result_of(
         facts=facts,
         ruled=None if ruling is None else ruling.reason,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A match of practice that has ended at that moment, by the arena's clock.
+
+    `teams` are in the order of their seats, and so are the facts. Where somebody is `gone`, who
+    did not act in two turns one after the other, it does not count for the ratings.
+    """
+
+    number: int
+    teams: tuple[Team, ...]
+    match: str
+    at: datetime
+    facts: Facts
+    gone: tuple[Team, ...] = ()
+
+    @property
+    def pairing(self) -> Pairing:
+        """The two teams as a pairing."""
+        return Pairing(str(self.number), round_of(self.number), "practice", self.teams)
+
+    @property
+    def winner(self) -> Team | None:
+        """Who has won."""
+        return None if self.facts.winner is None else self.teams[self.facts.winner]
+
+    @property
+    def share(self) -> float:
+        """What the first team made of it: 1, a half or 0."""
+        ((_, _, share),) = self.facts.shares()
+        return share
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The ratings after so many matches, when the last of them had ended."""
+
+    played: int
+    at: datetime
+    ratings: dict[Team, Rating]

@@ -17,6 +17,7 @@ from cardsharp.contest.pairing import (
     Rules,
     Team,
 )
+from cardsharp.contest.scoring import decided_of, places
 
 
 class Format(ABC):
@@ -111,6 +112,11 @@ class OpenFormat(Format):
     @abstractmethod
     def number_of_rounds(self, teams: int) -> int | None:
         """How many rounds there are for so many teams; None where late ones bring further ones."""
+
+    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
+        """The places by points, then by matches won less matches lost."""
+        known = decided_of(self.pairings(teams, decided), decided)
+        return places(teams, self.scores(teams, decided), known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

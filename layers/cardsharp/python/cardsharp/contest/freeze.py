@@ -12,8 +12,7 @@ from secrets import token_hex
 
 from pydantic import TypeAdapter
 
-from cardsharp.contest.entries import Entrant, Result, Stage, following
-from cardsharp.contest.meetings import Meeting, Standing
+from cardsharp.contest.entries import Entrant, Meeting, Result, Stage, Standing, following
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import RESULT, Records
 from cardsharp.contest.roster import put_of

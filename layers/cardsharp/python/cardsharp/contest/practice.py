@@ -14,10 +14,10 @@ from functools import lru_cache
 from itertools import count
 from math import inf
 
+from cardsharp.contest.entries import Meeting, Standing
 from cardsharp.contest.freeze import board
 from cardsharp.contest.ladder import next_pairings, ratings, round_of
 from cardsharp.contest.matches import Matches
-from cardsharp.contest.meetings import Meeting, Standing
 from cardsharp.contest.pairing import Pairing, Team
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import PracticeHost, Tabled

@@ -30,12 +30,10 @@ from datetime import datetime
 from pydantic import TypeAdapter
 
 from cardsharp.access import ha1
-from cardsharp.contest.entries import Entrant, Result, Ruling, Stage, decided_of
+from cardsharp.contest.entries import Entrant, Meeting, Result, Ruling, Stage, Standing, decided_of
 from cardsharp.contest.formats import Format
-from cardsharp.contest.meetings import Meeting, Standing
-from cardsharp.contest.naming import check_name, new_password
 from cardsharp.contest.pairing import Team
-from cardsharp.contest.roster import PROGRESS, Roster, put_of
+from cardsharp.contest.roster import PROGRESS, Roster, check_name, new_password, put_of
 from cardsharp.errors import ConfigError, Conflict
 from cardsharp.keep.port import Change, Delete
 

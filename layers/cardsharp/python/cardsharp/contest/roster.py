@@ -1,6 +1,8 @@
 """What a contest keeps of its teams, and how far it is: the lower half of its records."""
 
-from collections.abc import Callable, Iterator, Sequence
+import secrets
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,12 +10,35 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter
 
-from cardsharp.access import ha1
+from cardsharp.access import LONGEST_NAME, ha1
 from cardsharp.contest.entries import Entrant, Settings, Stage
-from cardsharp.contest.naming import check_name, new_password
 from cardsharp.contest.pairing import Team
 from cardsharp.errors import ConfigError, Conflict
 from cardsharp.keep.port import MOST_CHANGES, Change, Delete, Document, Keep, Key, Put
+
+
+def check_name(name: str, others: Iterable[Entrant]) -> None:
+    """Raise `ConfigError` where no team can be called so beside those others."""
+    if not name.strip() or len(name) > LONGEST_NAME:
+        raise ConfigError(f"A team's name has 1 to {LONGEST_NAME} characters, and is not empty.")
+    if not name.isprintable() or name != name.strip():
+        raise ConfigError(
+            f"The team's name {name!r} has characters that nobody sees, or blanks around it; "
+            "leave them out, so that no two names look alike."
+        )
+    alike = next((other.name for other in others if _seen(other.name) == _seen(name)), None)
+    if alike is not None:
+        raise ConfigError(f"There is a team called {alike} already.")
+
+
+def new_password() -> str:
+    """A password of 128 bits, in characters that every command line takes."""
+    return secrets.token_hex(16)
+
+
+def _seen(name: str) -> str:
+    """A name as people tell names apart: capitals, widths and ligatures make no other one."""
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 @dataclass(frozen=True, slots=True)

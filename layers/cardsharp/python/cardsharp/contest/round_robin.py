@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cardsharp.contest.formats import OpenFormat, contest_format
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Team
-from cardsharp.contest.scoring import decided_of, places, points
+from cardsharp.contest.scoring import decided_of, points
 
 
 @contest_format("round-robin")
@@ -45,8 +45,3 @@ class RoundRobin(OpenFormat):
     def scores(self, teams: Sequence[Team], decided: Decisions) -> dict[Team, float]:
         """A point for a pairing won, a half for a level one."""
         return points(teams, decided_of(self.pairings(teams, decided), decided))
-
-    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
-        """The places so far."""
-        played = decided_of(self.pairings(teams, decided), decided)
-        return places(teams, points(teams, played), played)

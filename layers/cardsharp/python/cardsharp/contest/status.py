@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cardsharp.contest import figures
-from cardsharp.contest.chart import Chart, chart
-from cardsharp.contest.charts import Drawn, Played, charts
+from cardsharp.contest.charts import Chart, Drawn, Played, chart, charts
 from cardsharp.contest.drawing import Drawing, bracket, rounds
 from cardsharp.contest.entries import Result, decided_of
 from cardsharp.contest.facts import Facts, Numbers

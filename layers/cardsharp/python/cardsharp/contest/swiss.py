@@ -8,7 +8,7 @@ from functools import lru_cache
 from cardsharp.contest.formats import DrawnFormat, contest_format
 from cardsharp.contest.matching import pairs
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Team
-from cardsharp.contest.scoring import decided_of, places, points, sat_out
+from cardsharp.contest.scoring import decided_of, points, sat_out
 
 NOBODY = -1
 """Stands for the opponent of whoever sits out."""
@@ -38,11 +38,6 @@ class Swiss(DrawnFormat):
             Pairing(f"{number}-{place}", number, "round", pair)
             for place, pair in enumerate(found, 1)
         )
-
-    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
-        """The places so far."""
-        known = decided_of(self.pairings(teams, decided), decided)
-        return places(teams, self.scores(teams, decided), known)
 
     def scores(self, teams: Sequence[Team], decided: Decisions) -> dict[Team, float]:
         """A point for a pairing won or a round sat out, a half for a level one."""
