@@ -71,11 +71,7 @@ def test_a_contest_is_organised_without_script(
 
     with (
         organiser_served(Venue(tmp_path), "secret", 0) as url,
-        visited(
-            browser,
-            viewport={"width": width, "height": 900},
-            http_credentials=LOGIN,
-        ) as page,
+        visited(browser, viewport={"width": width, "height": 900}, http_credentials=LOGIN) as page,
     ):
         founded(page, url)
         looked("ask")

@@ -212,10 +212,7 @@ def test_chances_by_ones_own_cards_stand_beside_bets_where_wished(
     browser: Browser, script: bool
 ) -> None:
     """One card in hand and one unseen; by script they are there for the next question, too."""
-    with (
-        seated("blef") as (seat,),
-        visited(browser, **STILL, java_script_enabled=script) as page,
-    ):
+    with seated("blef") as (seat,), visited(browser, **STILL, java_script_enabled=script) as page:
         page.goto(seat.link)
         number, asides = asked(page), page.locator("fieldset[data-kind='High card'] .aside")
         assert asides.count() == 6

@@ -30,9 +30,7 @@ def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None
         with (
             opened(records, tmp_path / "cup", ArenaPlace(port=0)) as (url, _),
             visited(
-                browser,
-                http_credentials={"username": team.id, "password": word},
-                refused=True,
+                browser, http_credentials={"username": team.id, "password": word}, refused=True
             ) as page,
         ):
 

@@ -96,37 +96,37 @@ def test_the_organiser_creates_matches_by_the_players_names(
 # --- bot -------------------------------------------------------------------------------------
 
 
-def test_once_the_bot_plays_what_waits_and_leaves(cli: Cli, arena: ArenaServer) -> None:
-    match_id = arena.create_match([ONE, ONE], drawPile=SHORT)
-    said = attended(arena, "--once", "--strategy", "champion")
+def test_once_the_bot_plays_what_waits_with_its_tag_and_tells_programs_an_event_a_line(
+    cli: Cli, arena: ArenaServer
+) -> None:
+    match_id = arena.create_match([ONE, ONE], drawPile=SHORT, tags=["final"])
+    other = arena.create_match([ONE, ONE], drawPile=SHORT, tags=["other"])
+    said = attended(arena, "--once", "--tag", "final", "--json", "--strategy", "champion")
     assert said.code == 0, said.err
-    assert f"match {match_id}: champion (first) v champion (second)" in said.out
-    assert f"match {match_id}: both seats, " in said.out
+    began, *turns, ended = said.out.splitlines()
+    assert began.startswith('{"event": "began"')
+    assert ended.startswith('{"event": "ended"')
+    assert all(line.startswith('{"event": "turn"') for line in turns)
+    assert other not in said.out, "a match with another tag was played"
     assert "as Team One" in said.err
-    assert cli("show", match_id).code == 0
+    assert "champion (first) v champion (second)" in cli("show", match_id).out
     assert arena.look(match_id)["activePlayerIndex"] is None
 
 
-def test_the_bot_tells_programs_one_event_a_line(cli: Cli, arena: ArenaServer) -> None:
-    del cli
-    arena.create_match([ONE, ONE], drawPile=SHORT, tags=["final"])
-    arena.create_match([ONE, ONE], drawPile=SHORT, tags=["other"])
-    said = attended(arena, "--once", "--tag", "final", "--json")
-    lines = said.out.splitlines()
-    assert lines[0].startswith('{"event": "began"')
-    assert lines[-1].startswith('{"event": "ended"')
-    assert all(line.startswith('{"event": "turn"') for line in lines[1:-1])
-    assert "other" not in said.out, "a match with another tag was played"
-
-
-def test_a_wrong_password_is_one_sentence_without_it(
-    cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("user", "told"),
+    [
+        (ONE, "401"),
+        ("admin", "'admin' is the arena's organiser, who plays no match; give a player"),
+    ],
+)
+def test_who_is_no_player_is_told_so_in_a_sentence_without_the_password(
+    cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch, user: str, told: str
 ) -> None:
     monkeypatch.setenv("CARDSHARP_PASSWORD", "wr0ng-and-secret")
     for command in ("bot", "practice"):
-        refused = cli(command, *here(arena))
-        assert refused.code == 2
-        assert "401" in refused.err
+        refused = cli(command, "--url", arena.url, "--user", user)
+        assert (refused.code, told in refused.err) == (2, True)
         assert "wr0ng" not in refused.err + refused.out
         assert len(refused.err.splitlines()) == 1
 
@@ -147,9 +147,7 @@ def test_the_bot_waits_for_an_arena_that_is_down_and_survives_its_restart(
         line_with(process.stderr, "no connection")
         with ArenaServer(config) as arena:
             ended = requests.delete(
-                f"{url}/api/matches/{match_id}/terminate",
-                auth=("admin", ADMIN_PASSWORD),
-                timeout=5,
+                f"{url}/api/matches/{match_id}/terminate", auth=("admin", ADMIN_PASSWORD), timeout=5
             )
             assert ended.status_code == 200
             out, _ = process.communicate(timeout=20)
@@ -188,15 +186,6 @@ def test_who_stands_by_goes_on_when_the_bot_that_attends_is_killed(
             line_with(second.stderr, "now attending")
             match_id = arena.create_match([ONE, ONE], drawPile=SHORT)
             line_with(second.stdout, f"match {match_id}: both seats, ")
-
-
-def test_the_organiser_is_no_player(cli: Cli, arena: ArenaServer) -> None:
-    for command in ("bot", "practice"):
-        refused = cli(command, "--url", arena.url, "--user", "admin")
-        assert refused.code == 2
-        assert (
-            "'admin' is the arena's organiser, who plays no match; give a player's" in refused.err
-        )
 
 
 # --- practice --------------------------------------------------------------------------------
@@ -276,17 +265,12 @@ def test_the_doctor_finds_nothing_wrong(cli: Cli, arena: ArenaServer) -> None:
     assert set(findings(cli, *here(arena)).values()) == {"ok", *skipped}
 
 
-def test_the_doctor_asks_no_arena_where_none_is_named(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("CARDSHARP_PASSWORD")
-    assert cli("doctor").code == 0
-    assert findings(cli)["arena"] == "skipped"
-
-
 def test_the_doctor_names_what_is_wrong(
     cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with monkeypatch.context() as without:
+        without.delenv("CARDSHARP_PASSWORD")
+        assert findings(cli)["arena"] == "skipped", "none is named"
     down = findings(cli, "--url", f"http://127.0.0.1:{unused_port()}", "--user", ONE)
     assert (down["arena"], down["credentials"]) == ("failed", "failed")
     monkeypatch.setenv("CARDSHARP_PASSWORD", "wr0ng-and-secret")

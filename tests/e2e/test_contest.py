@@ -93,36 +93,18 @@ def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Pat
     assert cli("contest", "resume", folder).out == "Matches begin again.\n"
 
 
-def test_a_new_password_counts_at_once_and_the_old_one_no_more(cli: Cli, tmp_path: Path) -> None:
-    """While the contest goes on: the old one may be the one that leaked."""
-    folder = str(tmp_path / "cup")
-    cli("contest", "new", folder, "-n", "1")
-    told = cli("contest", "teams", "add", folder, "Outside").out
-    user, old = re.findall(r"id (\w+), password (\S+)", told)[0]
-    cli("contest", "teams", "add", folder, "Gone")
-    with program("contest", "run", folder, "--port", "0") as contest:
-        url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
-
-        def status(word: str) -> int:
-            return requests.get(f"{url}/api/whoami", auth=(user, word), timeout=5).status_code
-
-        assert status(old) == 200
-        new = cli("contest", "teams", "credentials", folder, "Outside").out.split("password ")[1]
-        until(lambda: status(old) == 401)
-        assert status(new.strip()) == 200
-
-
 @pytest.mark.slow
-def test_who_comes_late_is_played_and_the_house_plays_whoever_tries_something(
-    cli: Cli, tmp_path: Path
-) -> None:
-    """In a contest that runs; what is tried counts for nothing."""
+def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path) -> None:
+    """Where that was asked for, until Ctrl-C; and looked at afterwards in every form.
+
+    Who comes late is played, and the house plays whoever tries something, which counts for nothing.
+    """
     folder = str(tmp_path / "cup")
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--timeout", "1")
     told = cli("contest", "teams", "add", folder, "Outside").out
     auth = re.findall(r"id (\w+), password (\S+)", told)[0]
     cli("contest", "teams", "add", folder, "Gone")
-    with program("contest", "run", folder, "--port", "0") as contest:
+    with program("contest", "run", folder, "--port", "0", "--public", "--stay") as contest:
         url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
         late = cli("contest", "teams", "add", folder, "Late", "--strategy", "draw-2")
         assert late.out.endswith("played here, from round 2 on\n")
@@ -136,40 +118,26 @@ def test_who_comes_late_is_played_and_the_house_plays_whoever_tries_something(
 
         until(lambda: len(tried()) == 2 and max(tried()) > 1, 20)
         assert line_with(contest.stdout, "won by") == "won by Late\n"
-        assert contest.wait(30) == 0
-    rows = cli("contest", "results", folder, "--json").json()
-    assert [row["winner"] for row in rows] == [None, "Late", "Late"]
-
-
-@pytest.mark.slow
-def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path) -> None:
-    """Where that was asked for, until Ctrl-C; and looked at afterwards in every form."""
-    folder = cup(cli, tmp_path / "cup", "-n", "1")
-    with program("contest", "run", folder, "--port", "0", "--public", "--stay") as contest:
-        url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
-        champion = line_with(contest.stdout, "won by").split("won by ")[1].strip()
         page = requests.get(f"{url}/contest", timeout=5).text
         contest.send_signal(signal.SIGINT)
         assert contest.wait(30) == 0
-    assert f"Won by <bdi>{champion}</bdi>" in re.sub(r"\s+", " ", page.replace(' class="team"', ""))
+    assert "Won by <bdi>Late</bdi>" in re.sub(r"\s+", " ", page.replace(' class="team"', ""))
     status = cli("contest", "status", folder).out
-    assert "double-elimination: over" in status
-    assert re.search(rf"^1 +{re.escape(champion)} .*champion", status, re.MULTILINE)
+    assert "round-robin: over" in status
+    assert re.search("^1 +Late .*champion", status, re.MULTILINE)
     rows = list(csv.DictReader(io.StringIO(cli("contest", "results", folder, "--csv").out)))
     lines = cli("contest", "results", folder, "--jsonl").out.splitlines()
     assert [json.loads(line)["match"] for line in lines] == [row["match"] for row in rows]
-    assert len(rows) in (6, 7)
-    assert rows[-1]["pairing won by"] == champion
-    kept = cli("matches", folder, "--limit", "50", "--json").json()
-    assert len(kept) == sum(len(row["points"]) > 0 for row in rows)
+    assert [row["pairing won by"] for row in rows] == ["", "Late", "Late"]
+    assert len(cli("matches", folder, "--limit", "50", "--json").json()) == len(rows)
     assert cli("show", "last", "--store", folder).code == 0
     file = tmp_path / "cup.html"
     assert "written to" in cli("contest", "results", folder, "--html", str(file)).out
-    assert f"{champion}</bdi></p>" in re.sub(r"\s+</p>", "</p>", file.read_text())
+    assert "Late</bdi></p>" in re.sub(r"\s+</p>", "</p>", file.read_text())
     assert "cannot be written" in cli("contest", "results", folder, "--html", str(tmp_path)).err
     again = cli("contest", "run", folder, "--port", "0").out
-    assert again.splitlines()[-1] == f"won by {champion}"
-    assert "is over" in cli("contest", "teams", "add", folder, "Late").err
+    assert again.splitlines()[-1] == "won by Late"
+    assert "is over" in cli("contest", "teams", "add", folder, "Later").err
 
 
 def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
@@ -241,10 +209,7 @@ def test_what_teams_submit_is_played_and_its_faults_are_told(cli: Cli, tmp_path:
     assert "Version 2" in told
     assert cli("contest", "run", folder).code == 0
     status = cli("contest", "status", folder, "--json").json()
-    assert [(one["team"], one["faults"]) for one in status["faults"]] == [
-        ("Good", 2),
-        ("Late", 2),
-    ]
+    assert [(one["team"], one["faults"]) for one in status["faults"]] == [("Good", 2), ("Late", 2)]
     assert "tried to use the network" in status["faults"][0]["last"]
     assert "no decision within 2 s" in status["faults"][1]["last"]
     assert "teams that failed here" in cli("contest", "status", folder).out

@@ -10,15 +10,7 @@ from pathlib import Path
 
 import pytest
 from starlette.types import Message
-from support.arena import (
-    ALICE,
-    BOB,
-    PASSWORDS,
-    Client,
-    HandClock,
-    running_arena,
-    write_players,
-)
+from support.arena import ALICE, BOB, PASSWORDS, Client, HandClock, running_arena, write_players
 
 from cardsharp.access import Address, Credentials, Limits
 from cardsharp.cloud.clock import SystemClock

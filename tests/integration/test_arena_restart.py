@@ -72,8 +72,7 @@ def looks(client: Client, match: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    "randomness",
-    [Randomness.FAIR, pytest.param(Randomness.ORIGINAL, marks=pytest.mark.slow)],
+    "randomness", [Randomness.FAIR, pytest.param(Randomness.ORIGINAL, marks=pytest.mark.slow)]
 )
 def test_a_match_goes_on_after_restarts_as_it_would_have(
     tmp_path: Path, randomness: Randomness
@@ -109,16 +108,6 @@ def test_a_match_keeps_the_chance_it_began_with(tmp_path: Path) -> None:
         assert arena._arena.referee.find(match).randomness is Randomness.ORIGINAL
         new = arena.create_match([ALICE, BOB])
         assert arena._arena.referee.find(new).randomness is Randomness.FAIR
-
-
-def test_a_player_who_left_the_file_is_still_named_by_id(tmp_path: Path) -> None:
-    """Old matches can be looked at after the players' file has changed."""
-    data = tmp_path / "arena.db"
-    with running_arena(tmp_path, data=data) as (arena, _):
-        match = arena.create_match([ALICE, BOB])
-    default = ArenaConfig(data=data)
-    with ArenaServer(default) as arena:
-        assert arena.look(match)["playernames"] == [ALICE, BOB]
 
 
 def test_one_data_file_serves_one_arena(tmp_path: Path) -> None:

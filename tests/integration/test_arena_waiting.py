@@ -5,17 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.arena import (
-    ADMIN,
-    ALICE,
-    BOB,
-    DUMMY,
-    Client,
-    HandClock,
-    Poll,
-    running_arena,
-    until,
-)
+from support.arena import ADMIN, ALICE, BOB, DUMMY, Client, HandClock, Poll, running_arena, until
 from support.arena_cloud import Opened
 
 from cardsharp.deadmansdraw.arena import home

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import requests
 from support.arena import (
     ADMIN,
     ADMIN_PASSWORD,
@@ -151,9 +152,7 @@ def seen_by_everybody(cup: Cup, whole: Mapping[str, tuple[int, bytes]], later: l
 
 
 @pytest.mark.parametrize(
-    "is_at_home",
-    [True, pytest.param(False, marks=pytest.mark.slow)],
-    ids=["home", "cloud"],
+    "is_at_home", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["home", "cloud"]
 )
 def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_it(
     tmp_path: Path, emulator: Emulator, is_at_home: bool
@@ -201,3 +200,17 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
         cup.desk.reveal(everything=True)
         clock.turn(timedelta(seconds=20))
         seen_by_everybody(cup, whole, later)
+
+
+def test_a_new_password_counts_at_once_and_the_old_one_no_more(tmp_path: Path) -> None:
+    """While the contest goes on: the old one may be the one that leaked."""
+    clock = HandClock()
+    with at_home(tmp_path, clock) as (records, url, _):
+
+        def status(word: str) -> int:
+            return requests.get(f"{url}/api/whoami", auth=(ALICE, word), timeout=5).status_code
+
+        assert status(PASSWORDS[ALICE]) == 200
+        _, new = records.new_password(NAMES[ALICE])
+        clock.turn(timedelta(seconds=20))
+        assert (status(PASSWORDS[ALICE]), status(new)) == (401, 200)

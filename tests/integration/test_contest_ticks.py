@@ -100,7 +100,7 @@ class Cloud:
                 self.referee.terminate(ORGANISER, match.id, {"winnerId": winner}, None)
 
     def run(self, seconds: int = 400, *, scheduled: bool = True) -> None:
-        """Let the time go by; a schedule looks every minute, if there is one."""
+        """Let the time go by until nothing is left; a schedule looks every minute, if wanted."""
         for second in range(seconds):
             message = self.queue.receive(NOW)
             if message is not None:
@@ -109,6 +109,8 @@ class Cloud:
             if scheduled and second % 60 == 59:
                 self.function().look(f"schedule {second}")
             self.clock.advance(timedelta(seconds=1))
+            if second % 10 == 0 and not len(self.queue) and self.records.stage is Stage.OVER:
+                return
 
     def results(self) -> list[tuple[str, str | None, int]]:
         """Who won each pairing, by name, in how many matches."""

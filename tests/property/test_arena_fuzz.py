@@ -15,7 +15,7 @@ from support.size import cases
 from cardsharp.deadmansdraw.arena.inputs import MAX_BODY
 from cardsharp.deadmansdraw.cards import SERVER_DECK
 
-STATUSES = {200, 302, 400, 401, 403, 404, 409, 410}
+STATUSES = {200, 302, 303, 400, 401, 403, 404, 409, 410}
 USERS = st.sampled_from([ADMIN, ALICE, BOB, DUMMY, OUTSIDER, None])
 
 words = st.sampled_from(
@@ -105,7 +105,7 @@ def check(answer: Answer) -> Answer:
             assert list(body) == ["error"]
             assert body["error"]
     else:
-        assert answer.status in {302, 401, 404} or kind.startswith("text/html")
+        assert answer.status in {302, 303, 401, 404} or kind.startswith("text/html")
     return answer
 
 

@@ -4,15 +4,12 @@ As it was drawn by hand: which games a winner and a loser came from, and what wa
 """
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 
-from cardsharp.contest.bracket import (
-    Game,
-    Part,
-    Seed,
-    Winner,
-    halves,
-    straight,
-)
+import networkx as nx
+from networkx.algorithms import isomorphism
+
+from cardsharp.contest.bracket import Part, Seed, Winner, halves, straight
 from cardsharp.contest.elimination import DoubleElimination
 from cardsharp.contest.pairing import Decision
 
@@ -45,50 +42,43 @@ CUP = DoubleElimination(PLACES, drops=(halves, straight, halves))
 TEAMS = [f"team {number}" for number in range(20)]
 
 
-def drawn_numbers(games: tuple[Game, ...]) -> dict[int, int]:
-    """Our number of each game as the drawing numbers it, found from the final backwards."""
-    of = {game.number: game for game in games}
-    names = {games[-1].number: 39, games[-2].number: 38}
-
-    def follow(number: int) -> None:
-        drawn = DRAWN[names[number]].split()
-        for source in of[number].sources:
-            if isinstance(source, Seed) or source.game in names:
-                continue
-            fell = "W" if isinstance(source, Winner) else "L"
-            part = of[source.game].part
-            fits = [
-                int(text[1:])
-                for text in drawn
-                if text[0] == fell and int(text[1:]) not in names.values()
-                and (int(text[1:]) in LOSERS) == (part is Part.LOSERS)
-            ]  # fmt: skip
-            names[source.game] = fits[0]
-            follow(source.game)
-
-    follow(games[-2].number)
-    return names
+Sources = Iterable[tuple[int, int, str]]
+"""From which game to which a team came, as its winner or its loser."""
 
 
-LOSERS = {*range(13, 21), *range(25, 29), 31, 32, 33, 34, 36, 37}
-"""The games of the losers' drawing."""
+def drawing(rounds: Mapping[int, int], sources: Sources) -> "nx.MultiDiGraph[int]":
+    """The games as points, each with its round, and the ways that teams took between them."""
+    found = nx.MultiDiGraph()
+    for game, number in rounds.items():
+        found.add_node(game, round=number)
+    for before, after, way in sources:
+        found.add_edge(before, after, way=way)
+    return found
 
 
 def test_the_bracket_is_the_one_that_was_drawn() -> None:
     """Every game with the same sources, and in the same round."""
     games = CUP.games(20)
-    names = drawn_numbers(games)
-    assert sorted(names.values()) == list(range(1, 40))
-    for game in games:
-        sources = Counter(
-            "+"
-            if isinstance(source, Seed)
-            else f"{'W' if isinstance(source, Winner) else 'L'}{names[source.game]}"
+    ours = drawing(
+        {game.number: game.round for game in games},
+        (
+            (source.game, game.number, "W" if isinstance(source, Winner) else "L")
+            for game in games
             for source in game.sources
-        )
-        number = names[game.number]
-        assert sources == Counter(DRAWN[number].split()), number
-        assert number in ROUNDS[game.round - 1]
+            if not isinstance(source, Seed)
+        ),
+    )
+    theirs = drawing(
+        {game: number for number, together in enumerate(ROUNDS, 1) for game in together},
+        (
+            (int(text[1:]), game, text[0])
+            for game, came in DRAWN.items()
+            for text in came.replace("+", "").split()
+        ),
+    )
+    same_round = isomorphism.categorical_node_match("round", None)
+    same_way = isomorphism.categorical_multiedge_match("way", None)
+    assert nx.is_isomorphic(ours, theirs, same_round, same_way)
 
 
 def test_it_went_through_the_reset() -> None:

@@ -5,20 +5,25 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from secrets import token_hex
+from typing import Any
 
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest import pairing as contest_pairing
-from cardsharp.contest.entries import Entrant, Meeting, Settings, Standing, result_of
+from cardsharp.contest.entries import Entrant, Meeting, Result, Settings, Standing, result_of
 from cardsharp.contest.facts import Facts
+from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.ladder import next_pairings
 from cardsharp.contest.pairing import Decision, Score
 from cardsharp.contest.practice import ratings_of_meetings
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, respond
+from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.arena.creation import parse_wish
 from cardsharp.deadmansdraw.arena.match import Match, Origin, Pairing, act, begin
 from cardsharp.deadmansdraw.arena.randomness import Randomness
+from cardsharp.keep.sqlite import SqliteKeep
 from support.arena import HandClock
+from support.cloud_clock import FakeClock
 
 NAMES = (
     "Weekend Bananas", "Pathormous Almasastic", "Goal Diggers", "AAACreaticeCoders", "Kraken Kids",
@@ -36,6 +41,15 @@ def teams(number: int) -> list[str]:
     ]
 
 
+def founded(teams: int, **settings: Any) -> Records:  # noqa: ANN401 - of `Settings`
+    """A contest of so many teams, which forgets itself."""
+    told = Settings(**{"name": "cup", "matches": 3, "most": 9, "seed": "secret", **settings})
+    records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(told)
+    for number in range(teams):
+        records.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
+    return records
+
+
 def held(
     folder: Path,
     names: Sequence[str],
@@ -51,63 +65,43 @@ def held(
     records = found_in(folder, settings)
     for place, name in enumerate(names):
         records.add(Entrant(f"{place:024x}", name, token_hex(16)))
-    chance, running = Random(len(names)), dict[str, Match]()
+    records.begin()
+    chance, ids = Random(len(names)), [team.id for team in records.teams()]
     ends: dict[str, Decision] = {}
     facts: dict[str, list[Facts]] = {}
-    records.begin()
-    ids = [team.id for team in records.teams()]
-    while waiting := [one for one in settings.form.pairings(ids, ends) if one.key not in ends]:
-        if decided is not None and len(ends) >= decided:
+    while decided is None or len(ends) < decided:
+        waiting = [one for one in settings.form.pairings(ids, ends) if one.key not in ends]
+        if not waiting:
             break
-        pairing = waiting[0]
-        played = facts.setdefault(pairing.key, [])
+        pairing, played = waiting[0], list[Facts]()
         odds = 0.2 if pairing.key in upset else 0.8
-        while (end := _decision(settings, pairing, played)) is None:
+        while (end := settings.rules.decision(pairing, list(map(_score, played)))) is None:
             played.append(_facts(chance, odds))
-        ends[pairing.key] = end
-    results = []
+        ends[pairing.key], facts[pairing.key] = end, played
+    results, running = list[Result](), dict[str, Match]()
     for number, pairing in enumerate(settings.form.pairings(ids, ends)):
-        played = facts.get(pairing.key, [])
-        if pairing.key not in ends and number % 3:
-            played = [_facts(chance, 0.6) for _ in range(chance.randrange(settings.matches - 1))]
-        matches = [f"{number:012x}{place:012x}" for place in range(len(played))]
-        if pairing.key not in ends and number % 3:
-            match = table(f"{number:012x}{len(played):012x}", pairing, chance)
-            matches.append(match.id)
-            running[match.id] = match
-        results.append(
-            result_of(pairing, ends.get(pairing.key), tuple(played), tuple(matches), None)
-        )
+        is_running = pairing.key not in ends and number % 3
+        played = [_facts(chance, 0.6)] * (settings.matches // 3) if is_running else []
+        played = facts.get(pairing.key, played)
+        matches = [f"{number:012x}{place:012x}" for place in range(len(played) + bool(is_running))]
+        if is_running:
+            running[matches[-1]] = table(matches[-1], pairing)
+        end = ends.get(pairing.key)
+        results.append(result_of(pairing, end, tuple(played), tuple(matches), None))
     records.keep(results)
     return records, running
 
 
-def table(match_id: str, pairing: contest_pairing.Pairing, chance: Random) -> Match:
-    """A match in which some turns were played."""
-    clock, origin = HandClock(), Origin(HandClock().now)
-    seed = str(chance.randrange(10**6))
-    params = parse_wish({"timeout": 7, "randomSeed": seed}, seed).params
-    players = Pairing(pairing.teams, None)
-    match, _ = begin(match_id, players, params, Randomness.FAIR, origin)
-    for _ in range(chance.randrange(40)):
-        clock.turn(timedelta(seconds=1))
-        effect = match.state.pending
-        action = DRAW if chance.random() < 0.6 else END_TURN
-        if not match.state.play_area:
-            action = DRAW
-        if effect is not None:
-            action = respond(effect.effect_type)
-        if match.finished or effect is not None:
-            break
-        match, _ = act(match, action, Origin(clock.now))
-    return match
+def table(match_id: str, pairing: contest_pairing.Pairing) -> Match:
+    """A match in which a card was drawn."""
+    params = parse_wish({"timeout": 7}, match_id).params
+    origin = Origin(HandClock().now)
+    match, _ = begin(match_id, Pairing(pairing.teams, None), params, Randomness.FAIR, origin)
+    return act(match, DRAW, origin)[0]
 
 
-def _decision(
-    settings: Settings, pairing: contest_pairing.Pairing, played: list[Facts]
-) -> Decision | None:
-    scores = [Score(facts.points, facts.winner) for facts in played]
-    return settings.rules.decision(pairing, scores)
+def _score(facts: Facts) -> Score:
+    return Score(facts.points, facts.winner)
 
 
 def _facts(chance: Random, odds: float) -> Facts:

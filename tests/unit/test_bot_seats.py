@@ -32,27 +32,23 @@ def view(first: str, second: str, creator: str | None = None) -> MatchView:
 
 
 @pytest.mark.parametrize(
-    ("players", "seats"),
-    [((ALICE, BOB), {0: US}), ((BOB, ALICE), {1: US}), ((ALICE, ALICE), {0: US, 1: US})],
+    ("players", "creator", "told", "seats"),
+    [
+        ((ALICE, BOB), None, (US, AS_DUMMY), {0: US}),
+        ((BOB, ALICE), None, (US,), {1: US}),
+        ((ALICE, ALICE), None, (US, AS_DUMMY), {0: US, 1: US}),
+        ((DUMMY, ALICE), ALICE, (US, AS_DUMMY), {0: AS_DUMMY, 1: US}),
+        ((DUMMY, ALICE), ALICE, (US,), {1: US}),
+        ((DUMMY, ALICE), BOB, (US, AS_DUMMY), {1: US}),
+        ((DUMMY, ALICE), None, (US, AS_DUMMY), {1: US}),
+        ((BOB, DUMMY), BOB, (US, AS_DUMMY), {}),
+    ],
 )
-def test_our_seats_are_those_with_our_id(players: tuple[str, str], seats: dict[int, Seat]) -> None:
-    assert Players(US).seats(view(*players)) == seats
-    assert Players(US, AS_DUMMY).seats(view(*players)) == seats
-
-
-def test_the_dummy_is_played_in_matches_that_we_created_and_if_we_are_told_to() -> None:
-    mine = view(DUMMY, ALICE, creator=ALICE)
-    assert Players(US, AS_DUMMY).seats(mine) == {0: AS_DUMMY, 1: US}
-    assert Players(US).seats(mine) == {1: US}
-
-
-@pytest.mark.parametrize("creator", [BOB, None])
-def test_the_dummy_of_others_is_left_alone(creator: str | None) -> None:
-    assert Players(US, AS_DUMMY).seats(view(DUMMY, ALICE, creator)) == {1: US}
-
-
-def test_a_match_of_others_has_no_seat_of_ours() -> None:
-    assert Players(US, AS_DUMMY).seats(view(BOB, DUMMY, BOB)) == {}
+def test_our_seats_have_our_id_or_are_the_dummys_in_matches_that_we_created(
+    players: tuple[str, str], creator: str | None, told: tuple[Seat, ...], seats: dict[int, Seat]
+) -> None:
+    """If we are told to play the dummy; that of others is left alone."""
+    assert Players(*told).seats(view(*players, creator)) == seats
 
 
 def rests(tags: tuple[str, ...], asked_for: tuple[str, ...], limit: int | None) -> bool:

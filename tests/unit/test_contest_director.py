@@ -6,23 +6,20 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.arena import HandClock
-from support.cloud_clock import FakeClock
 from support.contest_tables import FakeTables, disturbed
-from support.contests import practised
+from support.contests import founded, practised
 from support.size import cases
 from world.clock import StillClock
 from world.faults import CRASHES, Crash, FaultPlan, Kind
 
-from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
-from cardsharp.contest.entries import Entrant, Result, Settings, Stage
+from cardsharp.contest.entries import Result, Settings, Stage
 from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.freeze import board, curtain, freeze_of
 from cardsharp.contest.kept import ContestsKept
@@ -31,7 +28,6 @@ from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
 from cardsharp.contest.tables import TableOrder
 from cardsharp.errors import ConfigError, Unreachable
-from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.viewer.base import Site
 
 DEEDS = ("step", "step", "crash", "rule", "withdraw", "rename", "enter", "undo")
@@ -39,17 +35,6 @@ DEEDS = ("step", "step", "crash", "rule", "withdraw", "rename", "enter", "undo")
 
 LARGE = {form: cases(12, every=48 if form in ("ladder", "round-robin") else 64) for form in FORMATS}
 """Of how many teams a contest is at most: all against all has as many matches as their square."""
-
-SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
-
-
-@pytest.fixture
-def records(tmp_path: Path) -> Iterator[Records]:
-    made = found_in(tmp_path / "cup", SETTINGS)
-    for name in ("One", "Two", "Three", "Four", "Five"):
-        made.enter(name)
-    yield made
-    made.close()
 
 
 def held(records: Records, tables: FakeTables) -> list[Result]:
@@ -72,10 +57,7 @@ def held(records: Records, tables: FakeTables) -> list[Result]:
 @pytest.mark.parametrize("kind", [*CRASHES, Kind.REQUEST_LOST, Kind.RESPONSE_LOST])
 def test_a_director_that_dies_at_any_call_changes_nothing(kind: Kind) -> None:
     """At each call to the tables, before and after its effect: the same results and matches."""
-    contests = ContestsKept(SqliteKeep(MEMORY, FakeClock()))
-    small = contests.found(replace(SETTINGS, matches=1, most=3))
-    for name in ("One", "Two", "Three"):
-        small.enter(name)
+    small = founded(3, matches=1, most=3)
     undisturbed = FakeTables()
     plan = FaultPlan(StillClock())
     expected = held(small, disturbed(undisturbed, plan))
@@ -89,9 +71,9 @@ def test_a_director_that_dies_at_any_call_changes_nothing(kind: Kind) -> None:
         assert len(tables.made) == len(undisturbed.made)
 
 
-def test_a_match_that_a_team_has_tagged_counts_for_nothing(records: Records) -> None:
+def test_a_match_that_a_team_has_tagged_counts_for_nothing() -> None:
     """Only the organiser's matches do; and of two for one place the first."""
-    tables = FakeTables()
+    records, tables = founded(5), FakeTables()
     teams = [team.id for team in records.teams()]
     order = TableOrder((teams[3], teams[4]), ("x", "cup", "cup:1:0"), "1", timedelta(seconds=1))
     tables.add("0" * 24, order, foreign=True)
@@ -103,10 +85,9 @@ def test_a_match_that_a_team_has_tagged_counts_for_nothing(records: Records) -> 
     assert first.matches == (tables.made[1].id,)
 
 
-def test_a_contest_is_not_over_while_its_organiser_acts(
-    records: Records, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_contest_is_not_over_while_its_organiser_acts(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was decided during the last step counts, and what follows from it is played."""
+    records = founded(5)
     director, keep, ruled = Director(records, FakeTables()), records.keep, list[Result]()
 
     def kept(results: list[Result], aside: list[Result]) -> None:
@@ -122,41 +103,44 @@ def test_a_contest_is_not_over_while_its_organiser_acts(
     assert records.results()[0].winner == ruled[0].teams[1]
 
 
-def test_a_password_is_told_once_and_kept_hashed(records: Records, tmp_path: Path) -> None:
+def test_a_password_is_told_once_and_kept_hashed(tmp_path: Path) -> None:
     """Nothing in the file holds it; a new one voids it."""
-    before = records.team("One")
-    _, password = records.new_password("One")
-    kept = (tmp_path / "cup" / "contest.db").read_bytes()
-    kept += (tmp_path / "cup" / "contest.db-wal").read_bytes()
-    assert password.encode() not in kept
-    assert records.team("One").ha1 != before.ha1
-    assert len(password) >= 24
+    with found_in(tmp_path, Settings("cup")) as records:
+        before, _ = records.enter("One")
+        _, password = records.new_password("One")
+        kept = b"".join((tmp_path / f"contest.db{end}").read_bytes() for end in ("", "-wal"))
+        assert password.encode() not in kept
+        assert records.team("One").ha1 != before.ha1
+        assert len(password) >= 24
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["", "  ", "x" * 101, "One\u202e", "O\u200bne", " One", "one", "\uff2fne", "a\tb"],
+    "name", ["", "  ", "x" * 101, "One\u202e", "O\u200bne", " One", "one", "\uff2fne", "a\tb"]
 )
-def test_no_two_teams_look_alike_and_the_arena_takes_each_name(records: Records, name: str) -> None:
+def test_no_two_teams_look_alike_and_the_arena_takes_each_name(name: str) -> None:
+    records = founded(0)
+    records.enter("One")
     with pytest.raises(ConfigError, match=r"nobody sees|already|1 to 100 characters"):
         records.enter(name)
     records.enter("x" * 100)
 
 
-def test_once_begun_no_team_is_removed_and_its_bracket_takes_none(records: Records) -> None:
+def test_once_begun_no_team_is_removed_and_its_bracket_takes_none() -> None:
     """Another team would change every pairing; what to do instead is said."""
-    for name, told in (("One", "already"), ("Nobody", "entered are One, Two")):
-        with pytest.raises(ConfigError, match=told):
-            records.enter(name) if name == "One" else records.remove(name)
-    records.remove("Five")
+    records = founded(5)
+    with pytest.raises(ConfigError, match="already"):
+        records.enter("Team 0")
+    with pytest.raises(ConfigError, match="entered are Team 0, Team 1"):
+        records.remove("Nobody")
+    records.remove("Team 4")
     desk = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    with pytest.raises(ConfigError, match="remove One instead"):
-        desk.withdraw("One", "ill")
+    with pytest.raises(ConfigError, match="remove Team 0 instead"):
+        desk.withdraw("Team 0", "ill")
     with pytest.raises(ConfigError, match="nothing to undo"):
         desk.undo()
     Director(records, FakeTables()).step()
     with pytest.raises(ConfigError, match="has begun"):
-        records.remove("Four")
+        records.remove("Team 3")
     with pytest.raises(ConfigError, match=r"bracket is drawn\. Six can take the place of"):
         records.enter("Six")
 
@@ -200,14 +184,6 @@ def organised(deed: str, organiser: Desk, records: Records, data: st.DataObject)
         case _ if known := records.results():
             one = data.draw(st.sampled_from(known))
             organiser.rule(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
-
-
-def founded(teams: int, **settings: Any) -> Records:  # noqa: ANN401 - of `Settings`
-    """A contest of so many teams, which forgets itself."""
-    records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(replace(SETTINGS, **settings))
-    for number in range(teams):
-        records.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
-    return records
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), seats=st.integers(2, 8))

@@ -99,7 +99,7 @@ def test_who_sits_out_has_a_point_for_it() -> None:
     """But not for a round that was played before it came."""
     teams, form = named(3), Swiss()
     assert form.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 1}
-    assert form.joined((("t2", 2),)).scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
+    assert form.given(late=(("t2", 2),)).scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
 
 
 # --- tables of more than two ---------------------------------------------------------------

@@ -7,17 +7,15 @@ from typing import cast
 
 import pytest
 from support.arena import ALICE, BOB, HandClock
-from support.cloud_clock import FakeClock
 from support.contest_tables import FakeTables, disturbed
+from support.contests import founded
 from world.clock import StillClock
 from world.faults import CRASHES, Crash, FaultPlan, Kind
 
-from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
-from cardsharp.contest.entries import Meeting, Settings
+from cardsharp.contest.entries import Meeting
 from cardsharp.contest.facts import Facts
-from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
 from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN
@@ -29,15 +27,11 @@ from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.contest.tables import ArenaTables, OrganisedArena, facts_of
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.errors import Unreachable
-from cardsharp.keep.sqlite import SqliteKeep
 
 
 @pytest.fixture
 def records() -> Records:
-    made = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(Settings("cup", seed="secret"))
-    for name in ("One", "Two", "Three", "Four", "Five"):
-        made.enter(name)
-    return made
+    return founded(5, matches=5, most=15)
 
 
 def ids(records: Records) -> list[str]:
@@ -66,12 +60,11 @@ def practised(records: Records, tables: FakeTables, steps: int) -> None:
 def test_who_was_removed_keeps_its_name_and_who_has_withdrawn_rests(records: Records) -> None:
     tables = everybody(records, FakeTables())
     practised(records, tables, 10)
-    one = records.team("One").id
-    records.remove("One")
-    assert records.names()[one] == "One"
-    two = records.team("Two").id
+    one, two, *_ = ids(records)
+    records.remove("Team 0")
+    assert records.names()[one] == "Team 0"
     Director(records, FakeTables()).step()
-    Desk(records, lambda: tables.now).withdraw("Two", "ill")
+    Desk(records, lambda: tables.now).withdraw("Team 1", "ill")
     before = len(tables.made)
     practised(records, tables, 10)
     assert len(tables.made) > before
@@ -116,9 +109,7 @@ def test_who_is_not_there_is_not_paired(records: Records) -> None:
     assert [(row.played, row.rating) for row in rows[-2:]] == [(0, None), (0, None)]
 
 
-def test_a_match_that_somebody_has_left_ends_after_two_turns_and_he_rests(
-    records: Records,
-) -> None:
+def test_a_match_that_somebody_has_left_ends_after_two_turns_and_he_rests(records: Records) -> None:
     """It goes to the other side, counts for no rating, and the others play on meanwhile."""
     tables = everybody(records, FakeTables())
     gone = ids(records)[0]

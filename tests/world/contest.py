@@ -164,10 +164,7 @@ class Contest(World):
         for work in (self._organise, self._trouble, self._spectate):
             self.time.spawn(work)
         sleeping = SimpleNamespace(sleep=self.sleep)
-        with (
-            mock.patch("support.strangers.time", sleeping),
-            ExitStack() as stack,
-        ):
+        with mock.patch("support.strangers.time", sleeping), ExitStack() as stack:
             stack.callback(self.records.close)
             for stores in self.stores.values():
                 stack.callback(stores.close)

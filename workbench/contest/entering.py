@@ -28,7 +28,7 @@ def founded(  # noqa: PLR0913, PLR0917 - what a contest is founded with
 ) -> Settings:
     """The settings of a contest that can be held; raises `ConfigError` where it cannot."""
     found = FORMATS[form]
-    if seats is not None and found.seating(seats).seats != seats:
+    if seats is not None and found.given(seats=seats).seats != seats:
         raise ConfigError(f"In {form} two meet; give --format tables for more at a table.")
     if matches % 2 == 0 and not found.by_points:
         raise ConfigError("An odd number of matches decides a pairing, such as --matches 5.")

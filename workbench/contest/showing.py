@@ -147,7 +147,7 @@ def _ladder_row(place: int, row: LadderRow, names: Names) -> Cells:
 
 def standing_row(line: TeamLine, names: Names) -> Cells:
     """A team's line in the standings: the places that it can have, and its pairings so far."""
-    won, lost = line.figures.pairings
+    won, lost = line.pairings
     row = {"place": line.places, "team": names[line.team], "won": won, "lost": lost}
     score = {} if line.score is None else {"points": shown(round(line.score, 2))}
     return {**row, **score, "state": line.fate}

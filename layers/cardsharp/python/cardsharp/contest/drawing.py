@@ -178,10 +178,7 @@ def _rows(games: Sequence[Game], top: float) -> dict[int, float]:
 
 
 def _known_sides(
-    game: Game,
-    teams: Sequence[Team],
-    ends: Mapping[int, tuple[Team, Team]],
-    result: Result | None,
+    game: Game, teams: Sequence[Team], ends: Mapping[int, tuple[Team, Team]], result: Result | None
 ) -> tuple[BoxLine, BoxLine]:
     """The sides of a game in the order of its sources, which is how the lines come in."""
     if result is not None:

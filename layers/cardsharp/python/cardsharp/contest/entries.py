@@ -51,7 +51,7 @@ class Settings:
     @property
     def form(self) -> Format:
         """Who meets whom."""
-        return FORMATS[self.format].seating(self.seats)
+        return FORMATS[self.format].given(seats=self.seats)
 
     def form_of(
         self, teams: "Iterable[Entrant]", *results: "Iterable[Result]", draws: bool = False
@@ -60,12 +60,12 @@ class Settings:
 
         Only a director `draws` further rounds.
         """
-        late = ((team.id, team.since) for team in teams if team.since > 1)
-        before = [
+        late = tuple((team.id, team.since) for team in teams if team.since > 1)
+        drawn = tuple(
             tuple((one.drawn, one.so_far if one.decided else None) for one in found)
             for found in results
-        ]
-        return self.form.joined(tuple(late)).drawn_as(before, draws=draws)
+        )
+        return self.form.given(late=late, drawn=drawn, draws=draws)
 
     @property
     def rules(self) -> Rules:

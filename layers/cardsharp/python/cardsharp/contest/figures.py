@@ -1,6 +1,6 @@
 """Figures of a contest: what its teams and its rounds came to, summed up from its results."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
@@ -25,51 +25,7 @@ class Figures:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class TeamFigures:
-    """What a team has done so far: pairings won and lost, matches won, drawn and lost."""
-
-    pairings: tuple[int, int]
-    matches: tuple[int, int, int]
-    all: Figures
-
-
-@dataclass(frozen=True, slots=True)
-class RoundFigures:
-    """What some pairings came to."""
-
-    pairings: int
-    decided: int
-    matches: int
-    all: Figures
-
-
-def of_team(team: Team, results: Iterable[Result]) -> TeamFigures:
-    """The figures of a team."""
-    own = [result for result in results if team in result.teams]
-    decided = [result.winner for result in own if result.decided]
-    played = [(facts, result.teams.index(team)) for result in own for _match, facts in result.ended]
-    won = sum(facts.winner == place for facts, place in played)
-    drawn = sum(facts.winner is None for facts, _ in played)
-    return TeamFigures(
-        pairings=(decided.count(team), sum(winner not in (team, None) for winner in decided)),
-        matches=(won, drawn, len(played) - won - drawn),
-        all=_figures([(facts, (place,)) for facts, place in played]),
-    )
-
-
-def of_round(results: Sequence[Result]) -> RoundFigures:
-    """The figures of some pairings together."""
-    played = [facts for result in results for _match, facts in result.ended]
-    return RoundFigures(
-        pairings=len(results),
-        decided=sum(result.decided for result in results),
-        matches=len(played),
-        all=_figures([(facts, range(len(facts.points))) for facts in played]),
-    )
-
-
-def _figures(played: Sequence[tuple[Facts, Sequence[int]]]) -> Figures:
+def figures(played: Sequence[tuple[Facts, Sequence[int]]]) -> Figures:
     """The figures of matches, each for the teams on some of its places."""
     return Figures(
         points=_mean([fmean(facts.points[at] for at in places) for facts, places in played]),

@@ -3,8 +3,8 @@
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 from cardsharp.contest.bracket import Game
 from cardsharp.contest.pairing import (
@@ -40,20 +40,12 @@ class Format(ABC):
         """How many teams sit at a table, at the most."""
         return 2
 
-    def seating(self, seats: int) -> Self:
-        """The same for tables of so many teams, where it can seat more than two."""
-        del seats
-        return self
-
-    def joined(self, late: Late) -> Self:
-        """The same where those teams came late, in a format that can be joined."""
-        del late
-        return self
-
-    def drawn_as(self, before: Sequence[Drawn], *, draws: bool) -> Self:
-        """The same where rounds were drawn so before, in a format that draws its rounds."""
-        del before, draws
-        return self
+    def given(self, **facts: object) -> Self:
+        """The same that knows those facts of a contest that are anything to its format."""
+        made: Any = self
+        known = {one.name for one in fields(made)} & facts.keys()
+        same: Self = replace(made, **{name: facts[name] for name in known})
+        return same
 
     def open_until(self, teams: Sequence[Team]) -> int | None:
         """The last round from which on a team may take part; 0 without one, None without a last."""
@@ -91,14 +83,10 @@ class Format(ABC):
 class OpenFormat(Format):
     """A format that teams may join while it goes on; they have nothing for what was played before.
 
-    It is as long as for those who were there at the start.
+    It is as long as for those who were there at the start, who did not come `late`.
     """
 
     late: Late = ()
-
-    def joined(self, late: Late) -> Self:
-        """The same where those teams came late."""
-        return replace(self, late=late)
 
     def open_until(self, teams: Sequence[Team]) -> int | None:
         """The last round from which on a team may take part; None without a last."""
@@ -129,10 +117,6 @@ class DrawnFormat(OpenFormat):
 
     drawn: tuple[Drawn, ...] = ()
     draws: bool = True
-
-    def drawn_as(self, before: Sequence[Drawn], *, draws: bool) -> Self:
-        """The same where rounds were drawn so before."""
-        return replace(self, drawn=tuple(before), draws=draws)
 
     def pairings(self, teams: Sequence[Team], decided: Decisions) -> Pairings:
         """Every pairing that is known by now."""

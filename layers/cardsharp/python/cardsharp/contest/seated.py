@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from math import ceil
@@ -32,10 +32,6 @@ class SeatedTables(DrawnFormat):
     planned: ClassVar[bool] = False
 
     seats: int = 4
-
-    def seating(self, seats: int) -> "SeatedTables":
-        """The same for tables of so many."""
-        return replace(self, seats=seats)
 
     def draw(
         self, number: int, teams: Sequence[Team], known: Pairings, decided: Decisions

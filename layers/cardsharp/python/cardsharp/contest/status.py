@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cardsharp.contest import figures
 from cardsharp.contest.charts import Chart, Drawn, Played, chart, charts
 from cardsharp.contest.drawing import Drawing, bracket, rounds
 from cardsharp.contest.entries import Result, decided_of
 from cardsharp.contest.facts import Facts, Numbers
+from cardsharp.contest.figures import Figures, chance_strongest, figures
 from cardsharp.contest.pairing import Decision, Team
 from cardsharp.contest.practice import LadderRow, ladder
 from cardsharp.contest.records import Records
@@ -26,14 +26,17 @@ LEAST = 2
 class TeamLine:
     """A team's line in the standings: `places` it can have, and `fate`, what is left to it.
 
-    `score` are the points by which the places are, None where they are by something else.
+    `score` are the points by which the places are, None where they are by something else. Then come
+    pairings won and lost, and matches won, drawn and lost.
     """
 
     places: str
     team: Team
     fate: str
     score: float | None
-    figures: figures.TeamFigures
+    pairings: tuple[int, int]
+    matches: tuple[int, int, int]
+    figures: Figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,10 @@ class RoundLine:
 
     title: str
     tag: str
-    figures: figures.RoundFigures
+    pairings: int
+    decided: int
+    matches: int
+    figures: Figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,7 @@ class Status:
         """The chance that the single champion is the strongest; None before or without matches."""
         if len(self.champions) != 1:
             return None
-        return figures.chance_strongest(self.champions[0], tuple(self.results))
+        return chance_strongest(self.champions[0], tuple(self.results))
 
     @cached_property
     def _table(self) -> list[list[Team]]:
@@ -155,12 +161,22 @@ class Status:
         for level in self._table:
             last = place + len(level) - 1
             shared = str(place) if place == last else f"{place} to {last}"
-            found = [(team, figures.of_team(team, self.results)) for team in level]
-            found.sort(key=lambda one: (one[1].pairings[1], -one[1].pairings[0]))
-            for team, own in found:
-                fate = self._fate(team, own.pairings[1])
-                yield TeamLine(shared, team, fate, scores.get(team), own)
+            lines = (self._line(shared, team, scores.get(team)) for team in level)
+            yield from sorted(lines, key=lambda line: (line.pairings[1], -line.pairings[0]))
             place = last + 1
+
+    def _line(self, places: str, team: Team, score: float | None) -> TeamLine:
+        own = [result for result in self.results if team in result.teams]
+        decided = [result.winner for result in own if result.decided]
+        pairings = decided.count(team), sum(winner not in (team, None) for winner in decided)
+        played = [(facts, one.teams.index(team)) for one in own for _match, facts in one.ended]
+        won = sum(facts.winner == place for facts, place in played)
+        drawn = sum(facts.winner is None for facts, _ in played)
+        matches = won, drawn, len(played) - won - drawn
+        of_own = figures([(facts, (place,)) for facts, place in played])
+        return TeamLine(
+            places, team, self._fate(team, pairings[1]), score, pairings, matches, of_own
+        )
 
     def _fate(self, team: Team, lost: int) -> str:
         if team in self.champions:
@@ -177,8 +193,8 @@ class Status:
         name = self.settings.name
         for number in sorted({result.round for result in self.results}):
             found = [result for result in self.results if result.round == number]
-            yield RoundLine(f"Round {number}", f"{name}_Round{number}", figures.of_round(found))
-        yield RoundLine("All rounds", name, figures.of_round(self.results))
+            yield _round(f"Round {number}", f"{name}_Round{number}", found)
+        yield _round("All rounds", name, self.results)
 
     def ladder(self) -> list[LadderRow]:
         """How practice stands, the best first."""
@@ -218,3 +234,10 @@ class Status:
         """The matches of a pairing, with what they came to that have ended."""
         missing: Sequence[Facts | None] = [None] * (len(result.matches) - len(result.facts))
         return list(zip(result.matches, [*result.facts, *missing], strict=False))
+
+
+def _round(title: str, tag: str, results: Sequence[Result]) -> RoundLine:
+    played = [facts for result in results for _match, facts in result.ended]
+    decided = sum(result.decided for result in results)
+    of_all = figures([(facts, range(len(facts.points))) for facts in played])
+    return RoundLine(title, tag, len(results), decided, len(played), of_all)

@@ -89,10 +89,7 @@ class Arena:
             return AllPages(Pages(site, self.referee, config.clock), matches, practising)
 
         self.app = Starlette(
-            routes=[
-                *api_routes(api, guard),
-                *page_routes(pages, guard),
-            ],
+            routes=[*api_routes(api, guard), *page_routes(pages, guard)],
             middleware=[Middleware(one) for one in layers],
             exception_handlers={HTTPException: _http_error, Exception: _bug},
             lifespan=self._lifespan,

@@ -72,12 +72,7 @@ _log = logging.getLogger(__name__)
 class TableLobby:
     """A `Lobby` in a table; `life` is how long a match is kept, `moved` is told of every move."""
 
-    def __init__(
-        self,
-        table: DynamoTable,
-        life: timedelta,
-        moved: Moved = nobody_told,
-    ) -> None:
+    def __init__(self, table: DynamoTable, life: timedelta, moved: Moved = nobody_told) -> None:
         self._table = table
         self._life = life
         self._moved = moved
