@@ -11,11 +11,9 @@ from random import Random
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
-from cardsharp.blef.strategies import Decision, large
-from cardsharp.blef.strategies.base import choices
+from cardsharp.blef.strategies import STRATEGIES, Decision, choices, large
 from cardsharp.blef.strategies.equilibrium import Mixture, cards_of
 from cardsharp.blef.strategies.odds import bits_of, truths
-from cardsharp.blef.strategies.registry import STRATEGIES
 from cardsharp.blef.strategies.sight import OPENING
 from cardsharp.blef.strategies.solved import Solved
 

@@ -14,10 +14,8 @@ from random import Random
 from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
-from cardsharp.blef.strategies import Decision
-from cardsharp.blef.strategies.base import choices
+from cardsharp.blef.strategies import STRATEGIES, Decision, choices
 from cardsharp.blef.strategies.odds import Odds, bit_of, bits_of, odds
-from cardsharp.blef.strategies.registry import STRATEGIES
 
 _TOP = len(BETS) - 1
 

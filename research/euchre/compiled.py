@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.strategies.base import Decision, Option
+from cardsharp.euchre.strategies import Decision, Option
 from cardsharp.euchre.strategies.bidding import card_set
 from cardsharp.euchre.strategies.pimc import POINT, Effort
 from cardsharp.euchre.table import MAX_BIDS, Table

@@ -6,8 +6,7 @@ from random import Random
 from typing import cast
 
 import pytest
-from support.euchre_api import Service, memory_store
-from support.euchre_direct import direct_player
+from support.euchre_api import Service, direct_player, memory_store
 from support.euchre_random import play_deal, thinking
 from support.size import cases
 from world.clock import StillClock

@@ -1,7 +1,7 @@
 """The deals as a codec over what keeps documents; `test_keep.py` has the contract of the homes."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cloud_benches import moto_client
 from support.cloud_clock import FakeClock
@@ -91,6 +91,7 @@ def test_who_read_a_deal_that_changed_began_anew_or_is_gone_cannot_append(
         deals.append(new, EVENTS[0])
 
 
+@settings(max_examples=25)
 @given(st.lists(st.builds(DealKey, st.text(min_size=1), small, small), unique=True, max_size=5))
 def test_any_token_and_any_numbers_are_a_key_of_their_own(keys: list[DealKey]) -> None:
     keep = SqliteKeep(MEMORY, SystemClock())

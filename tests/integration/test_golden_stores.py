@@ -22,8 +22,8 @@ from support.blef import Client as Blef
 from support.blef import StartedGame
 from support.cli import Cli
 from support.cloud_clock import FakeClock
+from support.euchre_api import Messages
 from support.euchre_api import Service as Euchre
-from support.euchre_dealt import Messages
 
 from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.codec import from_micros

@@ -10,8 +10,7 @@ import pytest
 from support.cli import Cli
 from support.cloud_benches import known
 from support.cloud_clock import START, FakeClock
-from support.euchre_api import Service
-from support.euchre_dealt import Messages
+from support.euchre_api import Messages, Service
 
 from cardsharp.blef.records import GameRecord
 from cardsharp.blef.store import sqlite_games

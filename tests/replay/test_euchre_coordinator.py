@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from urllib.parse import parse_qs
 
 import requests
-from support.euchre_api import Service
-from support.euchre_direct import direct_player
+from support.euchre_api import Service, direct_player
 from support.euchre_random import play_deal
 from support.euchre_traffic import Recorded, Truth, truths
 from support.euchre_traffic import requests as recorded_requests

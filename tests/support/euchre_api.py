@@ -1,8 +1,14 @@
-"""The Euchre service in this process: events in, answers out, and what it wrote down."""
+"""The Euchre service in this process: what it is sent, what it answers and writes down."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+import requests
+from requests.adapters import BaseAdapter
+from world.faults import Crash
+from world.network import asked_of
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -18,7 +24,9 @@ from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web import edge
 from workbench.cloud.context import LambdaContext
+from workbench.cloud.http_events import Answered
 from workbench.cloud.http_front import HttpFront
+from workbench.euchre.remote import RemotePlayer
 from workbench.stage.serving import TIMEOUT, front
 
 Json = dict[str, Any]
@@ -103,3 +111,107 @@ class Service:
         status, answer = self.call(method, target, body)
         assert status == 200, answer
         return answer
+
+
+# Seat 0 holds clubs, 1 diamonds, 2 hearts, 3 spades, each without the ace; the ace of spades is
+# turned up.
+CARDS = [
+    *(0, 4, 8, 12, 16),
+    *(1, 5, 9, 13, 17),
+    *(2, 6, 10, 14, 18),
+    *(3, 7, 11, 15, 19),
+    *(23, 20, 21, 22),
+]
+TURN_CARD = 23
+TOKEN = "7f0e"
+
+
+class Messages:
+    """Sends the messages of one deal to a service."""
+
+    def __init__(self, service: Service, token: str = TOKEN, deal: int = 0) -> None:
+        self.service = service
+        self.address: Json = {"token": token, "gameNum": 0, "dealNum": deal}
+
+    def begin(self, cards: list[int] = CARDS) -> Json:
+        body = {**self.address, "cards": cards, "status": "new"}
+        return self.service.ok("POST", "/deal", body)
+
+    def ask_bid(self, number: int, pos: int) -> Json:
+        return self.get("/bid", round=number, turnCard=TURN_CARD, pos=pos)
+
+    def tell_bid(self, number: int, pos: int, suit: int, *, alone: bool = False) -> Json:
+        body = {"round": number, "turnCard": TURN_CARD, "pos": pos, "suit": suit, "alone": alone}
+        return self.service.ok("POST", "/bid", {**self.address, **body})
+
+    def ask_swap(self, declarer: int, cards: list[int]) -> Json:
+        address = {"declarerPos": declarer, "turnCard": TURN_CARD, "pos": 3}
+        return self.get("/swap", **address, swappableCards=cards)
+
+    def tell_swap(self, declarer: int, card: int) -> Json:
+        body = {"declarerPos": declarer, "turnCard": TURN_CARD, "pos": 3, "card": card}
+        return self.service.ok("POST", "/swap", {**self.address, **body})
+
+    def ask_play(self, trick: int, seq: int, pos: int, cards: list[int]) -> Json:
+        return self.get("/play", trickNum=trick, trickSeq=seq, pos=pos, playableCards=cards)
+
+    def tell_play(self, trick: int, seq: int, pos: int, card: int) -> Json:
+        body = {"trickNum": trick, "trickSeq": seq, "pos": pos, "card": card}
+        return self.service.ok("POST", "/play", {**self.address, **body})
+
+    def get(self, path: str, **query: int | list[int]) -> Json:
+        return self.service.ok("GET", target(path, {**self.address, **query}))
+
+
+def target(path: str, query: Json) -> str:
+    """A path with a query string in which lists repeat their key, as the client sends it."""
+    pairs = [
+        f"{name}={one}"
+        for name, value in query.items()
+        for one in (value if isinstance(value, list) else [value])
+    ]
+    return f"{path}?{'&'.join(pairs)}"
+
+
+BASE = "http://service"
+
+
+class Patient(BaseAdapter):
+    """Starts a service again that died, and asks it the same once more; `deaths` counts.
+
+    The requests of the client become events for the handler: no port, no thread.
+    """
+
+    def __init__(self, service: Service) -> None:
+        super().__init__()
+        self.service = service
+        self.deaths = 0
+        self.watch: Callable[[requests.PreparedRequest], None] = lambda _: None
+
+    def send(
+        self, request: requests.PreparedRequest, *_: object, **__: object
+    ) -> requests.Response:
+        self.watch(request)
+        answer = self._answered(request)
+        response = requests.Response()
+        response.status_code, response._content = answer.status, answer.body
+        response.url = str(request.url)
+        return response
+
+    def _answered(self, request: requests.PreparedRequest) -> Answered:
+        try:
+            return asked_of(self.service.api, request, SystemClock())
+        except Crash:
+            self.deaths += 1
+            self.service.restart()
+            return asked_of(self.service.api, request, SystemClock())
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+
+def direct_player(service: Service, token: str = TOKEN) -> tuple[RemotePlayer, Patient]:
+    """A player that calls the service as the real client does, and what it calls through."""
+    adapter, http = Patient(service), requests.Session()
+    http.mount(BASE, adapter)
+    return RemotePlayer(BASE, token, http=http), adapter

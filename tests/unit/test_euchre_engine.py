@@ -1,19 +1,27 @@
-"""The engine: the worlds that it draws, how choices race, and what it answers."""
+"""The engine: cards as bits, its worlds and its search, how choices race, and what it answers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
 
 import pytest
-from support.euchre_random import views
+from support.euchre_random import decisions, views
 
 from cardsharp.euchre.actions import Bid, Play, Question
-from cardsharp.euchre.cards import DECK, parse, suit_of
+from cardsharp.euchre.cards import DECK, parse, strength, suit_of
 from cardsharp.euchre.fallback import decide
-from cardsharp.euchre.position import Position
+from cardsharp.euchre.position import Position, project
+from cardsharp.euchre.rules import apply, legal_cards, score
+from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Decision
 from cardsharp.euchre.strategies.dice import Dice
+from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
+from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
+from cardsharp.euchre.strategies.solver import Search
+from cardsharp.euchre.strategies.sound import Rules, discard_first
 from cardsharp.euchre.strategies.worlds import sample
-from cardsharp.euchre.table import DEALER, SEATS, PlayedCard, Table
+from cardsharp.euchre.table import DEALER, SEATS, Call, PlayedCard, Table, turn
 
 SMALL = Effort(worlds=8, batch=8)
 HEARTS = 2
@@ -131,10 +139,6 @@ def test_dice_fall_the_same_way_everywhere() -> None:
     assert dice.share() == 0.34461165588511367
 
 
-def cards(text: str) -> tuple[int, ...]:
-    return tuple(map(parse, text.split()))
-
-
 class Broken:
     def decide(self, view: Position) -> Decision:
         raise ZeroDivisionError(view.seat)
@@ -156,3 +160,146 @@ def test_a_safe_answer_replaces_one_that_fails_or_is_not_allowed(
         assert decided.fault is not None
         assert fault in decided.fault
         assert decided.decision.action in view.choices
+
+
+# --- open cards, searched ---
+
+CALL = Call(4, HEARTS, alone=False)
+
+
+def most_tricks(
+    hands: Sequence[Sequence[int]], trump: int, side: int, leader: int, out: frozenset[int]
+) -> int:
+    """Tricks of a side with perfect play: every card of everybody tried, nothing clever."""
+    if not any(hands[seat] for seat in SEATS if seat not in out):
+        return 0
+
+    def go_on(trick: list[tuple[int, int]], held: list[list[int]]) -> int:
+        if len(trick) == 4 - len(out):
+            led = suit_of(trick[0][1], trump)
+            winner = max(trick, key=lambda one: strength(one[1], trump, led))[0]
+            return (winner % 2 == side) + most_tricks(held, trump, side, winner, out)
+        seat = trick[-1][0] + 1 if trick else leader
+        while seat % 4 in out:
+            seat += 1
+        seat %= 4
+        led_suit = suit_of(trick[0][1], trump) if trick else None
+        values = []
+        for card in legal_cards(tuple(held[seat]), led_suit, trump):
+            after = [list(hand) for hand in held]
+            after[seat].remove(card)
+            values.append(go_on([*trick, (seat, card)], after))
+        return max(values) if seat % 2 == side else min(values)
+
+    return go_on([], [list(hand) for hand in hands])
+
+
+@pytest.mark.parametrize(
+    ("call", "lone_defender"),
+    [(CALL, None), (Call(4, 1, alone=True), None), (Call(7, 3, alone=True), 2)],
+)
+def test_the_search_finds_what_trying_everything_finds(
+    call: Call, lone_defender: int | None
+) -> None:
+    """Three cards each, 40 times: few enough to try every line of play."""
+    rng, table = Random(7), Seating(call, lone_defender)
+    cards = layout(call.suit)
+    for _ in range(40):
+        dealt = rng.sample(DECK, 12)
+        hands = [dealt[3 * seat : 3 * seat + 3] for seat in SEATS]
+        leader = rng.randrange(4)
+        best = most_tricks(hands, call.suit, call.seat % 2, leader, frozenset(table.out))
+        search = Search(table, list(map(cards.mask, hands)))
+        assert [search.makes(PlayStage(leader), need) for need in range(5)] == [
+            best >= need for need in range(5)
+        ]
+
+
+def test_the_search_goes_on_from_the_middle_of_a_trick() -> None:
+    """Whoever leads has the best of what each lead leads to; so has the second, of each reply."""
+    rng, cards, table = Random(8), layout(HEARTS), Seating(CALL)
+    for _ in range(60):
+        dealt = rng.sample(DECK, 12)
+        hands = [dealt[3 * seat : 3 * seat + 3] for seat in SEATS]
+        search = Search(table, list(map(cards.mask, hands)))
+        for need in (1, 2, 3):
+            led = {card: PlayStage().after(cards.bit[card], table) for card in hands[0]}
+            leads = {c: search.makes(led[c], need, cards.bit[c]) for c in hands[0]}
+            assert search.makes(PlayStage(), need) == any(leads.values())
+            for lead, makes in leads.items():
+                replies = []
+                for card in legal_cards(tuple(hands[1]), suit_of(lead, HEARTS), HEARTS):
+                    both = cards.mask((lead, card))
+                    then = led[lead].after(cards.bit[card], table)
+                    replies.append(search.makes(then, need, both))
+                assert makes == all(replies)
+
+
+def test_points_tell_made_all_five_and_euchred_apart() -> None:
+    table, cards = Seating(CALL), layout(HEARTS)
+    best = cards.mask(map(parse, ("JH", "JD", "AH", "KH", "QH")))
+    poor = cards.mask(map(parse, ("9C", "9S", "9D", "10C", "10S")))
+    rest = [cards.mask(map(parse, text.split())) for text in ("AC KC QC JC AS", "KS QS JS AD KD")]
+    assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage()) == 2
+    assert Search(table, [poor, best, rest[0], rest[1]]).points(PlayStage()) == -2
+    assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage(lost=1)) == 1
+
+
+# --- cards as bits ---
+
+
+def test_the_spare_card_is_the_first_that_the_rules_discard() -> None:
+    rng = Random(4)
+    for _ in range(2000):
+        trump, hand = rng.randrange(4), rng.sample(DECK, rng.randint(1, 6))
+        cards = layout(trump)
+        assert cards.number[cards.spare(cards.mask(hand))] == discard_first(hand, trump)[0]
+
+
+def test_a_hand_is_worth_what_its_cards_are() -> None:
+    """Written out: trumps by rank and number, aces by their company, kings, voids to ruff."""
+    for hand, thousandths in (
+        ("JH JD AH KH QH", [1000, 900, 750, 600, 500, 900, 250, 250, 250]),
+        ("9H AS AC 9C 10D", [400, 600, 450]),
+        ("9H 10H KS QS 9S", [400, 450, 120, 250, 250]),
+    ):
+        assert layout(2).worth(layout(2).mask(map(parse, hand.split()))) == sum(thousandths)
+
+
+def test_a_world_is_played_out_as_the_player_rules_plays_it() -> None:
+    """From every card of dealt deals on, played to the end by `rules` and over bits."""
+    for seed in range(60):
+        for deal in decisions(seed):
+            now = turn(deal.table)
+            assert now is not None
+            if now.question is Question.PLAY:
+                assert over_bits(deal) == by_rules(deal)
+
+
+def by_rules(deal: Deal) -> int:
+    """Points of the caller's side less the others', when all seats play as `rules` does."""
+    while (now := turn(deal.table)) is not None:
+        deal = apply(deal, Rules().decide(project(deal, now.seat)).action)
+    result = score(deal.table)
+    assert result.caller is not None
+    side = result.caller % 2
+    return result.points[side] - result.points[1 - side]
+
+
+def over_bits(deal: Deal) -> int:
+    table, now = deal.table, turn(deal.table)
+    assert now is not None
+    assert table.call is not None
+    seating, cards = Seating(table.call, table.lone_defender), layout(table.call.suit)
+    stage = PlayStage()
+    for trick in table.tricks:
+        for seat, card in trick:
+            stage = replace(stage, seat=seat).after(cards.bit[card], seating)
+    stage = replace(stage, seat=now.seat)
+    hands = [cards.mask(deal.hand(seat)) for seat in SEATS]
+    turned = cards.bit[table.turn_card]
+    dealt = [cards.mask(deal.cards[5 * seat : 5 * seat + 5]) for seat in SEATS]
+    if table.call.picks_up:
+        dealt[DEALER] |= turned
+    down = 0 if table.call.picks_up else turned
+    return played_out(seating, hands, [ALL & ~held & ~down for held in dealt], stage)

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from support.euchre_api import Service
-from support.euchre_dealt import CARDS, TOKEN, Messages
+from support.euchre_api import CARDS, TOKEN, Messages, Service
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Question
 from cardsharp.euchre.position import Position

@@ -12,7 +12,7 @@ from cardsharp.cloud.ports import MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.cards import DECK, name, parse
 from cardsharp.euchre.decisions import decisions
-from cardsharp.euchre.luck import luck_of
+from cardsharp.euchre.judge import luck_of
 from cardsharp.euchre.records import DealKey, Record
 from cardsharp.euchre.replay import header_body
 from cardsharp.game import Game

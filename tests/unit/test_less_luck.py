@@ -18,8 +18,8 @@ from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.rules import start
 from cardsharp.deadmansdraw.simulation import Match, match_from
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.luck import luck_of as luck_of_deal
-from cardsharp.euchre.luck import points_of, winning
+from cardsharp.euchre.judge import luck_of as luck_of_deal
+from cardsharp.euchre.judge import points_of, winning
 from cardsharp.euchre.rules import score
 from cardsharp.euchre.rules import start as start_deal
 from cardsharp.euchre.simulation import Dealt, shuffled

@@ -9,7 +9,7 @@ from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Question
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.game import GAME
 from cardsharp.euchre.journal import decision_entry
-from cardsharp.euchre.luck import luck_of, winning
+from cardsharp.euchre.judge import luck_of, winning
 from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.records import (
     BidEvent,

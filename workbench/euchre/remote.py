@@ -7,6 +7,7 @@ discard before the call that caused it is told; nobody is asked about a lone def
 
 import uuid
 from collections.abc import Iterator, Sequence
+from random import Random
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -15,9 +16,10 @@ import requests
 from cardsharp.errors import CardsharpError, ConfigError, Unreachable
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.rules import choices
-from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
+from cardsharp.euchre.simulation import CHAIRS, Dealt, Euchre, Match
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.table import DEALER, Table, turn
+from workbench.lab.tempered import play
 
 TIMEOUT = 30
 """Seconds; the real client waits for ever."""
@@ -292,3 +294,15 @@ def _suit(bid: Bid) -> int:
 
 def _leader(table: Table, number: int) -> int:
     return table.winners[number - 1] if number else 0
+
+
+def visit(url: str, random: Random) -> None:
+    """Play a game in which the service has all four seats.
+
+    Raises:
+        CardsharpError: the service broke off, or cannot be reached.
+    """
+    euchre, chairs = Euchre(), tuple(range(CHAIRS))
+    with RemotePlayer(url) as remote:
+        player = remote.seated(chairs)
+        player.ended(play(euchre, euchre.deal(random), [player] * CHAIRS, random))

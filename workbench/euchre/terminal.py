@@ -14,8 +14,8 @@ from cardsharp.euchre.cards import (
     Card,
     rank_of,
 )
+from cardsharp.euchre.decisions import score_before
 from cardsharp.euchre.position import Position, seen_by
-from cardsharp.euchre.restore import score_before
 from cardsharp.euchre.rules import score
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
 from cardsharp.euchre.table import DEALER, Table, turn

@@ -17,7 +17,7 @@ from cardsharp.blef.actions import CHECK, name_of
 from cardsharp.blef.decisions import opened
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import MIN_PLAYERS, max_cards
-from cardsharp.blef.strategies.base import Decision, Option
+from cardsharp.blef.strategies import Decision, Option
 from cardsharp.blef.strategies.bayes import Foresight, foresee, holds, weighed
 from cardsharp.blef.strategies.equilibrium import SOLVED, Mixture, cards_of, mixture
 from cardsharp.blef.strategies.tabled import tabled

@@ -1,18 +1,125 @@
 """The messages of the protocol (docs/spec/euchre.md section 3), each parsed once, here.
 
 Bodies are read strictly: an echo must come back with the JSON type that it came with. Query
-strings have no types. Fields that we do not know are ignored.
+strings have no types. Fields that we do not know are ignored. What only has to be sent back is
+taken in any range: every refusal ends the client's tournament.
 """
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
-from cardsharp.euchre import fields
 from cardsharp.euchre.cards import DECK, SUITS
 
 NEW, ACTIVE, COMPLETE = "new", "active", "complete"
+
+# --- values ------------------------------------------------------------------------------------
+
+_LARGE = 2**31
+
+
+def _whole(value: object) -> object:
+    """A whole number that is written with a point, such as 4.0, as the JSON integer that it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_WHOLE = BeforeValidator(_whole)
+"""Stands behind the range, which pydantic else leaves out of the schema."""
+
+Token = Annotated[
+    str,
+    Field(min_length=1, max_length=400, description="Session identifier: any text."),
+]
+Number = Annotated[int, Field(ge=0, lt=_LARGE), _WHOLE]
+Echoed = Annotated[int, Field(ge=-_LARGE, lt=_LARGE), _WHOLE]
+"""A number that is only sent back."""
+
+GameNum = Annotated[Number, Field(description="Game number within the session.")]
+DealNum = Annotated[Number, Field(description="Deal number; it may start again at 0.")]
+TrickNum = Annotated[int, Field(ge=0, le=4, description="Trick number within the deal."), _WHOLE]
+TrickSeq = Annotated[
+    int,
+    Field(ge=0, le=3, description="Place in the trick; chairs that sit out are counted."),
+    _WHOLE,
+]
+Round = Annotated[Echoed, Field(description="Bidding round; only echoed, bids count themselves.")]
+Pos = Annotated[
+    int, Field(ge=0, le=3, description="Position; 0 left of the dealer, 3 the dealer."), _WHOLE
+]
+BidPos = Annotated[
+    int,
+    Field(ge=0, le=7, description="Position of the bidder, or number of the bid from 0 to 7."),
+    _WHOLE,
+]
+TurnCard = Annotated[
+    int, Field(ge=-1, le=23, description="The turn card; -1 where it is not repeated."), _WHOLE
+]
+CardIndex = Annotated[int, Field(ge=0, le=23, description="A card: 4 x rank + suit."), _WHOLE]
+TrumpSuit = Annotated[
+    int, Field(ge=0, le=3, description="0 clubs, 1 diamonds, 2 hearts, 3 spades."), _WHOLE
+]
+BidSuit = Annotated[
+    int, Field(ge=-1, le=4, description="The suit that is called; -1 (or 4) is a pass."), _WHOLE
+]
+
+
+def _real_cards(cards: tuple[int, ...]) -> tuple[int, ...]:
+    """The cards without filling, each once; raises ValueError if none is left."""
+    real = tuple(sorted({card for card in cards if card >= 0}))
+    if not real:
+        raise ValueError("there must be at least one card to choose from")
+    return real
+
+
+OfferedCard = Annotated[int, Field(ge=-1, le=23), _WHOLE]
+Offered = Annotated[
+    tuple[OfferedCard, ...],
+    Field(
+        min_length=1,
+        max_length=24,
+        description="The legal cards, repeated (a=1&a=2) or joined by commas (a=1,2); "
+        "-1 only fills up.",
+        json_schema_extra={"contains": {"type": "integer", "minimum": 0}},
+    ),
+    AfterValidator(_real_cards),
+]
+Dealt = Annotated[
+    tuple[CardIndex, ...],
+    Field(
+        min_length=24,
+        max_length=24,
+        description="All 24 cards: five for each of the positions 0 to 3, the turn card, the "
+        "three that are buried.",
+        json_schema_extra={"uniqueItems": True},
+    ),
+]
+_YES_OR_NO = BeforeValidator(lambda value: False if value is None else value)
+
+
+def _yes(who: str) -> WithJsonSchema:
+    whether = f"Whether the {who} plays alone; null is no."
+    return WithJsonSchema(
+        {"anyOf": [{"type": "boolean"}, {"type": "null"}], "description": whether}
+    )
+
+
+Alone = Annotated[bool, _YES_OR_NO, _yes("caller")]
+DefendAlone = Annotated[bool, _YES_OR_NO, _yes("defender")]
+Status = Annotated[str, Field(max_length=64, description="Only echoed, or ignored.")]
+Info = Annotated[object, Field(description="Anything, for people; ignored.")]
+
+
+# --- what a message is about -------------------------------------------------------------------
 
 
 class Message(BaseModel):
@@ -30,56 +137,56 @@ class Message(BaseModel):
 class InSession(Message):
     """Says which session it belongs to."""
 
-    token: fields.Token
+    token: Token
 
 
 class InGame(InSession):
     """Says which game it belongs to."""
 
-    game_num: fields.GameNum
+    game_num: GameNum
 
 
 class InDeal(InGame):
     """Says which deal it belongs to."""
 
-    deal_num: fields.DealNum
+    deal_num: DealNum
 
 
 class InTrick(InDeal):
     """Says which trick it belongs to."""
 
-    trick_num: fields.TrickNum
+    trick_num: TrickNum
 
 
 class OfBid(InDeal):
     """Whose bid, and where in the bidding."""
 
-    round: fields.Round
-    turn_card: fields.TurnCard
-    pos: fields.BidPos
+    round: Round
+    turn_card: TurnCard
+    pos: BidPos
 
 
 class OfSwap(InDeal):
     """The dealer's discard."""
 
-    declarer_pos: fields.Pos
-    turn_card: fields.TurnCard
-    pos: fields.Pos
+    declarer_pos: Pos
+    turn_card: TurnCard
+    pos: Pos
 
 
 class OfDefense(InDeal):
     """A defender's answer to a lone caller."""
 
-    declarer_pos: fields.Pos
-    trump_suit: fields.TrumpSuit
-    pos: fields.Pos
+    declarer_pos: Pos
+    trump_suit: TrumpSuit
+    pos: Pos
 
 
 class OfPlay(InTrick):
     """Whose card, and where in the trick."""
 
-    trick_seq: fields.TrickSeq
-    pos: fields.Pos
+    trick_seq: TrickSeq
+    pos: Pos
 
 
 def _echo(name: str, base: type[Message], about: str, **more: Any) -> type[Message]:  # noqa: ANN401
@@ -94,16 +201,16 @@ NewSession = _echo(
     "NewSession",
     InSession,
     "A session begins; a token that was used before begins a fresh one.",
-    status=(fields.Status, NEW),
+    status=(Status, NEW),
 )
-NewGame = _echo("NewGame", InGame, "A game begins.", status=(fields.Status, NEW))
+NewGame = _echo("NewGame", InGame, "A game begins.", status=(Status, NEW))
 
 
 class NewDeal(InDeal):
     """A deal begins; whatever was stored under its number is forgotten."""
 
-    cards: fields.Dealt
-    status: fields.Status = NEW
+    cards: Dealt
+    status: Status = NEW
 
     @model_validator(mode="after")
     def _check_cards(self) -> Self:
@@ -116,8 +223,8 @@ NewTrick = _echo(
     "NewTrick",
     InTrick,
     "A trick begins.",
-    lead_pos=(Annotated[fields.Echoed | None, Field(description="Who leads.")], None),
-    status=(fields.Status, NEW),
+    lead_pos=(Annotated[Echoed | None, Field(description="Who leads.")], None),
+    status=(Status, NEW),
 )
 SessionActive = _echo(
     "SessionActive",
@@ -134,7 +241,7 @@ GameActive, DealActive, TrickActive = (
     _echo(f"{part}Active", base, f"The {part.lower()} has begun.", status=(str, ACTIVE))
     for part, base in _PARTS[1:]
 )
-_ENDED: Any = {"status": (fields.Status, ...), "info": (fields.Info, None)}
+_ENDED: Any = {"status": (Status, ...), "info": (Info, None)}
 SessionStatus, GameStatus, DealStatus, TrickStatus = (
     _echo(f"{part}Status", base, f"A {part.lower()} ends.", **_ENDED) for part, base in _PARTS
 )
@@ -150,7 +257,7 @@ class BidAsked(OfBid):
 class SwapAsked(OfSwap):
     """Which card does the dealer lay aside?"""
 
-    swappable_cards: fields.Offered
+    swappable_cards: Offered
 
 
 class DefenseAsked(OfDefense):
@@ -160,7 +267,7 @@ class DefenseAsked(OfDefense):
 class PlayAsked(OfPlay):
     """Which card does the position play?"""
 
-    playable_cards: fields.Offered
+    playable_cards: Offered
 
 
 BidAnswer = _echo(
@@ -181,28 +288,28 @@ PlayAnswer = _echo("PlayAnswer", OfPlay, "The card played, one of those offered.
 class BidMade(OfBid):
     """A bid of another player."""
 
-    suit: fields.BidSuit
-    alone: fields.Alone = False
+    suit: BidSuit
+    alone: Alone = False
 
 
 SwapMade = _echo(
     "SwapMade",
     OfSwap,
     "Another player's discard, which no fair player looks at; it is not even stored.",
-    card=(Annotated[fields.Echoed | None, Field(description="Ignored.")], None),
+    card=(Annotated[Echoed | None, Field(description="Ignored.")], None),
 )
 
 
 class DefenseMade(OfDefense):
     """Whether another player defends alone."""
 
-    alone: fields.DefendAlone
+    alone: DefendAlone
 
 
 class PlayMade(OfPlay):
     """A card of another player."""
 
-    card: fields.CardIndex
+    card: CardIndex
 
 
 BidNoted = _echo(

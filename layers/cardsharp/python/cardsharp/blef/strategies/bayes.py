@@ -16,11 +16,10 @@ from random import Random
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import MIN_PLAYERS
-from cardsharp.blef.strategies.base import Decision, Option, choices
+from cardsharp.blef.strategies import Decision, Option, choices, strategy
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
 from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.blef.strategies.reading import Insight
-from cardsharp.blef.strategies.registry import strategy
 from cardsharp.blef.strategies.worlds import NOBODY, World, worlds_of
 from cardsharp.strategy import percent
 

@@ -4,9 +4,8 @@ from random import Random
 
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.position import Position
-from cardsharp.blef.strategies.base import Decision, Option, choices
+from cardsharp.blef.strategies import Decision, Option, choices, strategy
 from cardsharp.blef.strategies.odds import Odds, bits_of, odds
-from cardsharp.blef.strategies.registry import strategy
 from cardsharp.strategy import percent
 
 SHOWN = 5

@@ -8,10 +8,9 @@ that there is nothing to be read in what we bet either.
 from random import Random
 
 from cardsharp.blef.position import Position
-from cardsharp.blef.strategies.base import Decision, choices
+from cardsharp.blef.strategies import Decision, choices, strategy
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.reading import readings, unlike_tables
-from cardsharp.blef.strategies.registry import strategy
 from cardsharp.blef.strategies.solved import Solved
 
 

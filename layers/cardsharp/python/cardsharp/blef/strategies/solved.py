@@ -9,11 +9,10 @@ from random import Random
 
 from cardsharp.blef.actions import name_of
 from cardsharp.blef.position import Position
-from cardsharp.blef.strategies.base import Decision, Option, choices
+from cardsharp.blef.strategies import Decision, Option, choices, strategy
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.equilibrium import SOLVED, cards_of
 from cardsharp.blef.strategies.large import known
-from cardsharp.blef.strategies.registry import strategy
 from cardsharp.blef.strategies.tabled import tabled
 from cardsharp.blef.strategies.trained import trained
 from cardsharp.strategy import percent

@@ -4,9 +4,8 @@ from random import Random
 
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.position import Position
-from cardsharp.blef.strategies.base import Decision
+from cardsharp.blef.strategies import Decision, strategy
 from cardsharp.blef.strategies.greedy import Greedy, own_odds, weighed
-from cardsharp.blef.strategies.registry import strategy
 from cardsharp.strategy import percent
 
 

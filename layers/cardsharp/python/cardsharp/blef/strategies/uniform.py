@@ -3,8 +3,7 @@
 from random import Random
 
 from cardsharp.blef.position import Position
-from cardsharp.blef.strategies.base import Decision, choices
-from cardsharp.blef.strategies.registry import strategy
+from cardsharp.blef.strategies import Decision, choices, strategy
 
 
 @strategy("random")

@@ -3,8 +3,7 @@
 from random import Random
 
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.strategies.base import Decision, Stopwatch, standing
-from cardsharp.euchre.strategies.registry import strategy
+from cardsharp.euchre.strategies import Decision, Stopwatch, standing, strategy
 
 
 @strategy("random")

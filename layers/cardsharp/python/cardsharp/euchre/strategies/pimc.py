@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Suit
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.strategies.base import Decision, Option, Stopwatch, standing
+from cardsharp.euchre.strategies import Decision, Option, Stopwatch, standing, strategy
 from cardsharp.euchre.strategies.bidding import appraise, card_set
 from cardsharp.euchre.strategies.contracts import Ledger
 from cardsharp.euchre.strategies.dice import Dice, mixed
 from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
 from cardsharp.euchre.strategies.race import Race
-from cardsharp.euchre.strategies.registry import strategy
 from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.strategies.sound import Rules
 from cardsharp.euchre.strategies.worlds import DRAWS, Sampler, World

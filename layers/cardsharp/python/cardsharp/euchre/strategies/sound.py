@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from cardsharp.euchre.actions import PASS, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import ACE, SUITS, Card, Suit, rank_of, strength, suit_of
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.strategies.base import Decision, Option, Stopwatch, standing
+from cardsharp.euchre.strategies import Decision, Option, Stopwatch, standing, strategy
 from cardsharp.euchre.strategies.bidding import appraise, card_set
-from cardsharp.euchre.strategies.registry import strategy
 from cardsharp.euchre.strategies.thumb import MANY_TRUMPS
 from cardsharp.euchre.table import DEALER, PlayedCard
 
