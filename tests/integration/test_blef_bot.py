@@ -18,9 +18,9 @@ from support.bot_events import context, event_of
 
 import practice.app
 import worker.app
+from cardsharp.blef.bot import SeatOrder
 from cardsharp.blef.game import GAME
 from cardsharp.blef.replay import replay
-from cardsharp.blef.seats import SeatOrder
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
 from cardsharp.cloud.messages import MatchMessage, parse_message

@@ -10,10 +10,10 @@ from support.cloud_clock import START
 from cardsharp.blef import rules
 from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.cards import DECK
-from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
 from cardsharp.blef.position import position_of
 from cardsharp.blef.records import ClosedRound, GameRecord, Player, key_of
 from cardsharp.blef.state import Round
+from cardsharp.blef.store import decode_game, decode_round, encode_game, encode_round
 from cardsharp.blef.wire import parse_state, position_in, state_body
 
 MOST_ROUNDS = {2: 21, 3: 23, 4: 23, 5: 19, 6: 23, 7: 20, 8: 23}

@@ -11,11 +11,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from cardsharp.blef import routes_next
-from cardsharp.blef.agents import NO_AGENTS, Agents
 from cardsharp.blef.cards import DECK, Card, Hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.routes import API
-from cardsharp.blef.service import Blef
+from cardsharp.blef.service import NO_AGENTS, Agents, Blef
 from cardsharp.blef.state import Deal, Move, Round
 from cardsharp.blef.store import Games, sqlite_games
 from cardsharp.cloud import telemetry

@@ -12,7 +12,7 @@ import requests
 from world.network import LIMITS, Tools, asked_of
 
 from cardsharp.blef.actions import CHECK, LOST, name_of
-from cardsharp.blef.bot import meeting_by
+from cardsharp.blef.bot import SeatOrder, meeting_by
 from cardsharp.blef.cards import DECK, Hand, sort_hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.client import BlefClient
@@ -20,7 +20,6 @@ from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import SPAN
 from cardsharp.blef.records import GameRecord
 from cardsharp.blef.refusals import NO_GAME
-from cardsharp.blef.seats import SeatOrder
 from cardsharp.blef.state import Round
 from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.attended import Meet

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from cardsharp.blef.agents import Agents
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import room_of
+from cardsharp.blef.service import Agents
 from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.feeds import memory_watchers
 from cardsharp.cloud.sockets import Feed

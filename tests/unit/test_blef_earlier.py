@@ -16,9 +16,9 @@ from support.played import Decides, begun, kept, taken
 
 from cardsharp.blef.bot import SeatMatch, SeatTurn
 from cardsharp.blef.client import Sighting
-from cardsharp.blef.decisions import decisions
 from cardsharp.blef.logbook import SPAN
 from cardsharp.blef.position import Position, position_of
+from cardsharp.blef.replay import decisions
 from cardsharp.blef.simulation import Match
 from cardsharp.blef.strategies import build
 from cardsharp.blef.wire import StateBody, position_in

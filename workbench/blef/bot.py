@@ -1,12 +1,16 @@
-"""Our bot's seat in a game of Blef: looked for before it is taken, and what is kept of it."""
+"""A service of Blef as a bot of ours meets it: looked at, listed, and visited."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from random import Random
+
+import requests
 
 from cardsharp.access import Limits
+from cardsharp.blef.bot import SeatOrder
 from cardsharp.blef.client import BlefClient
-from cardsharp.blef.rules import MAX_PLAYERS
-from cardsharp.blef.seats import SeatOrder
+from cardsharp.blef.rules import MAX_PLAYERS, legal_actions
+from cardsharp.blef.wire import parse_state, position_in
 from cardsharp.cloud.ports import MatchReader
 from cardsharp.game import OpenGame
 from workbench.show.lookup import data_folder, open_to_read
@@ -44,3 +48,35 @@ def public_games(url: str) -> list[OpenGame]:
 def open_archive(store: str | None) -> AbstractContextManager[MatchReader]:
     """The match log that our bot writes where nothing else is said, or the one of that name."""
     return open_to_read(store or f"sqlite:{data_folder() / 'blef.db'}", "cardsharp blef bot")
+
+
+_NAMES = ("ann", "bob")
+_PATIENCE = 30
+"""Seconds that a request may take."""
+
+
+def visit(url: str, random: Random) -> None:
+    """Play a random match of two who look before each move.
+
+    Raises:
+        requests.RequestException: the service refused, or cannot be reached.
+    """
+    with requests.Session() as http:
+
+        def get(path: str, **query: str | int) -> requests.Response:
+            answer = http.get(f"{url}/v2/games{path}", params=query, timeout=_PATIENCE)
+            answer.raise_for_status()
+            return answer
+
+        game = get("/create").json()["game_uuid"]
+        keys = {n: get(f"/{game}/join", nickname=n).json()["player_uuid"] for n in _NAMES}
+        get(f"/{game}/start", admin_uuid=keys[_NAMES[0]])
+        mover = parse_state(get(f"/{game}").content).cp_nickname
+        while mover is not None:
+            state = parse_state(get(f"/{game}", player_uuid=keys[mover]).content)
+            position = position_in(state, mover)
+            if state.cp_nickname != mover or position is None:
+                mover = state.cp_nickname
+                continue
+            action = random.choice(legal_actions(position.round()))
+            get(f"/{game}/play", player_uuid=keys[mover], action_id=action)

@@ -9,12 +9,11 @@ from pydantic import SecretStr
 
 from cardsharp.access import Limits
 from cardsharp.blef.actions import LOST, name_of
-from cardsharp.blef.bot import BREATH, SeatMatch, meeting_by
+from cardsharp.blef.bot import BREATH, SeatMatch, SeatOrder, meeting_by
 from cardsharp.blef.client import BlefClient, Sighting
 from cardsharp.blef.game import GAME
 from cardsharp.blef.position import Position
 from cardsharp.blef.records import Status
-from cardsharp.blef.seats import SeatOrder
 from cardsharp.blef.wire import StateBody, position_in
 from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock

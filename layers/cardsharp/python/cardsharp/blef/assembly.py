@@ -6,10 +6,9 @@ from dataclasses import replace
 from functools import partial
 
 from cardsharp.blef import routes_next
-from cardsharp.blef.agents import NO_AGENTS, Agents
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.routes import API
-from cardsharp.blef.service import Blef
+from cardsharp.blef.service import NO_AGENTS, Agents, Blef
 from cardsharp.blef.store import Games
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.feeds import FEED, watched

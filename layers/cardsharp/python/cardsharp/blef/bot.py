@@ -10,8 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
+from uuid import UUID
 
-from cardsharp.blef.client import BlefClient, Sighting
+from pydantic import Field, field_validator
+
+from cardsharp import seats
+from cardsharp.blef.client import BlefClient, Sighting, service_address
 from cardsharp.blef.fallback import decide
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import (
@@ -24,10 +28,10 @@ from cardsharp.blef.logbook import (
     rounds_of,
     sequence_of,
 )
+from cardsharp.blef.params import MAX_NICKNAME, is_nickname
 from cardsharp.blef.position import Position
 from cardsharp.blef.records import Status
 from cardsharp.blef.refusals import NO_PLAYER
-from cardsharp.blef.seats import SeatOrder
 from cardsharp.blef.strategies import Strategy, build
 from cardsharp.blef.wire import position_in
 from cardsharp.cloud.attended import After, Facts, Meet, Sight
@@ -50,6 +54,33 @@ BEFORE_START = timedelta(seconds=3)
 
 BREATH = timedelta(seconds=1)
 """How long a service is left alone that does not let us wait for a change."""
+
+
+class SeatOrder(seats.SeatOrder):
+    """To join this game, there, by this name: a seat, by the game's uuid and under a nickname."""
+
+    nickname: str = Field(max_length=MAX_NICKNAME)
+    strategy: str = GAME.default_strategy
+
+    @field_validator("game")
+    @classmethod
+    def _check_game(cls, value: str) -> str:
+        try:
+            return str(UUID(value))
+        except ValueError:
+            raise ValueError("a game has a uuid; check it") from None
+
+    @field_validator("nickname")
+    @classmethod
+    def _check_nickname(cls, value: str) -> str:
+        if not is_nickname(value):
+            raise ValueError("a nickname is a letter, then letters and digits")
+        return value
+
+    @staticmethod
+    def address(url: str) -> str:
+        """The service's address without its base path; raises `ConfigError` if it is none."""
+        return service_address(url)
 
 
 def meeting_by(

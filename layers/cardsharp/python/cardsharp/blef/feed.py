@@ -12,8 +12,7 @@ from pydantic import BaseModel
 from cardsharp.blef import params
 from cardsharp.blef.records import key_of
 from cardsharp.blef.refusals import Denied
-from cardsharp.blef.service import Blef, StateLook
-from cardsharp.blef.sight import Changed, present
+from cardsharp.blef.service import Blef, Changed, StateLook, present
 from cardsharp.blef.wire_next import list_news, state_body
 from cardsharp.cloud.sockets import Feed, Watcher
 

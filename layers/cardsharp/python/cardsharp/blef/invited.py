@@ -9,9 +9,9 @@ from random import Random
 
 from pydantic import SecretStr
 
-from cardsharp.blef.agents import DEFAULT_NAMES, Agents
 from cardsharp.blef.game import GAME
 from cardsharp.blef.records import Player
+from cardsharp.blef.service import DEFAULT_NAMES, Agents
 from cardsharp.blef.strategies import build
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.telemetry import meter

@@ -14,8 +14,8 @@ from functools import cache
 from statistics import fmean
 
 from cardsharp.blef.actions import CHECK, name_of
-from cardsharp.blef.decisions import opened
 from cardsharp.blef.position import Position
+from cardsharp.blef.replay import opened
 from cardsharp.blef.rules import MIN_PLAYERS, max_cards
 from cardsharp.blef.strategies import Decision, Option
 from cardsharp.blef.strategies.bayes import Foresight, foresee, holds, weighed

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from cardsharp.blef.actions import BETS
-from cardsharp.blef.agents import DEFAULT_NAMES
+from cardsharp.blef.service import DEFAULT_NAMES
 from cardsharp.viewer.assets import asset
 from cardsharp.web.route import Answer
 

@@ -6,19 +6,19 @@ the answer of one who came later.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from http import HTTPStatus
 
 from cardsharp.blef import changes, params
-from cardsharp.blef.agents import NO_AGENTS, Agents
 from cardsharp.blef.changes import Change, SecretChance
-from cardsharp.blef.records import GameRecord, Status
+from cardsharp.blef.position import Position, position_of
+from cardsharp.blef.records import ClosedRound, GameRecord, Player, Status
 from cardsharp.blef.refusals import NO_GAME, NO_PLAYER, Denied
-from cardsharp.blef.sight import Changed, Sight, past, present
-from cardsharp.blef.store import Games, Listing, Saved
+from cardsharp.blef.state import Round
+from cardsharp.blef.store import Games, Listing, Saved, closed_at
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.web.refusals import Refused, bad_request
@@ -41,6 +41,52 @@ _BACKOFF = timedelta(milliseconds=20)
 _LONGEST_BACKOFF = timedelta(milliseconds=400)
 _FIRST_LOOK = timedelta(milliseconds=200)
 _LONGEST_LOOK = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one may see of a game; `position` is None before the start.
+
+    `version` is that of the game as it is now, also where a past round was asked for; `changed` is
+    when that round was closed, or when the game was changed last.
+    """
+
+    game: GameRecord
+    position: Position | None
+    version: int
+    changed: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A change that was written: the game before it and now, and the round that it closed."""
+
+    before: GameRecord
+    now: Saved
+    closed: Round | None = None
+
+    @property
+    def mover(self) -> int | None:
+        """The seat whose turn it was."""
+        return None if self.before.round is None else self.before.round.turn
+
+    def closed_seen_by(self, seat: int | None) -> Sight | None:
+        """The round that it closed, as that seat or an observer sees it; None if it closed none."""
+        if self.closed is None:
+            return None
+        return past(self.now, closed_at(self.now.changed, self.closed), seat)
+
+
+def present(saved: Saved, seat: int | None) -> Sight:
+    """A game as that seat, or an observer, sees it now."""
+    live = saved.game.round
+    position = None if live is None else position_of(live, seat)
+    return Sight(saved.game, position, saved.version, saved.changed)
+
+
+def past(saved: Saved, closed: ClosedRound, seat: int | None) -> Sight:
+    """A round of a game that is over."""
+    return Sight(saved.game, position_of(closed.round, seat), saved.version, closed.at)
 
 
 ReadRound = Callable[[int], int | None]
@@ -70,6 +116,33 @@ class StateLook:
     round: ReadRound = _present_round
     wait: str | None = None
     since: str | None = None
+
+
+DEFAULT_NAMES = "Dazhbog=reader; Porevit=threshold"
+"""Bots by the names that the clients know, and the strategies by which they play."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """Bots of ours that play where they are invited; here players for whom somebody else plays.
+
+    `names` are their strategies by the names under which they are invited.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def seat(self, game_uuid: str, player: Player, secret: str) -> AbstractContextManager[object]:
+        """Have a bot ready to be this player while the block makes it one, and then play.
+
+        Where the block raises, there is no such bot. Raises `Conflict` where somebody else is at
+        the same, `StoreError` and `Refused` where none can be had.
+        """
+        del self, game_uuid, player, secret
+        return nullcontext()
+
+
+NO_AGENTS = Agents()
+"""Nobody can be invited."""
 
 
 class Blef:

@@ -7,6 +7,7 @@
 | caller#… | games | a count: of a caller's day, by a digest |
 | census#… | | see `census` |
 
+A card is one letter and a hand a word, so a game of eight players fits into one kilobyte or two.
 The table has no stream: a record of it would carry hands. A game that has expired is absent,
 whether or not it was already removed.
 """
@@ -17,16 +18,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cardsharp.blef.cards import DECK
 from cardsharp.blef.census import Lifetime, count_active, count_all, moves
-from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
-from cardsharp.blef.records import RECENT, WHOLE_LIFE, ClosedRound, GameRecord, room_of
-from cardsharp.blef.state import Round
+from cardsharp.blef.records import RECENT, WHOLE_LIFE, ClosedRound, GameRecord, Player, room_of
+from cardsharp.blef.state import Move, Round
 from cardsharp.cloud.codec import decode, from_micros, to_micros
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.telemetry import logger
-from cardsharp.errors import Conflict
+from cardsharp.errors import Conflict, StoreError
 from cardsharp.keep.port import Add, Keep, Key, Listed, Put
 
 if TYPE_CHECKING:
@@ -222,3 +223,70 @@ def _listing(key: Key, listed: Listed) -> Iterator[Listing]:
         logger.warning("a stored game cannot be read", extra={"game": uuid})
         return
     yield Listing(uuid, nicknames, bool(listed.shown.get("is_started")), listed.at)
+
+
+_FIRST = ord("a")
+_LETTERS = {card: chr(_FIRST + index) for index, card in enumerate(DECK)}
+
+
+def encode_game(game: GameRecord) -> Mapping[str, object]:
+    """A game without its uuid, which is the key of the store."""
+    return {
+        "created": to_micros(game.created),
+        "public": game.public,
+        "admin": game.admin,
+        # A bot has its strategy as a third text.
+        "players": [[one.nickname, one.key, *filter(None, [one.agent])] for one in game.players],
+        "round": None if game.round is None else _round_body(game.round),
+    }
+
+
+def encode_round(closed: ClosedRound) -> Mapping[str, object]:
+    """A round that is over."""
+    return {**_round_body(closed.round), "at": to_micros(closed.at)}
+
+
+def decode_game(uuid: str, body: Any) -> GameRecord:  # noqa: ANN401 - whatever was stored
+    """The game that `encode_game` made this of; raises `StoreError`."""
+    try:
+        return GameRecord(
+            uuid=uuid,
+            created=from_micros(body["created"]),
+            public=body["public"],
+            admin=body["admin"],
+            players=tuple(Player(*fields) for fields in body["players"]),
+            round=None if body["round"] is None else _round(body["round"]),
+        )
+    except (ValueError, TypeError, KeyError, IndexError):
+        # `from None`: the chained error might quote the text, and the hands in it.
+        raise StoreError("A stored game cannot be read.") from None
+
+
+def decode_round(body: Any) -> ClosedRound:  # noqa: ANN401 - whatever was stored
+    """The round that `encode_round` made this of; raises `StoreError`."""
+    try:
+        return ClosedRound(_round(body), from_micros(body.get("at", 0)))
+    except (ValueError, TypeError, KeyError, IndexError):
+        raise StoreError("A stored round cannot be read.") from None
+
+
+def _round_body(live: Round) -> dict[str, object]:
+    return {
+        "number": live.number,
+        "max": live.max_cards,
+        "cards": list(live.n_cards),
+        "hands": ["".join(_LETTERS[card] for card in hand) for hand in live.hands],
+        "turn": live.turn,
+        "history": list(live.history),
+    }
+
+
+def _round(body: Any) -> Round:  # noqa: ANN401 - whatever was stored
+    return Round(
+        number=body["number"],
+        max_cards=body["max"],
+        n_cards=tuple(body["cards"]),
+        hands=tuple(tuple(DECK[ord(letter) - _FIRST] for letter in word) for word in body["hands"]),
+        turn=body["turn"],
+        history=tuple(Move(seat, action) for seat, action in body["history"]),
+    )

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, RootModel
 
 from cardsharp.blef.records import Player, Status
-from cardsharp.blef.sight import Sight
+from cardsharp.blef.service import Sight
 from cardsharp.blef.store import Listing, Saved
 from cardsharp.blef.wire import (
     Body,
