@@ -18,7 +18,7 @@ from support.size import ALL, cases
 
 from cardsharp.game import Game
 from cardsharp.web.service import Service
-from workbench.euchre.probe import KINDS
+from workbench.euchre.probe import KINDS, met
 from workbench.euchre.remote import RemotePlayer
 from workbench.stage.serving import made
 
@@ -88,7 +88,7 @@ def of_euchre(url: str) -> Things:
     for kind in KINDS:
         tokens.append(kind)
         with RemotePlayer(url, kind) as player:
-            deal = KINDS[kind](Random(len(tokens)))
+            deal = met(kind, Random(len(tokens)))
             player.begin(deal, frozenset())
             player.end(deal)
     return {"token": tokens, "gameNum": [0], "dealNum": [0]}

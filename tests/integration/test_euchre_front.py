@@ -22,7 +22,7 @@ from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.table import SEATS
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.http_front import HttpFront
-from workbench.euchre.probe import KINDS, Probed, probe
+from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.lab.extras import LabPlayer
 from workbench.lab.tempered import play
@@ -112,6 +112,12 @@ def test_eight_clients_at_once_play_as_if_each_were_alone() -> None:
     assert diary.faults == []
 
 
+def probe(url: str, deals: int) -> list[ProbeFinding]:
+    """What hidden cards change at the service there."""
+    with RemotePlayer(url) as player:
+        return [probe_kind(player, kind, Probed(deals)) for kind in KINDS]
+
+
 @pytest.mark.parametrize(
     ("strategy", "deals"),
     [("rules", DEALS), pytest.param("pimc", 16, marks=pytest.mark.slow)],
@@ -120,7 +126,7 @@ def test_the_probe_finds_no_answer_that_changes_with_hidden_cards(
     strategy: str, deals: int
 ) -> None:
     with serving(strategy) as (front, diary):
-        findings = probe(front.url, Probed(deals))
+        findings = probe(front.url, deals)
     assert [(one.kind, one.changed) for one in findings] == [(kind, 0) for kind in KINDS]
     assert diary.faults == [], "every question was answered by the strategy"
 
@@ -130,6 +136,6 @@ def test_the_probe_catches_a_player_that_peeks() -> None:
     clock = SystemClock()
     window = Window(SqliteKeep(MEMORY, clock), clock)
     with euchre_front(Peeker(window), Diary(), window) as front:
-        findings = {one.kind: one.changed for one in probe(front.url, Probed(DEALS))}
+        findings = {one.kind: one.changed for one in probe(front.url, DEALS)}
     assert all(findings.values()), findings
     assert sum(findings.values()) >= DEALS, findings

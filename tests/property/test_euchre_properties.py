@@ -1,14 +1,16 @@
 """What holds in every deal, however it is played."""
 
+from random import Random
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.euchre_api import Service
-from support.euchre_random import stations
 
 from cardsharp.euchre.cards import DECK
 from cardsharp.euchre.state import Deal
+from workbench.euchre.probe import stations
 
-deals = st.integers(0, 2**32).map(lambda seed: list(stations(seed)))
+deals = st.integers(0, 2**32).map(lambda seed: list(stations(Random(seed))))
 numbers = st.integers(-1, 23)
 small = st.integers(0, 7)
 

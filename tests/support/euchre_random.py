@@ -1,37 +1,23 @@
-"""Random deals, each played some way by random legal actions, and what is seen of them."""
+"""What is seen of random deals (`workbench.euchre.probe`), and deals that are played."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from cardsharp.euchre.actions import PASS, Question
+from cardsharp.euchre.actions import Question
 from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.rules import apply, legal_actions, start
-from cardsharp.euchre.simulation import Dealt, Euchre, Match, shuffled
+from cardsharp.euchre.rules import start
+from cardsharp.euchre.simulation import Dealt, Euchre, Match
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import build
 from cardsharp.euchre.table import turn
+from workbench.euchre.probe import stations
 from workbench.lab.extras import LabPlayer
 from workbench.lab.matches import Thinking
 
 
-def stations(seed: int | str, *, passing: float = 0.6) -> Iterator[Deal]:
-    """Each state of a random deal, from before the first bid until it is over.
-
-    `passing` is how often a bidder passes rather than choose at random.
-    """
-    rng = Random(seed)
-    deal = start(shuffled(rng))
-    yield deal
-    while turn(deal.table) is not None:
-        actions = legal_actions(deal)
-        may_pass = PASS in actions and rng.random() < passing
-        deal = apply(deal, PASS if may_pass else rng.choice(actions))
-        yield deal
-
-
 def decisions(seed: int | str) -> Iterator[Deal]:
     """The states in which somebody has to decide."""
-    return (deal for deal in stations(seed) if turn(deal.table) is not None)
+    return (deal for deal in stations(Random(seed)) if turn(deal.table) is not None)
 
 
 def view(deal: Deal) -> Position:

@@ -5,24 +5,19 @@ gives the same answer every time. Own cards, the turn card and every card alread
 where they are; all others change places, a remote dealer's discard too.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Question
-from cardsharp.euchre.cards import SUITS
-from cardsharp.euchre.position import project
-from cardsharp.euchre.rules import apply, start
+from cardsharp.euchre.actions import PASS, Action, Question
+from cardsharp.euchre.rules import apply, legal_actions, start
 from cardsharp.euchre.simulation import exchanged, shuffled
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.strategies import build
-from cardsharp.euchre.table import DEALER, turn
+from cardsharp.euchre.table import DEALER, SEATS, Table, ToAct, turn
 from workbench.euchre.remote import RemotePlayer
 
-LONE = 0.15
-"""How many of the calls are alone."""
-
-_LAST_BID = 8
+PASSING = 0.6
+"""How often a bidder passes rather than choose at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,48 +32,39 @@ class ProbeFinding:
         return f"{self.kind:>20}: {self.changed} of {self.deals} deals changed"
 
 
-def first_bid(rng: Random) -> Deal:
-    """A deal before a bid of the first round."""
-    return _passed(start(shuffled(rng)), rng.randrange(4))
+def stations(rng: Random) -> Iterator[Deal]:
+    """Each state of a deal that is played at random, from before the first bid until it is over."""
+    deal = start(shuffled(rng))
+    yield deal
+    while turn(deal.table) is not None:
+        actions = legal_actions(deal)
+        may_pass = PASS in actions and rng.random() < PASSING
+        deal = apply(deal, PASS if may_pass else rng.choice(actions))
+        yield deal
 
 
-def second_bid(rng: Random) -> Deal:
-    """A deal before a bid of the second round."""
-    return _passed(start(shuffled(rng)), 4 + rng.randrange(4))
-
-
-def discard(rng: Random) -> Deal:
-    """A deal in which the dealer has to lay a card aside."""
-    return _called(start(shuffled(rng)), rng.randrange(4), rng)
-
-
-def opening_lead(rng: Random) -> Deal:
-    """A deal before its first card."""
-    deal = _called(start(shuffled(rng)), rng.randrange(_LAST_BID), rng)
-    while (now := turn(deal.table)) is not None and now.question is not Question.PLAY:
-        deal = apply(deal, Defend(alone=False) if now.question is Question.DEFEND else _rule(deal))
-    return deal
-
-
-def later_card(rng: Random) -> Deal:
-    """A deal in the middle of its card play; not the turn of a dealer who picked up.
-
-    What such a dealer laid aside is known only to a service that was asked for it.
-    """
-    deal = opening_lead(rng)
-    for _ in range(rng.randrange(1, 16)):
-        deal = apply(deal, _rule(deal)) if turn(deal.table) is not None else deal
-    now = turn(deal.table)
-    return deal if now is not None and now.seat != DEALER else later_card(rng)
-
-
-KINDS: dict[str, Callable[[Random], Deal]] = {
-    "first-round bid": first_bid,
-    "second-round bid": second_bid,
-    "discard": discard,
-    "opening lead": opening_lead,
-    "later card": later_card,
+KINDS: dict[str, Callable[[Table, ToAct], bool]] = {
+    "first-round bid": lambda table, now: (
+        now.question is Question.BID and len(table.bids) < len(SEATS)
+    ),
+    "second-round bid": lambda table, now: (
+        now.question is Question.BID and len(table.bids) >= len(SEATS)
+    ),
+    "discard": lambda _, now: now.question is Question.DISCARD,
+    "opening lead": lambda table, now: now.question is Question.PLAY and not table.tricks,
+    # What a dealer laid aside who picked up is known only to a service that was asked for it.
+    "later card": lambda table, now: bool(table.tricks) and now.seat != DEALER,
 }
+"""The kinds of decisions: which they are."""
+
+
+def met(kind: str, rng: Random) -> Deal:
+    """A deal before a decision of that kind."""
+    while True:
+        asked = [(deal, turn(deal.table)) for deal in stations(rng)]
+        found = [deal for deal, now in asked if now is not None and KINDS[kind](deal.table, now)]
+        if found:
+            return rng.choice(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +76,6 @@ class Probed:
     seed: int = 1
 
 
-def probe(base: str, probed: Probed, kinds: Iterable[str] = KINDS) -> list[ProbeFinding]:
-    """What hidden cards change at the service there."""
-    with RemotePlayer(base) as player:
-        return [probe_kind(player, kind, probed) for kind in kinds]
-
-
 def probe_kind(
     player: RemotePlayer, kind: str, probed: Probed, done: Callable[[], None] = lambda: None
 ) -> ProbeFinding:
@@ -103,7 +83,7 @@ def probe_kind(
     changed = 0
     for number in range(probed.deals):
         rng = Random(f"{probed.seed}/{kind}/{number}")
-        deal = KINDS[kind](rng)
+        deal = met(kind, rng)
         answers = {_asked(player, deal)}
         answers |= {_asked(player, exchanged(deal, rng)) for _ in range(probed.permutations)}
         changed += len(answers) > 1
@@ -118,26 +98,3 @@ def _asked(player: RemotePlayer, deal: Deal) -> Action:
         raise ValueError("Nobody has to decide: the deal is over.")
     player.begin(deal, frozenset())
     return player.decide(deal, now.seat)
-
-
-def _passed(deal: Deal, times: int) -> Deal:
-    for _ in range(times):
-        deal = apply(deal, PASS)
-    return deal
-
-
-def _called(deal: Deal, number: int, rng: Random) -> Deal:
-    """A deal in which that bid names trumps."""
-    turned = deal.table.turn_card & 3
-    others = [suit for suit in SUITS if suit != turned]
-    suit = turned if number < 4 else rng.choice(others)  # noqa: PLR2004 - seats at the table
-    return apply(_passed(deal, number), Bid(suit, rng.random() < LONE))
-
-
-_RULES = build("rules")
-
-
-def _rule(deal: Deal) -> Action:
-    """What the player by rules does."""
-    now = turn(deal.table)
-    return Discard(-1) if now is None else _RULES.decide(project(deal, now.seat)).action
