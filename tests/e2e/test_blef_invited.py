@@ -1,4 +1,4 @@
-"""A client of today's generation plays whole games with bots that it invites, as its app does."""
+"""A client of today's generation plays with a bot that it invites, as its app does."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -42,28 +42,3 @@ def test_an_invited_bot_plays(place: Place) -> None:
             state = heard(feed)
         assert (state["cp_nickname"], state["hands"]) == ("Porevit_(AI)", [])
         assert heard(feed)["history"][-1]["player"] in {"Porevit_(AI)", "ann"}
-
-
-@pytest.mark.slow
-def test_a_quick_game_with_two_bots_is_played_to_its_end(place: Place) -> None:
-    """As the Android client begins one: create, join, invite, invite, start; then by the feed."""
-    game, (ann,) = place.joined("ann")
-    for name in ("Dazhbog", "Porevit"):
-        told = place.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name=name)
-        assert told == {"message": f"{name}_(AI) joined the game"}
-    with place.watch(game_uuid=game, player_uuid=ann) as feed:
-        place.get(f"/games/{game}/start", admin_uuid=ann)
-        movers, state = set(), heard(feed)
-        while state["status"] == "Running":
-            for move in state["history"]:
-                movers.add(move["player"])
-            if state["cp_nickname"] == "ann":
-                (own,) = state["hands"]
-                assert own["nickname"] == "ann"
-                last = state["history"][-1]["action_id"] if state["history"] else None
-                action = 88 if last is not None and last > 4 else (last or 0) + 1
-                place.get(f"/games/{game}/play", player_uuid=ann, action_id=action)
-            state = heard(feed)
-    assert {"Dazhbog_(AI)", "Porevit_(AI)"} <= movers
-    kinds = {one["nickname"]: one.get("ai_agent") for one in state["players"]}
-    assert kinds == {"ann": None, "Dazhbog_(AI)": "reader", "Porevit_(AI)": "threshold"}

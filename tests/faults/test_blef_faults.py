@@ -17,7 +17,6 @@ from world.stores import AWS
 from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.store import dynamo_games
-from cardsharp.keep.dynamodb import DynamoKeep
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.tables import create_table
 
@@ -179,13 +178,3 @@ def test_a_store_that_stays_away_is_a_503_and_changes_nothing(raw: Any) -> None:
     assert scene.do(client, "bet").status == 503
     assert client.get("/games").status == 503
     assert scene.seen() == before
-
-
-def test_without_receipts_a_lost_answer_would_lock_a_player_out(
-    raw: Any,  # noqa: ANN401 - boto3
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The guard of this file: the faults do find a store that does not know its own writes."""
-    monkeypatch.setattr(DynamoKeep, "_is_written", lambda *_: False)
-    scene = scene_of(raw, "join")
-    assert scene.do(scene.service(Kind.RESPONSE_LOST, 1)[0], "join").status == 409

@@ -18,6 +18,7 @@ from support.bot_events import context, event_of
 
 import practice.app
 import worker.app
+from cardsharp.blef.actions import LOST
 from cardsharp.blef.bot import SeatOrder
 from cardsharp.blef.game import GAME
 from cardsharp.blef.replay import replay
@@ -63,52 +64,33 @@ def order(service: BlefPlace, url: str) -> SeatOrder:
     )
 
 
-def test_a_game_is_joined_played_and_explained_from_order_to_end(
-    service: BlefPlace, url: str, tmp_path: Path
-) -> None:
-    said: list[str] = []
-    wanted = order(service, url).model_dump()
-    with logged() as log, attending(GAME, wanted, tmp_path / "log.db", said.append) as seat:
-        kept_in = seat.places.offering.log
-        until(lambda: service.go_on() == "Finished")
-        until(lambda: (found := kept_in.match(seat.match_id)) and found.outcome)
-        assert (seat.outcome or {}).get("result") in {"won", "lost"}
-        kept = seat.places.vault.find(seat.match_id)
-        record, moves = kept_in.match(seat.match_id), kept_in.moves(seat.match_id)
-    assert said == []
-    winner = next(p["nickname"] for p in service.state()["players"] if p["n_cards"])
-    assert record is not None
-    assert record.outcome is not None
-    assert record.outcome["result"] == ("won" if winner == "ours" else "lost")
-    facts = [move.facts or {} for move in moves]
-    ours = [one for one in facts if one.get("player") == "ours" and one["actionId"] != 89]
-    steps = list(replay(record, moves))
-    assert [step.sequence for step in steps] == [move.sequence for move in moves]
-    reasons = [step.ours.reason for step in steps if step.ours is not None]
-    assert len(reasons) == len(ours) > 0
-    assert all(reasons)
-    trial = TrialPlayer(GAME, "greedy")
-    again = list(trial.again(trial.asked(record, moves)))
-    assert len(again) == len(ours)
-    assert not any(one.differs for one in again)
-    assert kept is not None
-    secret = str(kept["player"])
-    assert secret not in log.getvalue() + (tmp_path / "log.db").read_bytes().decode("latin-1")
-
-
-def test_a_game_that_never_starts_keeps_no_worker_from_another(
+def test_a_game_is_played_and_explained_beside_one_that_never_starts(
     service: BlefPlace, url: str, tmp_path: Path
 ) -> None:
     """One worker for two seats, of which that of a game without a second player comes first."""
-    idle = {**order(service, url).model_dump(), "game": service.client.create()}
-    with attending(GAME, idle, tmp_path / "log.db", print, at_once=1) as seat:
+    said: list[str] = []
+    idle, secret = {**order(service, url).model_dump(), "game": service.client.create()}, uuid4()
+    store = tmp_path / "log.db"
+    with logged() as log, attending(GAME, idle, store, said.append, at_once=1) as seat:
         offering = seat.places.offering
         until(lambda: (found := offering.log.match(seat.match_id)) and found.rests)
-        order_seat("blef", order(service, url), str(uuid4()), seat.places.vault, offering)
+        match_id = order_seat("blef", order(service, url), str(secret), seat.places.vault, offering)
         until(lambda: service.go_on() == "Finished")
-        waits = offering.log.match(seat.match_id)
+        until(lambda: (found := offering.log.match(match_id)) and found.outcome)
+        waits, record = offering.log.match(seat.match_id), offering.log.match(match_id)
+        moves = offering.log.moves(match_id)
     assert waits is not None
-    assert waits.outcome is None, "it goes on to wait"
+    assert (waits.outcome, said) == (None, []), "it goes on to wait"
+    assert record is not None
+    steps, played = list(replay(record, moves)), [move.facts or {} for move in moves]
+    reasons = [step.ours.reason for step in steps if step.ours is not None]
+    assert all(reasons)
+    ours = [one for one in played if one.get("player") == "ours" and one["actionId"] != LOST]
+    assert len(reasons) == len(ours)
+    trial = TrialPlayer(GAME, "greedy")
+    again = [one.differs for one in trial.again(trial.asked(record, moves))]
+    assert again == [False] * len(ours)
+    assert str(secret) not in log.getvalue() + store.read_bytes().decode("latin-1")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from support.blef import Dealt, cards_of, hands_of, without_nothings
+from support.blef import RecordedChance, cards_of, hands_of, without_nothings
 from support.recorded import recording
 
 from cardsharp.blef import rules
@@ -45,7 +45,9 @@ def test_a_recorded_game_replays(trace: dict[str, Any]) -> None:
         players=tuple(Player(name, "") for name in names),
     )
     # All hands of every round are in its snapshot.
-    deal = Dealt(hands_of(snapshot) for snapshot in trace["round_snapshots"])
+    chance, rounds = RecordedChance(), map(hands_of, trace["round_snapshots"])
+    chance.hands = [tuple(card for hand in hands for card in hand) for hands in rounds]
+    deal = chance.deal
     live = rules.start(len(names), deal)
     assert shown(game, live) == without_nothings(trace["started"])
 

@@ -169,18 +169,6 @@ class RecordedChance(SecretChance):
         return self.hands.pop(0) if told else self._rest(number)
 
 
-class Dealt:
-    """A deal that gives out prepared hands, round after round."""
-
-    def __init__(self, rounds: Iterable[list[list[Card]]]) -> None:
-        self._rounds: Iterator[list[list[Card]]] = iter(rounds)
-
-    def __call__(self, number: int) -> Hand:
-        cards = tuple(card for hand in next(self._rounds) for card in hand)
-        assert len(cards) == number
-        return cards
-
-
 def cards_of(items: Iterable[dict[str, int]]) -> list[Card]:
     """The cards of a hand in the API's JSON."""
     return [Card(item["value"], item["colour"]) for item in items]
