@@ -54,8 +54,8 @@ class Peeker:
         return Decision(view.choices[highest % len(view.choices)], "I looked.")
 
 
-DEALS = cases(6, every=200)
-"""Of each kind of decision: 6 are enough to catch a cheat, as the positive control shows."""
+DEALS = cases(4, every=200)
+"""Of each kind of decision: 4 are enough to catch a cheat, as the positive control shows."""
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def serving(strategy: Strategy | str = "rules") -> Iterator[tuple[HttpFront, Dia
 
 
 def test_a_game_over_http_is_the_game_in_this_process() -> None:
-    """Deal for deal and point for point, against either neighbour, sharing a token or not."""
+    """Deal for deal and point for point, where each partner has a token of its own."""
     rules, chance = thinking("rules"), thinking("random")
 
     def game(one: LabPlayer, other: LabPlayer, seed: int) -> Match:
@@ -84,9 +84,7 @@ def test_a_game_over_http_is_the_game_in_this_process() -> None:
     ):
         for seed in range(cases(1, every=5)):
             inside = game(rules, rules, seed)
-            shared = remote.seated((0, 2))
-            assert game(shared, shared, seed) == inside
-            # Each partner with a token of its own, and a base URL that ends with a slash.
+            # One has a base URL that ends with a slash.
             assert game(remote.seated((0,)), other.seated((2,)), seed) == inside
     assert diary.faults == []
     assert diary.troubles == []

@@ -61,6 +61,7 @@ def read(deals: Deals, key: DealKey = KEY) -> Record:
     return record
 
 
+@settings(max_examples=40)
 @given(st.lists(events, max_size=4))
 def test_a_deal_is_read_as_it_was_told(told: list[Event]) -> None:
     deals = Deals(SqliteKeep(MEMORY, SystemClock()), SystemClock())

@@ -6,8 +6,9 @@ a JSON list whose first element names the kind.
 
 import json
 from collections.abc import Callable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from cardsharp.errors import StoreError
 from cardsharp.euchre.cards import Card
@@ -24,8 +25,7 @@ class DealKey:
     deal: int
 
 
-@dataclass(frozen=True, slots=True)
-class BidEvent:
+class BidEvent(NamedTuple):
     """A bid with the round and position as they were sent, which are no more than its name.
 
     `ours` tells our own answer from a report. `suit` is -1 for a pass.
@@ -43,8 +43,7 @@ class BidEvent:
         return ("bid", self.ours, self.round, self.pos)
 
 
-@dataclass(frozen=True, slots=True)
-class SwapEvent:
+class SwapEvent(NamedTuple):
     """Our own discard, and who called."""
 
     declarer: int
@@ -56,8 +55,7 @@ class SwapEvent:
         return ("swap",)
 
 
-@dataclass(frozen=True, slots=True)
-class DefenseEvent:
+class DefenseEvent(NamedTuple):
     """Whether a seat defends alone."""
 
     pos: int
@@ -69,8 +67,7 @@ class DefenseEvent:
         return ("defense", self.pos)
 
 
-@dataclass(frozen=True, slots=True)
-class PlayEvent:
+class PlayEvent(NamedTuple):
     """A card played, ours or another's."""
 
     trick: int
@@ -86,15 +83,10 @@ class PlayEvent:
 
 Event = BidEvent | SwapEvent | DefenseEvent | PlayEvent
 
-_KINDS = {
-    "bid": BidEvent,
-    "swap": SwapEvent,
-    "defense": DefenseEvent,
-    "play": PlayEvent,
-}
+_KINDS = {"bid": BidEvent, "swap": SwapEvent, "defense": DefenseEvent, "play": PlayEvent}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _SHAPES: dict[tuple[object, ...], Callable[..., Event]] = {
-    (name, *(field.type for field in fields(kind))): kind for name, kind in _KINDS.items()
+    (name, *kind.__annotations__.values()): kind for name, kind in _KINDS.items()
 }
 """The kinds by their name and the types of their values."""
 
@@ -121,7 +113,7 @@ class Record:
 
 def encode_event(event: Event) -> str:
     """An event as JSON text."""
-    return json.dumps([_NAMES[type(event)], *astuple(event)], separators=(",", ":"))
+    return json.dumps([_NAMES[type(event)], *event], separators=(",", ":"))
 
 
 def decode_event(text: str) -> Event:
