@@ -1,7 +1,8 @@
 """Sixteen real clients at once through the handler, on the emulated DynamoDB and on SQLite.
 
-The first two are the races that the original loses with two processes: 36 of 179 acknowledged
-players lost, a nickname accepted twice in 15 of 30 games, two bets for one turn in 26 of 30.
+The first is a race that the original loses with two processes: 36 of 179 acknowledged players lost,
+a nickname accepted twice in 15 of 30 games. Every change goes the same way; that several documents
+change together is in test_keep.py, and that a round is closed in one write in test_blef_faults.py.
 """
 
 from collections import Counter
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.blef import Client, Reply, StartedGame
+from support.blef import Client, Reply
 from support.cloud_benches import environment
 from support.cloud_threads import at_once
 from support.size import cases
@@ -51,47 +52,21 @@ def test_every_player_who_was_let_in_is_in_the_game_and_each_nickname_once(
     clients: list[Client],
 ) -> None:
     """Two ask for each of eight nicknames."""
-    lost = acknowledged = 0
     for _ in range(GAMES):
-        game = clients[0].create()
-        path = f"/games/{game}/join"
+        path = f"/games/{clients[0].create()}"
         replies = at_once(
             CLIENTS,
-            lambda me, path=path: clients[me % 2].get(path, nickname=f"p{me // 2}"),  # type: ignore[misc]
+            lambda me, path=path: clients[me % 2].get(f"{path}/join", nickname=f"p{me // 2}"),  # type: ignore[misc]
         )
         counted = statuses(replies)
         assert (counted[200], counted[403] + counted[409]) == (8, 8)
         let_in = [f"p{me // 2}" for me, reply in enumerate(replies) if reply.status == 200]
-        uuids = [reply.json["player_uuid"] for reply in replies if reply.status == 200]
-        state = clients[1].get(f"/games/{game}").json
+        state = clients[1].get(path).json
         joined = [player["nickname"] for player in state["players"]]
         assert state["admin_nickname"] == joined[0]
-        assert len(joined) == len(set(joined)) == 8
-        lost += len(set(let_in) - set(joined))
-        known = [clients[0].get(f"/games/{game}", player_uuid=uuid).status for uuid in uuids]
-        assert known == [200] * 8
-        acknowledged += len(let_in)
-    assert (acknowledged, lost) == (8 * GAMES, 0)
-
-
-def test_of_bets_for_one_turn_one_is_accepted(clients: list[Client]) -> None:
-    twice = 0
-    for _ in range(GAMES):
-        table = clients[0].started(3)
-        mover = table.state()["cp_nickname"]
-        tables = [StartedGame(client, table.game, table.uuids) for client in clients]
-        replies = at_once(
-            CLIENTS,
-            lambda me, tables=tables, mover=mover: tables[me % 2].play(me + 1, mover),  # type: ignore[misc]
-        )
-        counted = statuses(replies)
-        assert counted.keys() <= {200, 400}
-        twice += counted[200] != 1
-        late = {reply.json["error"] for reply in replies if reply.status == 400}
-        assert late == {"The submitted UUID does not match the UUID of the current player"}
-        bet = next(me + 1 for me, reply in enumerate(replies) if reply.status == 200)
-        assert table.state()["history"] == [{"player": mover, "action_id": bet}]
-    assert twice == 0
+        assert sorted(joined) == sorted({*let_in})
+        for uuid in (reply.json["player_uuid"] for reply in replies if reply.status == 200):
+            assert clients[0].get(path, player_uuid=uuid).status == 200
 
 
 def test_nobody_joins_or_shows_a_game_after_its_start(clients: list[Client]) -> None:
@@ -119,27 +94,3 @@ def test_nobody_joins_or_shows_a_game_after_its_start(clients: list[Client]) -> 
         assert len(state["players"]) == 2 + accepted["join"]
         assert sum(player["n_cards"] for player in state["players"]) == len(state["players"])
         assert state["public"] is (accepted["make-public"] > 0)
-
-
-def test_no_reader_sees_a_round_without_the_one_before(clients: list[Client]) -> None:
-    """One plays to the end while others read: every new round has its closed predecessor."""
-    table = clients[0].started(2)
-
-    def act(me: int) -> int:
-        if me == 0:
-            table.play_out()
-            return 1
-        client, looks, status = clients[me % 2], 0, ""
-        while status != "Finished":
-            state = client.get(f"/games/{table.game}").json
-            status = state["status"]
-            before = state["round_number"] - 1
-            if before:
-                past = client.get(f"/games/{table.game}", round=before)
-                assert past.status == 200
-                assert past.json["history"][-1]["action_id"] == 89
-                assert len(past.json["hands"]) == 2
-            looks += 1
-        return looks
-
-    assert all(at_once(4, act))

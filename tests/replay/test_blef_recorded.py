@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from support.blef import Client, RecordedChance, Reply, hands_of, seeded_deal, without_nothings
+from support.blef import (
+    Client,
+    RecordedChance,
+    Reply,
+    decisions,
+    hands_of,
+    seeded_deal,
+    without_nothings,
+)
 from support.cloud_clock import START, FakeClock
-from support.recorded import recording, table
+from support.recorded import recording
 
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.service import MAX_GAMES
@@ -179,24 +187,6 @@ The state is the other such path.
 """
 
 
-@dataclass(frozen=True)
-class Decision:
-    """Where we answer otherwise on purpose: which cases, what instead, and why."""
-
-    cases: Sequence[str]
-    status: int
-    reason: str
-    error: str | None = None
-
-    def agrees(self, reply: Reply) -> bool:
-        return reply.status == self.status and (
-            self.error is None or reply.json["error"] == self.error
-        )
-
-
-DECISIONS = [Decision(**one) for one in table("blef_decisions")["decision"]]
-
-
 def expected(pair: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON it was
     """The recorded body, with null for its empty objects and with both keys of an error."""
     body = without_nothings(pair["body"])
@@ -236,14 +226,14 @@ def test_every_recorded_pair_agrees_or_is_a_listed_decision() -> None:
     pairs = recording("blef_requests")
     assert len(pairs) == 220
     service = Recording(pairs)
-    decided = {case: decision for decision in DECISIONS for case in decision.cases}
+    decided = decisions("blef_decisions")
     wrong, needed = [], set()
     for pair in pairs:
         case = pair["case"]
         reply = ask(service, pair)
         if case in decided and not agrees(pair, reply):
             needed.add(case)
-            right = decided[case].agrees(reply)
+            right = decided[case].agrees(reply, {})
         else:
             right = agrees(pair, reply)
         if case == "state.uppercase.game_uuid":

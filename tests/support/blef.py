@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -23,6 +23,7 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import edge
 from support.cloud_clock import FakeClock
+from support.recorded import table
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
 from workbench.cloud.http_front import HttpFront
@@ -211,3 +212,25 @@ def random_round(random: Random, players: int, out: int = 0) -> Round:
         turn=left[len(bets) % len(left)],
         history=history,
     )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Where we answer otherwise than the original on purpose: which cases, with what, and why."""
+
+    cases: Sequence[str]
+    reason: str
+    status: int = 400
+    error: str | None = None
+    undo: bool = False
+
+    def agrees(self, reply: Reply, told: Mapping[str, object]) -> bool:
+        """Whether this is the answer; its error may have words in braces, which are `told`."""
+        error = self.error and self.error.format(**told)
+        return reply.status == self.status and (error is None or reply.json["error"] == error)
+
+
+def decisions(name: str) -> Mapping[str, Decision]:
+    """Those that a table of `tests/samples` lists, by case."""
+    listed = (Decision(**one) for one in table(name)["decision"])
+    return {case: decision for decision in listed for case in decision.cases}
