@@ -6,8 +6,7 @@ from random import Random
 from cardsharp.blef.actions import CHECK
 from cardsharp.blef.cards import Card
 from cardsharp.blef.position import Position
-from cardsharp.blef.rules import max_cards
-from cardsharp.blef.state import Move
+from cardsharp.blef.rules import Move, max_cards
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture

@@ -12,8 +12,8 @@ from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import DECK, VALUES
 from cardsharp.blef.game import GAME
 from cardsharp.blef.position import Position
+from cardsharp.blef.rules import Move
 from cardsharp.blef.simulation import SETUPS, Blef, Match
-from cardsharp.blef.state import Move
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.greedy import own_odds
 from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of

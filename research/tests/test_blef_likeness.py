@@ -12,7 +12,7 @@ import pytest
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
-from cardsharp.blef.state import Move
+from cardsharp.blef.rules import Move
 from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.tabled import looked_up

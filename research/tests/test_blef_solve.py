@@ -12,7 +12,7 @@ import pytest
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import DECK, Card
 from cardsharp.blef.position import Position
-from cardsharp.blef.state import Move
+from cardsharp.blef.rules import Move
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.equilibrium import SOLVED, mixture, table
 from research.blef.commands import app

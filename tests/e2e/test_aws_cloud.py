@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from support.arena import until
 from support.aws_build import native_build
-from support.blef_watching import heard
+from support.blef_next import heard
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.arena import until
-from support.blef_watching import Place, heard
+from support.blef_next import Place, heard
 
 from cardsharp.blef.game import GAME
 from cardsharp.cloud.clock import SystemClock

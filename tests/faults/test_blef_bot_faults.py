@@ -1,35 +1,47 @@
-"""What is Blef's own in attending a game: joining it, its secret, and what the log says of it.
+"""What is Blef's own in attending a game: joining it, its secret, what the log says, and manners.
 
-That no fault at any step harms a game is in tests/contract/test_attending.py.
+That no fault at any step harms a game is in tests/contract/test_attending.py. The manners of the
+original service are around our rules (docs/spec/blef.md): everything is a GET; a missing value is
+`{}`; an error is `{"error": …}`; no header tells a version; nobody chooses a uuid and nobody waits.
+Of its parameters it knows those that are documented, and a repeated one is a fault of its own. Its
+makers went on and added keys, so a state has one more.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import uuid4
 
 import pytest
+import requests
 from pydantic import SecretStr
 from support.blef_bot import SECRET, SERVICE, BlefPlace
 from world.bench import HARD, Bench, played
 from world.clock import StillClock
 from world.faults import FaultPlan, Kind
+from world.network import asked_of
 
 from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.ports import Status
 from cardsharp.cloud.redaction import BLOT, redact
 from cardsharp.cloud.vault import sqlite_vault
 from cardsharp.seats import Seat, find_seat
+from workbench.cloud.http_events import Answered
 
 GIVING = partial(BlefPlace, chosen=False)
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(BlefPlace, tmp_path)
-    yield made
-    made.close()
+    with closing(Bench(BlefPlace, tmp_path)) as made:
+        yield made
 
 
 def test_at_a_service_that_gives_out_the_uuids_the_given_one_is_kept(tmp_path: Path) -> None:
@@ -106,3 +118,111 @@ def test_the_secret_that_a_service_gives_is_redacted_from_then_on() -> None:
     seat = Seat(SERVICE, "game", "ann", "greedy", SecretStr(str(uuid4()))).known_as(given)
     assert seat.secret == given
     assert redact(f"player_uuid={given}") == f"player_uuid={BLOT}"
+
+
+# --- at the original ---------------------------------------------------------------------------
+
+KNOWN = {
+    "join": ("nickname",),
+    "start": ("admin_uuid",),
+    "play": ("player_uuid", "action_id"),
+    "state": ("player_uuid", "round"),
+}
+"""The parameters of each operation (section 5)."""
+
+_JSON = (("Content-Type", "application/json"),)
+
+
+@dataclass
+class OriginalPlace(BlefPlace):
+    """A game at the original, played whole: each player begins with one card."""
+
+    posted: int = 0
+    """How many requests were refused for being no GET."""
+
+    def step_of(self, request: requests.PreparedRequest) -> str:
+        operation = _operation(request)
+        return {"join": "join", "play": "act"}.get(operation, "view")
+
+    def ask(self, request: requests.PreparedRequest) -> Answered:
+        if request.method != "GET":
+            self.posted += 1
+            return _answered(405, {"error": "405 - Method Not Allowed"}, (("Allow", ""),))
+        parts = urlsplit(str(request.url))
+        query = parse_qsl(parts.query)
+        if len(dict(query)) < len(query):
+            return _answered(500, {"error": "500 - Internal server error"})
+        known = {k: v for k, v in query if k in KNOWN[_operation(request)]}
+        plain = requests.Request("GET", parts._replace(query=urlencode(known)).geturl()).prepare()
+        answer = asked_of(self.client.api, plain, self.clock)
+        return _answered(answer.status, _worded(json.loads(answer.body)))
+
+    def _shorten(self) -> None:
+        """Play it whole."""
+
+
+def _operation(request: requests.PreparedRequest) -> str:
+    last = urlsplit(str(request.url)).path.rpartition("/")[2]
+    return last if last in KNOWN else "state"
+
+
+def _worded(body: Any) -> Any:  # noqa: ANN401 - JSON
+    """Our answer in the original's words."""
+    if "error" in body:
+        return {"error": body["error"]}
+    if "history" not in body:
+        return body
+    return {name: {} if value is None else value for name, value in body.items()} | {"room": 42}
+
+
+def _answered(status: int, body: object, more: tuple[tuple[str, str], ...] = ()) -> Answered:
+    return Answered(status, (*_JSON, *more), json.dumps(body).encode())
+
+
+@pytest.fixture
+def original(tmp_path: Path) -> Iterator[Bench]:
+    with closing(Bench(OriginalPlace, tmp_path)) as made:
+        yield made
+
+
+def place_of(bench: Bench) -> OriginalPlace:
+    assert isinstance(bench.place, OriginalPlace)
+    return bench.place
+
+
+def test_a_whole_game_is_played_at_the_original(original: Bench) -> None:
+    """Joined, played from one card each to the end, and closed; each action is sent once."""
+    original.play()
+    assert original.faults_found() == []
+    place, sent = place_of(original), Counter(original.plan.steps)
+    state = place.state()
+    assert state["status"] == "Finished"
+    assert state["round_number"] >= 11
+    assert place.posted == original.workers, "a worker asks once in vain, and then by GET alone"
+    assert sent["join"] + sent["act"] == 1 + len(original.gate.accepted) + place.posted
+
+
+def test_a_game_in_which_the_bot_cannot_go_on_is_left_and_may_be_ordered_again(
+    original: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service says 404 in its own words, and goes on saying so."""
+
+    def gone(_request: object) -> Answered:
+        return Answered(404, (), b'{"error": "404 - Resource Not Found"}')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(place_of(original), "ask", gone)
+        original.play()
+    record = original.log.match(original.match_id)
+    assert record is not None
+    assert record.outcome is not None
+    assert (record.status, record.outcome["reason"]) == (
+        Status.FINISHED,
+        "404 - Resource Not Found",
+    )
+    assert original.log.running() == []
+    original.play()
+    again = original.log.match(original.match_id)
+    assert again is not None
+    assert again.outcome is not None
+    assert again.outcome["result"] in {"won", "lost"}

@@ -12,8 +12,8 @@ from support.size import cases
 from world.clock import StillClock
 from world.faults import CRASHES, FaultPlan, Faulty, Kind
 
+from cardsharp.euchre.rules import Deal
 from cardsharp.euchre.simulation import shuffled
-from cardsharp.euchre.state import Deal
 from cardsharp.euchre.store import Deals
 
 SEEDS = (4, 6, 48)

@@ -1,5 +1,9 @@
-"""The bot's whole path with nothing replaced: HTTP, queue, the functions' own handlers."""
+"""The bot's whole path with nothing replaced: HTTP, queue, the functions' own handlers.
 
+And public games, in which it takes seats as they come.
+"""
+
+import json
 import os
 import threading
 from collections.abc import Iterator
@@ -15,6 +19,7 @@ import support.arena
 from support.blef import logged
 from support.blef_bot import BlefPlace
 from support.bot_events import context, event_of
+from support.cli import Cli, clean, line_with, program
 
 import practice.app
 import worker.app
@@ -29,12 +34,15 @@ from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.switches import Switches
 from cardsharp.cloud.vault import sqlite_vault
-from cardsharp.errors import ConfigError, Malformed
+from cardsharp.errors import ConfigError, Malformed, NotFound, Unreachable
 from cardsharp.seats import order_seat
+from workbench.blef.bot import public_games
+from workbench.cli.bot import PublicSeats, SeatOptions, bot
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
 from workbench.lab.again import TrialPlayer
-from workbench.stage.ordered import attending
+from workbench.show.exits import Exit
+from workbench.stage.ordered import attending, workers
 from workbench.stage.serving import TIMEOUT
 
 OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
@@ -205,3 +213,118 @@ def test_a_join_that_is_asked_again_is_one_join(service: BlefPlace) -> None:
     late = service.client.post(path, {"nickname": "ours", "player_uuid": mine})
     assert late.status == 200, "also after the start, for the answer may have come late"
     assert cast("str", late.json["player_uuid"]) == OUR_GAME
+
+
+# --- public games ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shown(service: BlefPlace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BlefPlace:
+    """The service, where the rival's game is public."""
+    clean(monkeypatch, tmp_path)
+    publish(service, service.table, service.rival)
+    return service
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def publish(service: BlefPlace, game: str, admin: str) -> None:
+    told = service.client.post(f"/games/{game}/make-public", {"admin_uuid": admin})
+    assert told.status == 200
+
+
+def another(service: BlefPlace, *names: str) -> str:
+    """One more public game, with these players."""
+    game = service.client.create()
+    admin, *_ = [service.client.join(game, name) for name in names]
+    publish(service, game, admin)
+    return game
+
+
+def room_of(service: BlefPlace) -> int:
+    return service.truth().room
+
+
+def test_games_that_can_be_joined_are_listed(shown: BlefPlace, url: str, cli: Cli) -> None:
+    full = another(shown, *(f"p{number}" for number in range(8)))
+    listed = cli("blef", "versus", "--url", url)
+    assert (listed.code, full in listed.out) == (0, False)
+    assert f"{shown.table}  room {room_of(shown)}  1 of 8: rival" in listed.out
+    [found] = cli("blef", "versus", "--url", url, "--json").json()
+    assert (found["game"], found["players"]) == (shown.table, ["rival"])
+    shown.client.post(f"/games/{shown.table}/make-private", {"admin_uuid": shown.rival})
+    assert "No public game" in cli("blef", "versus", "--url", url).out
+
+
+def test_a_list_that_is_none_and_a_service_that_is_none_are_told(
+    shown: BlefPlace, url: str, cli: Cli
+) -> None:
+    with pytest.raises(NotFound):
+        public_games(f"{url}/nothing")
+    with pytest.raises(Unreachable):
+        public_games("http://127.0.0.1:9")
+    assert cli("blef", "bot", "--url", "http://127.0.0.1:9").code == Exit.UNREACHABLE
+    with pytest.raises(ConfigError, match="give one by --game"):
+        bot(options=SeatOptions(url=url), game=GAME._replace(lobby=None))
+    assert shown.state()["players"] == [{"nickname": "rival", "n_cards": 0}]
+
+
+def test_seats_are_taken_one_after_the_other_in_the_wanted_rooms(
+    shown: BlefPlace, url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said: list[str] = []
+    options = SeatOptions(
+        url=url, nickname="ours", strategy="greedy", at_once=1, rooms=(room_of(shown),)
+    )
+    with workers(tmp_path / "log.db", said.append, 4) as places:
+        public = PublicSeats(GAME, options, places, public_games, said.append)
+        elsewhere = another(shown, "ann")
+        public.look()
+        public.look()
+        assert [line.split()[1].rstrip(",") for line in said] == [shown.table]
+        until(lambda: shown.go_on() == "Finished")
+        until(lambda: public.look() or "We have" in capsys.readouterr().out)
+        wanted = PublicSeats(
+            GAME,
+            SeatOptions(url=url, nickname="ours", strategy="greedy", at_once=1),
+            places,
+            public_games,
+            said.append,
+        )
+        wanted.look()
+        until(lambda: len(shown.client.get(f"/games/{elsewhere}").json["players"]) == 2)
+        third = another(shown, "bob")
+        wanted.look()
+    assert [third in line for line in said] == [False, False]
+
+
+def test_the_command_joins_what_comes_and_tells_how_it_ended(shown: BlefPlace, url: str) -> None:
+    arguments = ("blef", "bot", "--url", url, "--nickname", "ours", "--strategy", "greedy")
+    with program(*arguments, "--json") as process:
+        until(lambda: shown.go_on() == "Finished")
+        told = json.loads(line_with(process.stdout, shown.table))
+    assert told["game"] == shown.table
+    assert told["result"] in {"won", "lost"}
+
+
+@pytest.mark.usefixtures("shown")
+def test_a_strategy_that_there_is_not_is_told_before_anybody_waits(url: str, cli: Cli) -> None:
+    told = cli("blef", "bot", "--url", url, "--strategy", "nobody")
+    assert told.code == Exit.USAGE
+    assert "nobody" in told.err
+
+
+@pytest.mark.usefixtures("shown")
+def test_a_bot_goes_on_when_the_list_cannot_be_had_for_a_moment(url: str, tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def gone(url: str) -> list[object]:
+        raise Unreachable(f"GET {url}: refused.")
+
+    options = SeatOptions(url=url, strategy="greedy")
+    with workers(tmp_path / "log.db", said.append, 1) as places:
+        PublicSeats(GAME, options, places, gone, said.append).look()  # type: ignore[arg-type]
+    assert said == [f"GET {url}: refused. It is asked again."]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.blef_watching import SOON, NotedSockets, heard, served
+from support.blef_next import SOON, NotedSockets, heard, served
 from support.bot_events import context
 from support.cloud_benches import moto_client
 from support.cloud_clock import FakeClock

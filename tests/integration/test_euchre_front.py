@@ -15,8 +15,8 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey, Record
+from cardsharp.euchre.rules import Deal
 from cardsharp.euchre.simulation import Euchre, Match, shuffled
-from cardsharp.euchre.state import Deal
 from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.table import SEATS

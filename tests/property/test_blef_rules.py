@@ -12,7 +12,7 @@ from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import position_of
 from cardsharp.blef.records import ClosedRound, GameRecord, Player, key_of
-from cardsharp.blef.state import Round
+from cardsharp.blef.rules import Round
 from cardsharp.blef.store import decode_game, decode_round, encode_game, encode_round
 from cardsharp.blef.wire import parse_state, position_in, state_body
 

@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.blef import Client, logged, random_round
-from support.blef_watching import NotedSockets
+from support.blef_next import NotedSockets
 from support.cloud_clock import START, FakeClock
 
 from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import GameRecord, Player, key_of
-from cardsharp.blef.state import Round
+from cardsharp.blef.rules import Round
 from cardsharp.blef.store import Games, sqlite_games
 from cardsharp.cloud.feeds import memory_watchers
 from cardsharp.cloud.sockets import Feed

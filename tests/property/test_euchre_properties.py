@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.euchre_api import Service
 
 from cardsharp.euchre.cards import DECK
-from cardsharp.euchre.state import Deal
+from cardsharp.euchre.rules import Deal
 from workbench.euchre.probe import stations
 
 deals = st.integers(0, 2**32).map(lambda seed: list(stations(Random(seed))))

@@ -20,8 +20,8 @@ from support.cloud_clock import START, FakeClock
 from support.recorded import recording
 
 from cardsharp.blef.records import GameRecord, Player, key_of
+from cardsharp.blef.rules import Move, Round
 from cardsharp.blef.service import MAX_GAMES
-from cardsharp.blef.state import Move, Round
 from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.sqlite_file import MEMORY
 from workbench.cloud.http_events import WireRequest

@@ -12,7 +12,7 @@ from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import Card
 from cardsharp.blef.position import position_of
 from cardsharp.blef.records import GameRecord, Player
-from cardsharp.blef.state import Round
+from cardsharp.blef.rules import Round
 from cardsharp.blef.wire import state_body
 
 GAMES = recording("blef_games")

@@ -15,8 +15,7 @@ from support.euchre_traffic import (
 
 from cardsharp.euchre.actions import Action, Play, Question
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.rules import apply, choices, score, start
-from cardsharp.euchre.state import Deal
+from cardsharp.euchre.rules import Deal, apply, choices, score, start
 from cardsharp.euchre.strategies import Decision
 
 

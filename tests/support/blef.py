@@ -14,8 +14,8 @@ from cardsharp.blef import routes_next
 from cardsharp.blef.cards import DECK, Card, Hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.routes import API
+from cardsharp.blef.rules import Deal, Move, Round
 from cardsharp.blef.service import NO_AGENTS, Agents, Blef
-from cardsharp.blef.state import Deal, Move, Round
 from cardsharp.blef.store import Games, sqlite_games
 from cardsharp.cloud import telemetry
 from cardsharp.cloud.clock import SystemClock

@@ -20,7 +20,7 @@ from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import SPAN
 from cardsharp.blef.records import GameRecord
 from cardsharp.blef.refusals import NO_GAME
-from cardsharp.blef.state import Round
+from cardsharp.blef.rules import Round
 from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering

@@ -1,8 +1,9 @@
-"""A client of today's generation of Blef's API, and its recorded conversation played again."""
+"""Today's generation of Blef's API: clients, those who watch, and its recorded conversation."""
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,21 +11,93 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
+import requests
+from websockets.sync.client import ClientConnection, connect
+
+from cardsharp.blef.assembly import SERVICE
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import room_of
 from cardsharp.blef.service import Agents
 from cardsharp.blef.store import sqlite_games
-from cardsharp.cloud.feeds import memory_watchers
-from cardsharp.cloud.sockets import Feed
+from cardsharp.cloud.feeds import FEED, memory_watchers
+from cardsharp.cloud.memory_sockets import MemorySockets
+from cardsharp.cloud.sockets import Feed, Gone
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import gate
-from support.blef import TIMEOUT, Client, RecordedChance, Reply, cards_of
-from support.blef_watching import NotedSockets
+from support.blef import Client, RecordedChance, Reply, cards_of
 from support.cloud_clock import FakeClock
 from support.recorded import recording
-from workbench.cloud.context import LambdaContext
+from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.http_events import WireRequest, read_answer
+from workbench.cloud.http_front import HttpFront
+from workbench.stage.serving import TIMEOUT
+
+SOON = 10
+"""Seconds within which what is told comes."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A service at an address, and requests to it as a client of today's generation makes them."""
+
+    url: str
+
+    def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 - whatever JSON came
+        answer = requests.get(
+            f"{self.url}{path}", params={k: str(v) for k, v in query.items()}, timeout=SOON
+        )
+        answer.raise_for_status()
+        return answer.json()
+
+    def watch(self, *, headers: dict[str, str] | None = None, **query: str) -> ClientConnection:
+        """Open a socket, with parameters in the query string or as headers."""
+        asked = "&".join(f"{name}={value}" for name, value in query.items())
+        address = f"{self.url.replace('http', 'ws', 1)}/?{asked}"
+        return connect(address, additional_headers=headers, open_timeout=SOON, proxy=None)
+
+    def joined(self, *names: str) -> tuple[str, list[str]]:
+        """A new game with these players, and their secrets."""
+        game = self.get("/games/create")["game_uuid"]
+        secrets = [self.get(f"/games/{game}/join", nickname=n)["player_uuid"] for n in names]
+        return game, secrets
+
+
+@contextmanager
+def served(sockets: MemorySockets, name: str) -> Iterator[Place]:
+    """Serve games in this process, with the feed of that name."""
+    handler = SERVICE.build({SERVICE.store: f"sqlite:{MEMORY}", FEED: f"memory:{name}"})
+    with HttpFront(Function("blef", handler, TIMEOUT), sockets=sockets) as front:
+        yield Place(front.url)
+
+
+def heard(socket: ClientConnection) -> Any:  # noqa: ANN401 - whatever JSON came
+    """The next thing that a watcher is told: a text in the body of a frame."""
+    frame = json.loads(socket.recv(timeout=SOON))
+    assert frame["statusCode"] == 200
+    return json.loads(frame["body"])
+
+
+class NotedSockets:
+    """Sockets that note what each is sent; those that are `dead` take nothing."""
+
+    def __init__(self, dead: Sequence[str] = ()) -> None:
+        self.dead = set(dead)
+        self.sent: dict[str, list[Any]] = {}
+        self.ended: list[str] = []
+
+    def send(self, connection: str, text: str) -> None:
+        if connection in self.dead:
+            raise Gone("dead")
+        self.sent.setdefault(connection, []).append(json.loads(json.loads(text)["body"]))
+
+    def close(self, connection: str) -> None:
+        self.ended.append(connection)
+
+    def taken(self, connection: str) -> list[Any]:
+        """What a connection was sent since the last look."""
+        return self.sent.pop(connection, [])
+
 
 AGENTS = Agents({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
 """The bots of the recording, for whom the recording plays."""

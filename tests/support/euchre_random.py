@@ -5,9 +5,8 @@ from random import Random
 
 from cardsharp.euchre.actions import Question
 from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.rules import start
+from cardsharp.euchre.rules import Deal, start
 from cardsharp.euchre.simulation import Dealt, Euchre, Match
-from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import build
 from cardsharp.euchre.table import turn
 from workbench.euchre.probe import stations

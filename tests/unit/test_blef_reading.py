@@ -12,7 +12,7 @@ from support.played import Decides, taken
 from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.cards import DECK, VALUES
 from cardsharp.blef.position import Position
-from cardsharp.blef.state import Move, Round
+from cardsharp.blef.rules import Move, Round
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.minds import OPENING

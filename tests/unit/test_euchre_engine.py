@@ -11,8 +11,7 @@ from cardsharp.euchre.actions import Bid, Play, Question
 from cardsharp.euchre.cards import DECK, parse, strength, suit_of
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.rules import apply, legal_cards, score
-from cardsharp.euchre.state import Deal
+from cardsharp.euchre.rules import Deal, apply, legal_cards, score
 from cardsharp.euchre.strategies import Decision
 from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.layout import layout

@@ -12,7 +12,7 @@ from cardsharp.euchre.cards import DECK, name, parse
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import decision_entry
 from cardsharp.euchre.records import DealKey
-from cardsharp.euchre.state import HAND
+from cardsharp.euchre.rules import HAND
 from cardsharp.euchre.strategies import build
 from cardsharp.euchre.table import DEALER, ToAct
 

@@ -5,8 +5,7 @@ import pytest
 from cardsharp.errors import Illegal, Malformed
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import SUITS, parse
-from cardsharp.euchre.rules import apply, legal_actions, legal_bids, start
-from cardsharp.euchre.state import Deal
+from cardsharp.euchre.rules import Deal, apply, legal_actions, legal_bids, start
 from cardsharp.euchre.table import ToAct, turn
 
 CLUBS, DIAMONDS, HEARTS, SPADES = SUITS

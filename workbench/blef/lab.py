@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import SPAN, intent_body, said_in
 from cardsharp.blef.position import position_of
-from cardsharp.blef.state import Round
+from cardsharp.blef.rules import Round
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from workbench.lab.extras import Extras, LabMatch, Taken
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from cardsharp.blef.cards import Hand
 from cardsharp.blef.position import Position
-from cardsharp.blef.state import Move
+from cardsharp.blef.rules import Move
 from cardsharp.blef.strategies import Decision, Option
 from cardsharp.blef.wire import CardBody
 from workbench.program import Translation

@@ -10,8 +10,8 @@ from rich.console import RenderableType
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.cards import COLOURS, VALUES, Hand
 from cardsharp.blef.position import Position, position_of
+from cardsharp.blef.rules import Round
 from cardsharp.blef.simulation import Match
-from cardsharp.blef.state import Round
 from cardsharp.blef.strategies.greedy import own_odds
 from workbench.show.screen import Choice, ChoiceGroup, Screen, ScreenMove, matching
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from random import Random
 
 from cardsharp.euchre.actions import PASS, Action, Question
-from cardsharp.euchre.rules import apply, legal_actions, start
+from cardsharp.euchre.rules import Deal, apply, legal_actions, start
 from cardsharp.euchre.simulation import exchanged, shuffled
-from cardsharp.euchre.state import Deal
 from cardsharp.euchre.table import DEALER, SEATS, Table, ToAct, turn
 from workbench.euchre.remote import RemotePlayer
 

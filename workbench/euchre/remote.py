@@ -15,9 +15,8 @@ import requests
 
 from cardsharp.errors import CardsharpError, ConfigError, Unreachable
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.rules import choices
+from cardsharp.euchre.rules import Deal, choices
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Euchre, Match
-from cardsharp.euchre.state import Deal
 from cardsharp.euchre.table import DEALER, Table, turn
 from workbench.lab.tempered import play
 

@@ -13,7 +13,7 @@ from cardsharp.blef import params, rules
 from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.records import GameRecord, Player, Status
 from cardsharp.blef.refusals import NO_PLAYER, Denied
-from cardsharp.blef.state import Round
+from cardsharp.blef.rules import Round
 from cardsharp.errors import Illegal
 from cardsharp.web.refusals import bad_request, forbidden
 

@@ -16,8 +16,7 @@ from cardsharp import logbook
 from cardsharp.blef.actions import LOST, name_of
 from cardsharp.blef.cards import DECK, Card, sort_hand
 from cardsharp.blef.position import Position
-from cardsharp.blef.rules import max_cards
-from cardsharp.blef.state import Move, Round
+from cardsharp.blef.rules import Move, Round, max_cards
 from cardsharp.blef.wire import StateBody
 from cardsharp.cloud.ports import Body
 from cardsharp.deciding import Decided

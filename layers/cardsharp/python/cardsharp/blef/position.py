@@ -6,8 +6,7 @@ The service answers from it, and it is all that a strategy sees (docs/spec/blef.
 from dataclasses import dataclass, field
 
 from cardsharp.blef.cards import Hand
-from cardsharp.blef.rules import legal_actions
-from cardsharp.blef.state import Move, Round
+from cardsharp.blef.rules import Move, Round, legal_actions
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from cardsharp.blef.state import Round
+from cardsharp.blef.rules import Round
 
 
 class Status(StrEnum):

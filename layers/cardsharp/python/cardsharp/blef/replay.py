@@ -15,8 +15,8 @@ from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.cards import DECK, Hand, sort_hand
 from cardsharp.blef.logbook import SPAN, Dealt, closes_round, named, rounds_of
 from cardsharp.blef.position import Position, position_of
+from cardsharp.blef.rules import Move, Round
 from cardsharp.blef.simulation import Match
-from cardsharp.blef.state import Move, Round
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.replay import Asked, Restored, Step, Stored, Thought, header_of, parse
 

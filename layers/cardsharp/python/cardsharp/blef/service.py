@@ -17,7 +17,7 @@ from cardsharp.blef.changes import Change, SecretChance
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.records import ClosedRound, GameRecord, Player, Status
 from cardsharp.blef.refusals import NO_GAME, NO_PLAYER, Denied
-from cardsharp.blef.state import Round
+from cardsharp.blef.rules import Round
 from cardsharp.blef.store import Games, Listing, Saved, closed_at
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict, StoreError

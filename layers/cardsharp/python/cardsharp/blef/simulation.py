@@ -11,7 +11,7 @@ from cardsharp.blef import rules
 from cardsharp.blef.actions import LOST
 from cardsharp.blef.cards import DECK, sort_hand
 from cardsharp.blef.position import Position, position_of
-from cardsharp.blef.state import Deal, Round
+from cardsharp.blef.rules import Deal, Round
 from cardsharp.blef.strategies import Strategy, build
 from cardsharp.errors import ConfigError, Illegal
 from cardsharp.simulation import Figure, Simulation

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.census import Lifetime, count_active, count_all, moves
 from cardsharp.blef.records import RECENT, WHOLE_LIFE, ClosedRound, GameRecord, Player, room_of
-from cardsharp.blef.state import Move, Round
+from cardsharp.blef.rules import Move, Round
 from cardsharp.cloud.codec import decode, from_micros, to_micros
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.telemetry import logger

@@ -23,7 +23,7 @@ from cardsharp.blef.cards import Card
 from cardsharp.blef.params import MAX_NICKNAME
 from cardsharp.blef.position import Position
 from cardsharp.blef.records import GameRecord, Status
-from cardsharp.blef.state import Move
+from cardsharp.blef.rules import Move
 from cardsharp.errors import Garbled
 
 Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]

@@ -14,7 +14,7 @@ from cardsharp.euchre.records import (
     Record,
     SwapEvent,
 )
-from cardsharp.euchre.state import FACE_DOWN, TURN, Deal
+from cardsharp.euchre.rules import FACE_DOWN, TURN, Deal
 from cardsharp.euchre.story import bids_of, bids_with, table_before
 from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Table, ToAct, turn
 from cardsharp.euchre.wire import (

@@ -20,9 +20,8 @@ from cardsharp.euchre.cards import parse as parse_card
 from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.replay import asked_of, event_of
 from cardsharp.euchre.replay import replay as replayed
-from cardsharp.euchre.rules import apply, start
+from cardsharp.euchre.rules import FACE_DOWN, HAND, TURN, Deal, apply, start
 from cardsharp.euchre.simulation import WINNING, Dealt, Match
-from cardsharp.euchre.state import FACE_DOWN, HAND, TURN, Deal
 from cardsharp.euchre.table import DEALER, SEATS, TRICKS, Table, ToAct, turn
 from cardsharp.replay import Asked, Restored, Step, Stored, Thought, parse
 

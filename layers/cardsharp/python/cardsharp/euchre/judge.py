@@ -18,9 +18,8 @@ from cardsharp.euchre.cards import DECK, Card
 from cardsharp.euchre.decisions import asking
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.replay import dealt_of
-from cardsharp.euchre.rules import score
+from cardsharp.euchre.rules import HAND, TURN, score
 from cardsharp.euchre.simulation import WINNING
-from cardsharp.euchre.state import HAND, TURN
 from cardsharp.euchre.strategies import Decision
 from cardsharp.euchre.strategies.bidding import card_set
 from cardsharp.euchre.strategies.contracts import Ledger

@@ -6,8 +6,7 @@ from hashlib import blake2b
 from cardsharp.errors import Illegal
 from cardsharp.euchre.actions import Action, Bid, Question
 from cardsharp.euchre.cards import DECK, Card
-from cardsharp.euchre.rules import choices
-from cardsharp.euchre.state import FACE_DOWN, Deal
+from cardsharp.euchre.rules import FACE_DOWN, Deal, choices
 from cardsharp.euchre.table import DEALER, Table, partner, turn
 
 

@@ -20,7 +20,7 @@ from cardsharp.euchre.records import (
     decode_event,
     encode_event,
 )
-from cardsharp.euchre.state import TURN
+from cardsharp.euchre.rules import TURN
 from cardsharp.euchre.table import DEALER, TRICKS, Table
 from cardsharp.replay import Step, Thought, parse
 
@@ -59,7 +59,7 @@ def header_body(record: Record, *, over: bool) -> dict[str, object]:
 
 
 def dealt_of(record: MatchRecord) -> tuple[Card, ...] | None:
-    """All 24 cards of a deal, in the order of `state.Deal`, where its header tells them."""
+    """All 24 cards of a deal, in the order of `rules.Deal`, where its header tells them."""
     told = record.header.get("dealt")
     cards = tuple(parse_card(str(one)) for one in told) if isinstance(told, list) else ()
     return cards if sorted(cards) == list(DECK) else None

@@ -9,8 +9,40 @@ from dataclasses import dataclass, replace
 from cardsharp.errors import Illegal, Malformed
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, SUITS, Card, Suit, suit_of
-from cardsharp.euchre.state import TURN, Deal
-from cardsharp.euchre.table import TRICKS, Table, turn
+from cardsharp.euchre.table import DEALER, TRICKS, Table, turn
+
+HAND = 5
+TURN = 20
+"""Where the turn card lies among the 24; behind it are the three that nobody sees."""
+
+FACE_DOWN: Card = -1
+"""The discard where a dealer whose cards we are not to know has made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """The cards as they were dealt, and what has happened since.
+
+    `cards` are 24 in the order of POST /deal: five for each seat from 0 to the dealer, the turn
+    card, three buried. `discard` is the dealer's, None as long as there is none.
+    """
+
+    cards: tuple[Card, ...]
+    table: Table
+    discard: Card | None = None
+
+    def hand(self, seat: int) -> tuple[Card, ...]:
+        """What a seat holds now, sorted; the dealer holds six cards until the discard.
+
+        Reads no other seat's cards, and neither the buried ones.
+        """
+        held = set(self.cards[HAND * seat : HAND * (seat + 1)])
+        call = self.table.call
+        if seat == DEALER and call is not None and call.picks_up:
+            held.add(self.table.turn_card)
+            held.discard(FACE_DOWN if self.discard is None else self.discard)
+        return tuple(sorted(held.difference(self.table.played_by(seat))))
+
 
 MADE = 3
 """Tricks that the caller's side must win."""

@@ -8,8 +8,7 @@ from cardsharp.errors import ConfigError, Illegal
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.cards import DECK, Card, suit_of
 from cardsharp.euchre.position import Position, seen_by
-from cardsharp.euchre.rules import apply, legal_actions, score, start
-from cardsharp.euchre.state import HAND, TURN, Deal
+from cardsharp.euchre.rules import HAND, TURN, Deal, apply, legal_actions, score, start
 from cardsharp.euchre.strategies import Strategy, build
 from cardsharp.euchre.table import DEALER, SEATS, TRICKS, turn
 from cardsharp.simulation import Figure, Simulation

@@ -10,7 +10,7 @@ from dataclasses import replace
 from cardsharp.euchre.actions import PASS, Bid, Play, Question
 from cardsharp.euchre.cards import SUITS
 from cardsharp.euchre.records import BidEvent, DefenseEvent, PlayEvent, Record, SwapEvent
-from cardsharp.euchre.state import TURN
+from cardsharp.euchre.rules import TURN
 from cardsharp.euchre.table import SEATS, Call, Table, ToAct, turn
 
 

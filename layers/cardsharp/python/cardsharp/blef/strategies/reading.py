@@ -13,8 +13,7 @@ from math import exp, log
 
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.position import Position, position_of
-from cardsharp.blef.rules import MIN_PLAYERS
-from cardsharp.blef.state import Round
+from cardsharp.blef.rules import MIN_PLAYERS, Round
 from cardsharp.blef.strategies.equilibrium import Mixture
 from cardsharp.blef.strategies.minds import OPENING, WEIGHTS, Weights, mind_of
 from cardsharp.blef.strategies.odds import bits_of

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from cardsharp.euchre.cards import DECK, suit_of
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.state import HAND
+from cardsharp.euchre.rules import HAND
 from cardsharp.euchre.strategies.bidding import card_set, likelihood
 from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.layout import Mask, layout
