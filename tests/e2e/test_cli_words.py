@@ -135,7 +135,7 @@ def test_a_shell_completes_commands_and_options(cli: Cli) -> None:
         ("contest run", 1),
         ("blef duel", 1),
         ("cloud logs", 2),
-        ("lab coverage", 0),
+        ("lab difference", 0),
     ],
 )
 def test_the_help_of_a_sub_command_has_its_own_examples(cli: Cli, command: str, own: int) -> None:

@@ -11,7 +11,6 @@ from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
-from workbench.lab.coverage import coverage_table
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed
 from workbench.lab.keeping import check_keeping, lost_first
@@ -22,9 +21,7 @@ from workbench.lab.options import (
     KeepOptions,
     LookOptions,
     Player,
-    Positive,
     RunOptions,
-    Seed,
     SprtOptions,
 )
 from workbench.lab.plan import Plan
@@ -32,7 +29,6 @@ from workbench.lab.pools import hosted, pool_of
 from workbench.lab.printing import (
     cross_table,
     league_document,
-    print_coverage,
     print_probed,
     print_profile,
     probe_document,
@@ -219,26 +215,3 @@ def profile_(strategy: Player, *, options: LookOptions = _LOOK) -> None:
         print_json(asdict(found))
     else:
         print_profile(found)
-
-
-# --- coverage --------------------------------------------------------------------------------
-
-
-@app.command
-def coverage(
-    *,
-    repeats: Annotated[int, Parameter(validator=Positive, help="Simulated duels a cell.")] = 1000,
-    seed: Seed = 1,
-    as_json: Json = False,
-) -> None:
-    """Measure the coverage of the 95 % interval, with simulated duels.
-
-    A line for each true share and each correlation of the two matches of a deal; a
-    column for each number of pairs, with the mean width of the interval in points.
-    """
-    lines = coverage_table(repeats, seed)
-    if as_json:
-        cells = ([share, alike, list(map(asdict, row))] for share, alike, row in lines)
-        print_json([{"share": s, "correlation": a, "pairs": row} for s, a, row in cells])
-    else:
-        print_coverage(lines)

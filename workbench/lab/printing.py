@@ -1,10 +1,9 @@
 """What the lab's commands print: tables for people, documents for programs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from rich.table import Table
 
-from workbench.lab.coverage import PAIRS, Covered
 from workbench.lab.league import League
 from workbench.lab.probe import LabProbed
 from workbench.lab.profile import Profile
@@ -81,17 +80,3 @@ def print_profile(found: Profile) -> None:
         spent = (f"{figure:.2f}" for figure in (times.mean, times.p95, times.max))
         shown.add_row(kind, str(times.number), *spent, *counts)
     results().print(shown)
-
-
-def print_coverage(lines: Iterable[tuple[float, float, list[Covered]]]) -> None:
-    """Print how often the truth was held, and how wide the interval was, by number of pairs."""
-    headings = ("share", "alike", *(f"n={number}" for number in PAIRS))
-    shown = plain_table(*headings, right=headings, gap=1)
-    for share, alike, row in lines:
-        cells = (f"{100 * one.held:.1f}/{_short(100 * one.width)}" for one in row)
-        shown.add_row(f"{100 * share:g}", f"{alike:g}", *cells)
-    results().print(shown)
-
-
-def _short(width: float) -> str:
-    return f"{width:.0f}" if width >= 10 else f"{width:.1f}"  # noqa: PLR2004 - two digits
