@@ -1,6 +1,5 @@
 """Runs and probes of the lab: repeatable, taken up where they ended, and right."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from workbench.lab.dice import PairDice
 from workbench.lab.ledger import RunLedger, difference
 from workbench.lab.plan import Plan
 from workbench.lab.runs import Numbered, run
-from workbench.lab.seeds import MANY, overused
 
 
 def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> Plan:
@@ -72,23 +70,3 @@ def test_the_dice_are_splitmix64() -> None:
     """The generator's published test values for the seed 1234567."""
     rolled = PairDice(1234567)
     assert [rolled.getrandbits(64) for _ in range(2)] == [6457827717110365317, 3203168211198807973]
-
-
-def tried(file: Path, versions: Iterable[int], seed: int = 7) -> str | None:
-    """What is said of the last of these versions of a file."""
-    said = None
-    for version in versions:
-        file.write_text(f"version {version}")
-        plan = Plan(first=str(file), second="captain", pairs=1, seed=seed)
-        said = overused(plan, file.with_name("seeds.json"))
-    return said
-
-
-def test_many_versions_of_a_file_on_one_seed_are_warned_of(tmp_path: Path) -> None:
-    """The same version counts once; other seeds and other files are counted apart."""
-    file = tmp_path / "w.json"  # a file whose content is not looked at to tell versions apart
-    assert tried(file, range(MANY - 1)) is None
-    assert tried(file, [0] * MANY) is None
-    assert tried(file, range(MANY - 1), seed=8) is None
-    assert tried(tmp_path / "v.json", range(MANY - 1)) is None
-    assert f"{MANY} versions of {file} have been tried on seed 7" in str(tried(file, range(MANY)))

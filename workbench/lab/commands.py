@@ -1,5 +1,6 @@
 """`cardsharp lab`: strategies against each other, and looked at closely."""
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Annotated
 
 import cyclopts
 from cyclopts import Parameter
+from rich.table import Table
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
@@ -15,8 +17,9 @@ from workbench.lab.duel import Duel
 from workbench.lab.following import followed
 from workbench.lab.keeping import check_keeping, lost_first
 from workbench.lab.keeping import keep as keep_matches
-from workbench.lab.league import play_league
+from workbench.lab.league import League, play_league
 from workbench.lab.ledger import difference
+from workbench.lab.looking import LabProbed, Profile, probe, profile
 from workbench.lab.options import (
     KeepOptions,
     LookOptions,
@@ -26,21 +29,19 @@ from workbench.lab.options import (
 )
 from workbench.lab.plan import Plan
 from workbench.lab.pools import hosted, pool_of
-from workbench.lab.printing import (
-    cross_table,
-    league_document,
-    print_probed,
-    print_profile,
-    probe_document,
-)
-from workbench.lab.probe import probe
-from workbench.lab.profile import profile
 from workbench.lab.runs import unsteady
-from workbench.lab.seeds import overused
 from workbench.show.exits import Exit
-from workbench.show.lookup import data_folder, open_log, store_or_default
+from workbench.show.lookup import open_log, store_or_default
 from workbench.show.options import Json
-from workbench.show.output import messages, print_error, print_json, print_lines, program, results
+from workbench.show.output import (
+    messages,
+    plain_table,
+    print_error,
+    print_json,
+    print_lines,
+    program,
+    results,
+)
 from workbench.show.progress import Bar
 from workbench.strategy_file import is_file, is_own
 
@@ -90,7 +91,8 @@ def duel(
     rule = None if tested is None else tested.sprt.rule()
     messages().print(plan.stop_rule(rule), soft_wrap=True)
     played = followed(plan, options.processes, out=kept.out, cluster=options.cluster, tested=tested)
-    _warn(played, options)
+    for name in unsteady(played):
+        print_error(f"{name} decided otherwise when a deal was played again with the same dice.")
     ids = _keep(played, kept.keep)
     if options.as_json:
         shown = {} if tested is None else {"sprt": tested.document()}
@@ -101,20 +103,6 @@ def duel(
         print_lines(f"  {tested.verdict}, after {played.plan.pairs:,} pairs")
     if ids:
         _print_kept(ids, plan)
-
-
-def _warn(played: Duel, options: RunOptions) -> None:
-    """Say what makes the figures of a user's own player worth less than they seem."""
-    _warn_of_seed(played.plan, options)
-    for name in unsteady(played):
-        print_error(f"{name} decided otherwise when a deal was played again with the same dice.")
-
-
-def _warn_of_seed(plan: Plan, options: RunOptions) -> None:
-    chosen = isinstance(options.seed, int)  # chance picks no seed again and again
-    warning = overused(plan, data_folder() / "seeds.json") if chosen else None
-    if warning is not None:
-        print_error(warning)
 
 
 def _print_kept(ids: list[str], plan: Plan) -> None:
@@ -173,12 +161,41 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
     apart = any(map(is_file, players))
     with pool_of(options.processes, options.cluster, apart=apart) as pool:
         table = play_league(players, plan, pool, tell)
-    for player in filter(is_own, players):
-        _warn_of_seed(replace(plan, first=player, second=player), options)
     if options.as_json:
-        print_json(league_document(table))
+        print_json(_league_document(table))
     else:
-        results().print(cross_table(table))
+        results().print(_cross_table(table))
+
+
+def _league_document(table: League) -> dict[str, object]:
+    """The figures of a league, each a row of players against the columns."""
+    numbers = range(len(table.players))
+    figures: dict[str, Callable[[int, int], float]] = {
+        "points": table.points,
+        "lower": lambda row, column: table.interval(row, column).low,
+        "upper": lambda row, column: table.interval(row, column).high,
+        "margins": lambda row, column: table.interval(row, column).margin,
+    }
+    cells = {
+        name: [[None if a == b else round(of(a, b), 2) for b in numbers] for a in numbers]
+        for name, of in figures.items()
+    }
+    return {"players": list(table.players), **cells}
+
+
+def _cross_table(table: League) -> Table:
+    """The cross table of a league, the best first."""
+    figures = (*(table.players[column] for column in table.ranking), "mean")
+    shown = plain_table("", *figures, right=figures)
+    for row in table.ranking:
+        cells = ["-" if row == column else _cell(table, row, column) for column in table.ranking]
+        shown.add_row(table.players[row], *cells, f"{table.mean(row):.1f}")
+    return shown
+
+
+def _cell(table: League, row: int, column: int) -> str:
+    bounds = table.interval(row, column)
+    return f"{table.points(row, column):.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
 
 
 # --- probe -----------------------------------------------------------------------------------
@@ -195,10 +212,39 @@ def probe_(strategy: Player, *, options: LookOptions = _LOOK) -> int:
     """
     found = probe(options.plan(strategy, 40))
     if options.as_json:
-        print_json(probe_document(found))
+        print_json(_probe_document(found))
     else:
-        print_probed(found)
+        _print_probed(found)
     return Exit.OK if found.is_right else Exit.FAILED
+
+
+def _probe_document(found: LabProbed) -> dict[str, object]:
+    """The answers to the probes."""
+    return {
+        "answers": [
+            {"name": a.name, "action": a.action, "right": a.is_right, "reason": a.reason}
+            for a in found.answers
+        ],
+        "askedTwice": found.asked,
+        "changed": found.changed,
+    }
+
+
+def _print_probed(found: LabProbed) -> None:
+    """Print the wrong answers, how many are right, and how many changed."""
+    console = results()
+    for answer in found.answers:
+        if not answer.is_right:
+            right = " or ".join(answer.right)
+            console.print(f"wrong: {answer.name}: {answer.action}, not {right}")
+            console.print(f"       {answer.reason}", style="dim")
+    if found.answers:
+        right_ones = sum(answer.is_right for answer in found.answers)
+        console.print(f"{right_ones} of {len(found.answers)} answers are right")
+    console.print(
+        f"{found.changed} of {found.asked} answers changed when the same was asked again "
+        "with what is hidden dealt anew"
+    )
 
 
 # --- profile ---------------------------------------------------------------------------------
@@ -214,4 +260,16 @@ def profile_(strategy: Player, *, options: LookOptions = _LOOK) -> None:
     if options.as_json:
         print_json(asdict(found))
     else:
-        print_profile(found)
+        _print_profile(found)
+
+
+def _print_profile(found: Profile) -> None:
+    """Print a profile by kind of decision."""
+    headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
+    shown = plain_table("decisions", *headings, right=headings)
+    for kind, times in found.milliseconds.items():
+        nodes = found.nodes.get(kind)
+        counts = ("-", "-") if nodes is None else (f"{nodes.mean:,.0f}", f"{nodes.max:,.0f}")
+        spent = (f"{figure:.2f}" for figure in (times.mean, times.p95, times.max))
+        shown.add_row(kind, str(times.number), *spent, *counts)
+    results().print(shown)
