@@ -84,33 +84,14 @@ def test_what_made_it_dear_before_breaks_the_aims() -> None:
     assert bill(replace(USUAL, watch="all"))[0] > 6, "every look a trace"
 
 
-def test_a_bill_stands_beside_an_earlier_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    main(["cost", "--json"])
-    earlier = tmp_path / "before.json"
-    earlier.write_text(capsys.readouterr().out)
-    told = json.loads(earlier.read_text())
-    assert main(["cost", "--listening", "quiet", "--against", str(earlier)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    (sums,) = [line.split()[1:] for line in lines if line.startswith("together")]
-    assert sums[:2] == [f"{told[key]:.2f}" for key in ("withoutFreeTier", "afterFreeTier")]
-    assert float(sums[2]) < float(sums[0])
-    assert any(line.startswith("Lambda GB-seconds") for line in lines)
-    assert not any(line.startswith("CloudWatch dashboards") for line in lines), "nothing in both"
-    earlier.write_text("[]")
-    assert main(["cost", "--against", str(earlier)]) == 2
-    assert "is no bill" in capsys.readouterr().err
-
-
 def test_the_measured_figures_are_written_as_they_are_read(tmp_path: Path) -> None:
     measured = load_measured()
-    write_measured(measured, tmp_path / "measured.toml")
-    assert load_measured(tmp_path / "measured.toml") == measured
+    write_measured(measured, tmp_path / "measured.json")
+    assert load_measured(tmp_path / "measured.json") == measured
     assert measured.matches >= 5
-    (tmp_path / "measured.toml").write_text("match_seconds = -1")
+    (tmp_path / "measured.json").write_text('{"match_seconds": -1}')
     with pytest.raises(ConfigError, match="measure them anew with `cardsharp cost --measure`"):
-        load_measured(tmp_path / "measured.toml")
+        load_measured(tmp_path / "measured.json")
 
 
 ROWS = re.findall(r"\| `cardsharp (cost [^`]+)` \| ([\d.]+) \| ([\d.]+) \|", DOCS.read_text())

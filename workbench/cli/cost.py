@@ -1,13 +1,12 @@
 """`cardsharp cost`: what playing on AWS costs, from a dated price list and measured use."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
 from rich.table import Table
 
-from workbench.cost.bill import Bill, make_bill, read_bill
+from workbench.cost.bill import Bill, make_bill
 from workbench.cost.day import Contest, contest_usage
 from workbench.cost.load import Load, NotNegative
 from workbench.cost.prices import Prices, load_prices, usual_region
@@ -24,8 +23,6 @@ class CostOptions(Load):
 
     region: str | None = None
     """Whose prices; else that of the environment or the profile, else Frankfurt."""
-    against: Path | None = None
-    """Line by line beside an earlier bill: what --json printed, in a file."""
     contest: bool = False
     """Estimate a one-day contest in the cloud instead of a bot."""
     teams: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 20
@@ -51,12 +48,11 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
     else:
         used = usage(load, measured)
     bill = make_bill(used, prices)
-    before = None if options.against is None else read_bill(options.against)
     if options.as_json:
         more = {} if day is None else {"executionsAtOnce": day.executions}
         print_json(_document(load, prices, measured, bill) | more)
     else:
-        results().print(_table(bill) if before is None else _beside(before, bill))
+        results().print(_table(bill))
         results().print()
         if day is not None:
             results().print(
@@ -101,19 +97,6 @@ def _table(bill: Bill) -> Table:
         money = (f"{line.full:.2f}", f"{line.due:.2f}")
         table.add_row(line.item, _units(line.units), _units(line.free), *money)
     table.add_row("together", "", "", f"{bill.full:.2f}", f"{bill.due:.2f}", style="bold")
-    return table
-
-
-def _beside(before: Bill, now: Bill) -> Table:
-    """Two bills, line by line, each without the free tier and after it."""
-    figures = ("before", "after free tier", "now", "after free tier")
-    table = plain_table("USD for", *figures, right=figures, gap=1)
-    both = [one for one in (*now.lines, *before.lines) if one.full]
-    for item in dict.fromkeys(line.item for line in both):
-        old, new = before.of(item), now.of(item)
-        table.add_row(item, *(f"{one:.2f}" for one in (old.full, old.due, new.full, new.due)))
-    sums = (before.full, before.due, now.full, now.due)
-    table.add_row("together", *(f"{one:.2f}" for one in sums), style="bold")
     return table
 
 

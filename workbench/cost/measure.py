@@ -1,13 +1,13 @@
 """What one match and one minute of listening use, measured on this machine.
 
 The real handlers run against the local arena and the emulator, whose table reckons units by
-AWS's rules. Written to measured.toml by `cardsharp cost --measure`.
+AWS's rules. Written to measured.json by `cardsharp cost --measure`.
 """
 
 import io
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -254,18 +254,4 @@ def _item_bytes(item: dict[str, Any]) -> int:
 
 def write_measured(measured: Measured, path: Path) -> None:
     """Write the figures to a file that `load_measured` reads."""
-    told = measured.model_dump(exclude_none=True)
-    first = (
-        "# Measured on this machine by `cardsharp cost --measure`; see workbench/cost/measure.py."
-    )
-    path.write_text("\n".join([first, *_table(told)]) + "\n")
-
-
-def _table(told: Mapping[str, Any], place: str = "") -> Iterator[str]:
-    """The lines of a TOML table of numbers and dates, those of the tables within it behind."""
-    within = {name: one for name, one in told.items() if isinstance(one, dict)}
-    yield from (f"{name} = {one}" for name, one in told.items() if name not in within)
-    for name, one in within.items():
-        if any(not isinstance(value, dict) for value in one.values()):
-            yield from ("", f"[{place}{name}]")
-        yield from _table(one, f"{place}{name}.")
+    path.write_text(f"{measured.model_dump_json(exclude_none=True, indent=2)}\n")

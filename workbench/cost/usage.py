@@ -1,6 +1,5 @@
 """How much of everything a load uses: what was measured, times what is planned."""
 
-import tomllib
 from datetime import date
 from math import exp
 from pathlib import Path
@@ -15,7 +14,7 @@ from workbench.cloud.template import TEMPLATE, WATCHING, all_resources, load_tem
 from workbench.cost.load import Load
 from workbench.cost.request import TABLE_SECONDS, WHOLE_PROCESSOR, billed
 
-MEASURED = Path(__file__).with_name("measured.toml")
+MEASURED = Path(__file__).with_name("measured.json")
 _MB = 1024
 _GB = 1e9
 _MINUTES = 60
@@ -153,8 +152,8 @@ def load_measured(path: Path = MEASURED) -> Measured:
         ConfigError: they cannot be used.
     """
     try:
-        return Measured.model_validate(tomllib.loads(path.read_text()))
-    except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
+        return Measured.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
         raise ConfigError(
             f"The measured figures {path} cannot be used: {error}; measure them anew with "
             "`cardsharp cost --measure`."
