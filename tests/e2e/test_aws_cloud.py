@@ -26,12 +26,12 @@ from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
+from cardsharp.viewer.assembly import PAUSE
 from workbench.build.target import ROOT
 from workbench.cli import main
 from workbench.operate import letters
 from workbench.operate.leaving import forget
 from workbench.operate.letters import drop, list_letters
-from workbench.operate.onlooking import entered, watch
 from workbench.operate.orders import (
     arena_url,
     practise,
@@ -99,6 +99,15 @@ def handlers(cloud: CloudTrial) -> Iterator[Assembly]:
     }
     with assembled(variables) as assembly:
         yield assembly
+
+
+def entered(cloud: CloudTrial) -> str:
+    """The cookie that the password brings; a stranger and a wrong password were refused before."""
+    assert cloud.visit("GET", "/matches")[0] == 403
+    assert cloud.visit("POST", "/matches", "password=wrong")[0] == 403
+    status, headers, _ = cloud.visit("POST", "/matches", f"password={WORD}")
+    assert status == 303
+    return headers["set-cookie"].partition(";")[0]
 
 
 def run_cli(cloud: CloudTrial, *arguments: str) -> int:
@@ -359,7 +368,7 @@ def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match
 ) -> None:
     page = f"/matches/{played.match_id}"
     assert cloud.visit("GET", page)[0] == 403
-    status, _, text = cloud.visit("GET", page, cookie=entered(cloud.visit, WORD))
+    status, _, text = cloud.visit("GET", page, cookie=entered(cloud))
     assert status == 200
     assert "Team One" in text
     assert run_cli(cloud, "link", played.match_id, "--hours", "1") == 0
@@ -373,15 +382,28 @@ def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match
 
 def test_a_match_is_watched_while_it_is_played(cloud: CloudTrial) -> None:
     (match_id,) = practise(cloud.stack, {})
-    cookie = entered(cloud.visit, WORD)
-    watched = watch(cloud.visit, cookie, cloud.stack.log, match_id, SystemClock())
-    assert len(watched.delays) == len(cloud.stack.log.moves(match_id))
-    assert watched.answers > 2, "not all of it at the end"
+    cookie, answers, told = entered(cloud), list[int](), {"over": False}
+    while not told["over"]:
+        target = f"/matches/{match_id}/steps?from={sum(answers)}&wait=1"
+        status, _, text = cloud.visit("GET", target, cookie=cookie)
+        told = json.loads(text) if status == 200 else {"over": False, "steps": []}
+        answers.append(len(told["steps"]))
+        if not told["steps"]:  # or nobody has taken it up yet
+            SystemClock().sleep(PAUSE)
+    assert sum(answers) == len(cloud.stack.log.moves(match_id))
+    assert len([one for one in answers if one]) > 2, "not all of it at the end"
 
 
 def test_a_stack_that_is_not_there_is_named_with_what_to_check(cloud: CloudTrial) -> None:
     with pytest.raises(ConfigError, match=r"no stack nope in us-east-1; name it with --stack"):
         find_stack("nope", cloud.emulator.client)
+
+
+@pytest.mark.slow
+def test_a_match_that_an_opponent_creates_is_found_by_the_schedule(cloud: CloudTrial) -> None:
+    """Which starts a poller once a minute."""
+    match_id = cloud.arena.create_match([OPPONENT[0], US[0]])
+    assert cloud.await_end(match_id).outcome
 
 
 @pytest.mark.slow

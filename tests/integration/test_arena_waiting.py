@@ -107,7 +107,7 @@ def test_stopping_the_arena_answers_the_waiting_clients(opened: Opened, tmp_path
 
 
 def test_two_hundred_clients_wait_and_are_all_woken(at_home: Running) -> None:
-    """Every one of them gets its answer (a thousand: `python -m workbench.bench.arena_bench`)."""
+    """Every one of them gets its answer."""
     arena, client = at_home
     match = new_match(arena)
     polls = [

@@ -1,13 +1,10 @@
-"""The whole cloud on this machine: `python -m workbench.operate.trial [--stay]`.
+"""The whole cloud on this machine: `python -m workbench.operate.trial`.
 
 Builds the artifacts for this machine, looks at the account, creates the stack of the unmodified
-template in the emulator, sets the secrets and has matches played, in the order of
-docs/first-deployment.md: one that the practice function creates, whose page is watched meanwhile,
-one that an opponent creates and the scheduled poller finds, and one during which the stack is
-deployed again. With `--stay` everything keeps running for other commands.
+template in the emulator and sets the secrets, in the order of docs/first-deployment.md. Then
+everything keeps running for other commands; tests/e2e/test_aws_cloud.py has matches played there.
 """
 
-import argparse
 import http.client
 import json
 import shlex
@@ -19,9 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from http import HTTPStatus
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from cardsharp.access import Credentials
@@ -35,23 +30,17 @@ from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy, deployment
 from workbench.build.sam import sam_build
 from workbench.build.say import say
-from workbench.build.target import ROOT, native_architecture, this_machine
+from workbench.build.target import native_architecture, this_machine
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event, schedule_event
-from workbench.cloud.http_events import is_served, sample_requests
-from workbench.operate.onlooking import entered, watch
-from workbench.operate.orders import VIEWER, practise, rotate_secret, rotate_service_secret
+from workbench.operate.orders import VIEWER, rotate_secret, rotate_service_secret
 from workbench.operate.preflight import default_demand, preflight
-from workbench.operate.publish import go_on_publishing, publish
+from workbench.operate.publish import go_on_publishing
 from workbench.operate.stack import DEFAULT_NAME, Stack, find_stack
-from workbench.operate.status import look_at
 from workbench.show.checks import Finding
-from workbench.stage.opponent_process import OPPONENT, US, steady_at
+from workbench.stage.opponent_process import US, steady_at
 
 WORD = "a password for the pages of the trial"
-
-SERVED = ("blef", "euchre")
-"""The games whose services are deployed with the bot."""
 
 LIMIT = timedelta(minutes=4)
 """How long a match may take; the schedule alone may take more than a minute to fire."""
@@ -180,95 +169,16 @@ def _check(url: str, user: str, password: str) -> None:
         client.whoami()
 
 
-def show(trial: CloudTrial) -> None:
-    """Have three matches played, each on its own way, and ask the other games' services.
-
-    Raises:
-        CardsharpError: a match was not played to its end, or a service refused.
-    """
-    _show_services(trial)
-    order = json.loads((ROOT / "events" / "practice_self.json").read_text())
-    say("invoking the practice function with events/practice_self.json ...")
-    (match_id,) = practise(trial.stack, order)
-    _watch(trial, match_id)
-    _tell(trial, "practice -> queue -> worker -> table", trial.await_end(match_id))
-    say("an opponent creates a match; the schedule fires once a minute ...")
-    match_id = trial.arena.create_match([OPPONENT[0], US[0]])
-    _tell(trial, "schedule -> poller -> queue -> worker -> table", trial.await_end(match_id))
-    say("deploying again while a match is played ...")
-    match_id = practise(trial.stack, order)[0]
-    began = datetime.now(UTC)
-    trial.deploy_again()
-    # The emulator's update kills the worker; the poller finds the match again.
-    trial.tick()
-    record = trial.await_end(match_id)
-    if record.finished is None or record.finished < began:
-        raise CardsharpError("The match ended before the upgrade began; try again.")
-    _tell(trial, "upgraded during the match", record)
-
-
-def _show_services(trial: CloudTrial) -> None:
-    for game in SERVED:
-        say(f"asking {game} for a new game, through its HTTP API and by an invocation ...")
-        event: dict[str, Any] = sample_requests(game)[0]
-        http = event["requestContext"]["http"]
-        asked = trial.ask(game, http["method"], event["rawPath"], event.get("body"))
-        for way, status, text in (
-            ("HTTP API -> function -> answer", *asked),
-            ("invocation -> function -> answer", *_answer(trial.invoke(game, event))),
-        ):
-            if not is_served(event, status):
-                raise CardsharpError(f"{game} refused {event['rawPath']}: {status} {text}")
-            say(f"  {way}: {status} {text}")
-
-
-def _watch(trial: CloudTrial, match_id: str) -> None:
-    """Look at the page of a match while it is played, as whoever knows the password.
-
-    Raises:
-        CardsharpError: a stranger was let in, or the page did not follow.
-    """
-    cookie = entered(trial.visit, WORD)
-    watched = watch(trial.visit, cookie, trial.stack.log, match_id, SystemClock())
-    say(f"  table -> pages: a stranger is refused; watched live: {watched}")
-
-
-def _answer(told: Event) -> tuple[int, str]:
-    return int(str(told.get("statusCode", HTTPStatus.BAD_GATEWAY))), str(told.get("body", told))
-
-
-def _tell(trial: CloudTrial, way: str, record: MatchRecord) -> None:
-    moves = trial.stack.log.moves(record.match_id)
-    ours = sum(move.intent is not None for move in moves)
-    result = (record.outcome or {}).get("result")
-    say(f"  {way}: match {record.match_id}, {len(moves)} moves, {ours} of ours, {result}")
-
-
 def main() -> None:
-    """Show it; exits with 1 and a sentence if a match was not played."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stay", action="store_true", help="keep everything running")
-    given = parser.parse_args()
+    """Keep everything running until Ctrl-C; exits with 1 and a sentence where that is not to be."""
     try:
         with trial() as prepared:
-            if given.stay:
-                _stay(prepared)
-            else:
-                show(prepared)
-                _report(prepared)
+            _stay(prepared)
             say("stopping, and removing what the emulator wrote ...")
     except CardsharpError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
         say("stopped")
-
-
-def _report(trial: CloudTrial) -> None:
-    publish(trial.stack.client)
-    look = look_at(trial.stack)
-    say(f"status: {json.dumps(look.document())}")
-    if look.problems:
-        sys.exit("\n".join(look.problems))
 
 
 def _stay(trial: CloudTrial) -> None:
