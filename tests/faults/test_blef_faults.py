@@ -18,7 +18,7 @@ from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.store import dynamo_games
 from workbench.cloud.emulator import Emulator
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 
 CALLS = {
     "bet": ["get_item", "update_item"],

@@ -11,12 +11,12 @@ from support.policies import ACCOUNT, BOUND, REGION, Policy, Request, allowed, m
 
 from cardsharp.errors import ConfigError
 from workbench.cloud.emulator import Emulator
-from workbench.operate.outdated import outdated
 from workbench.operate.preflight import (
     RIGHTS,
     Demand,
     default_demand,
     judge_quota,
+    outdated,
     planned,
     preflight,
 )

@@ -27,7 +27,7 @@ from cardsharp.cloud.telemetry import NAMESPACE, meter
 from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import build
-from workbench.cloud.filter_patterns import matcher
+from workbench.cloud.lifeline import matcher
 from workbench.cloud.samples import Sample, sample, shifted
 from workbench.operate.story import PROBLEMS
 

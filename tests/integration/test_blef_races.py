@@ -18,7 +18,7 @@ from support.size import cases
 from cardsharp.blef.store import dynamo_games, sqlite_games
 from cardsharp.cloud.clock import SystemClock
 from workbench.cloud.emulator import Emulator
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 
 CLIENTS = 16
 GAMES = cases(6, every=30)

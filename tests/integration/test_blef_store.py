@@ -26,7 +26,7 @@ from cardsharp.blef.records import (
 from cardsharp.blef.store import Games, Saved, caller_on, closed_at, encode_game, encode_round
 from cardsharp.cloud.codec import to_micros
 from cardsharp.errors import StoreError
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 
 MINUTE = timedelta(minutes=1)
 UUIDS = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]

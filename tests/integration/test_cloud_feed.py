@@ -19,7 +19,7 @@ from cardsharp.cloud.sockets import SETTLING, Feed, Gone, Watcher
 from cardsharp.web import gate
 from workbench.cloud.http_events import Answered
 from workbench.cloud.socket_front import MOST_WAITING, TRY_AGAIN, SocketGateway
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 
 FRAME = '{"body": "1"}'
 

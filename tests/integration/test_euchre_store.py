@@ -22,7 +22,7 @@ from cardsharp.euchre.records import (
 )
 from cardsharp.euchre.store import LIFE, Deals, dynamo_deals, key_at
 from cardsharp.keep.sqlite import SqliteKeep
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 
 KEY = DealKey("7f0e", 0, 12)
 CARDS = tuple(reversed(DECK))

@@ -22,7 +22,7 @@ from cardsharp.errors import Conflict
 from cardsharp.keep.dynamodb import RECEIPTS, DynamoKeep
 from cardsharp.keep.port import Add, Delete, Keep, Key, Listed, Put
 from cardsharp.keep.sqlite import SqliteKeep
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 
 SECOND = timedelta(seconds=1)
 ONE, OTHER = Key("game#1", "header"), Key("game#1", "move#1")

@@ -31,7 +31,7 @@ from workbench.build.target import ROOT
 from workbench.cloud.context import Function, Invocation, LambdaHandler, invoke
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.samples import Sample, read_emf, sample
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 from workbench.stage.clouds import embedded_in
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play

@@ -8,7 +8,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.keep.dynamodb import DynamoKeep
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cardsharp.cloud.ports import Clock
 from support.cloud_clock import FakeClock
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

@@ -19,7 +19,7 @@ from support.stored import any_match
 from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.http_events import Answered, WireRequest, http_event, read_answer
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 from workbench.stage.surroundings import environment
 
 TTL = timedelta(minutes=1)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from workbench.deadmansdraw.attendance import place_at
 from workbench.sparing import PAUSE, Sparing
 from workbench.stage import surroundings
-from workbench.stage.standby import place_at
 from workbench.stage.surroundings import LogFile, telemetry_in
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.cloud.filter_patterns import matcher
+from workbench.cloud.lifeline import matcher
 from workbench.operate.story import PROBLEMS
 
 

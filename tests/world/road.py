@@ -13,7 +13,7 @@ from urllib3.util import Timeout
 
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.errors import Unreachable
-from workbench.stage.tally import kind_of
+from workbench.stage.stage import kind_of
 from world.faults import Crash, FaultPlan, Intent, Kind, kinds_for
 from world.network import Gate, Late, response_of
 from world.schedule import Process

@@ -24,11 +24,10 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build, read_build
-from workbench.build.interpreter import find_python
 from workbench.build.sam import sam_build
 from workbench.build.sandbox import Mounts, Sandbox, mount
 from workbench.build.say import say
-from workbench.build.target import RUNTIME_PYTHON, Target, this_machine
+from workbench.build.target import RUNTIME_PYTHON, Target, find_python, this_machine
 from workbench.cloud.emulator import EmulatedStack, Emulator
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.http_events import EVENTS, is_served, sample_requests

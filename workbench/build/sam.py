@@ -18,10 +18,9 @@ from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
 from cardsharp.registry import strategies_of
 from workbench.build.artifacts import FOLDERS, LIMIT, LIMITS, Build, write_commit
-from workbench.build.interpreter import find_python
 from workbench.build.pins import bill_of_materials
 from workbench.build.say import say
-from workbench.build.target import ARCHITECTURES, ROOT, RUNTIME_PYTHON, Target
+from workbench.build.target import ARCHITECTURES, ROOT, RUNTIME_PYTHON, Target, find_python
 
 BUILD = ROOT / ".aws-sam"
 MATERIALS = "sbom.json"

@@ -33,9 +33,8 @@ from workbench.operate.orders import (
     rotate_secret,
     rotate_service_secret,
 )
-from workbench.operate.outdated import outdated
 from workbench.operate.pausing import pause, resume
-from workbench.operate.preflight import planned, preflight
+from workbench.operate.preflight import outdated, planned, preflight
 from workbench.operate.stack import account_clients
 from workbench.operate.status import look_at, spend
 from workbench.operate.story import LogLine, lines_about, problem_lines

@@ -3,15 +3,18 @@
 import errno
 import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from io import UnsupportedOperation
+from pathlib import Path
 
 import cyclopts
 
+from cardsharp.cloud.redaction import redact
 from cardsharp.errors import CardsharpError
 from workbench.cli.commands import build_app
-from workbench.cli.crash import keep_traceback
 from workbench.cli.usage import misused, narrow_examples
 from workbench.show.exits import Exit, exit_for
 from workbench.show.options import PASTED
@@ -84,4 +87,21 @@ def _no_room(error: Exception) -> str | None:
         return None
     return (
         f"{error.filename or 'The output'} cannot be written: {error.strerror}. Make room for it."
+    )
+
+
+ADDRESS = "under Issues on the project's GitHub page"
+"""Where faults are told."""
+
+
+def keep_traceback(error: Exception) -> str:
+    """One sentence about a bug of ours, which says where its traceback lies."""
+    text = redact("".join(traceback.format_exception(error)))
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="cardsharp-", suffix=".txt", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(text)
+    return (
+        f"This is a fault of Cardsharp itself ({type(error).__name__}). "
+        f"Please report it {ADDRESS}, with {Path(file.name)}."
     )

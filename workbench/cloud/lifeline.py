@@ -5,16 +5,52 @@ emulator goes with it instead of staying behind; so does the folder that it runs
 """
 
 import os
+import re
 import runpy
 import shutil
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from workbench.cloud.filter_patterns import teach
+_TERM = re.compile(r'([?-]?)(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))')
+_OTHER = ("{", "[", "%")
+"""What patterns begin with that are of another kind."""
+
+Matches = Callable[[str], bool]
+
+
+def matcher(pattern: str, other: Callable[[str], Matches]) -> Matches:
+    """Whether a line matches the pattern; `other` makes that of a pattern of another kind."""
+    if pattern.strip().startswith(_OTHER):
+        return other(pattern)
+    terms = {"": list[str](), "?": list[str](), "-": list[str]()}
+    for sign, quoted, bare in _TERM.findall(pattern):
+        terms[sign].append(re.sub(r"\\(.)", r"\1", quoted) or bare)
+
+    def matches(line: str) -> bool:
+        # Beside other terms AWS ignores those with a question mark.
+        anyhow = bool(terms[""]) or not terms["?"] or any(one in line for one in terms["?"])
+        return (
+            anyhow
+            and all(one in line for one in terms[""])
+            and not any(one in line for one in terms["-"])
+        )
+
+    return matches
+
+
+def teach(logs: object) -> None:
+    """Have the emulator's module of CloudWatch Logs match as AWS does."""
+    # Where a newer one calls it otherwise, it is not to be thought taught.
+    theirs: Callable[[str], Matches] = getattr(logs, _THEIRS)
+    setattr(logs, _THEIRS, lambda pattern: matcher(pattern or "", theirs))
+
+
+_THEIRS = "_compile_filter_pattern"
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """The resources of the templates, so that no second description of tables and queues exists."""
 
+import uuid
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -15,7 +16,9 @@ from workbench.cloud.nested import flattened
 from workbench.files import PROJECT
 
 if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
     from types_boto3_sqs.literals import QueueAttributeNameType
+
 
 TEMPLATE = PROJECT / "template.yaml"
 """The bot, which nests what watches it, and on demand games and pages."""
@@ -160,3 +163,11 @@ def redrive(properties: Properties) -> tuple[str, int] | None:
         return None
     target = policy["deadLetterTargetArn"]["Fn::GetAtt"]
     return target.partition(".")[0], int(policy["maxReceiveCount"])
+
+
+def create_table(client: "DynamoDBClient", resource: str) -> str:
+    """Make the table that the template calls `resource`, such as "blefTable"; return its name."""
+    name = f"{resource}-{uuid.uuid4()}"
+    request = table_request(all_resources()[resource].properties)
+    client.create_table(TableName=name, **request)  # type: ignore[arg-type]
+    return name

@@ -27,7 +27,7 @@ from cardsharp.web.events import Handler
 from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.http_events import WireRequest, http_event
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 from workbench.cost.meter import UseMeter
 from workbench.cost.usage import AnswerUse, PagesUse
 from workbench.lab.keeping import keep

@@ -1,21 +1,27 @@
 """How `cardsharp bot` attends, once the arena has said who we are: it plays, and tells the news."""
 
+import fcntl
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import IO
 
+import poller.app
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
+from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.replay import UNKNOWN, outcome_of
-from workbench.cloud.context import failures_to
+from workbench.cloud.context import LambdaContext, LambdaHandler, failures_to
+from workbench.cloud.events import Event
 from workbench.deadmansdraw.bot import BotOptions, log_file
 from workbench.deadmansdraw.watching import AsJson, Printed, Watch
 from workbench.show.output import results
 from workbench.stage.side import HomeRhythm, Side, attending
-from workbench.stage.standby import place_at, standing_by
 
 GLANCE = timedelta(milliseconds=200)
 """How often the match log is looked at; less often where looking takes long."""
@@ -168,3 +174,68 @@ def _leaving() -> Iterator[_Leaving]:
     finally:
         for number, handler in zip(both, before, strict=True):
             signal.signal(number, handler)
+
+
+# --- standing by ----------------------------------------------------------------------------------
+
+
+_SQLITE = "sqlite:"
+
+
+class StandbyPlace:
+    """The place at the arena that one of several bots has; without a file nobody else is seen."""
+
+    def __init__(self, file: IO[bytes] | None) -> None:
+        self._file = file
+
+    def take(self) -> bool:
+        """Whether it is ours, taken now if nobody has it."""
+        try:
+            if self._file is not None:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+@contextmanager
+def place_at(assembly: Assembly) -> Iterator[StandbyPlace]:
+    """The place of whoever attends that arena as that player with that match log."""
+    settings = assembly.settings
+    if not settings.store.startswith(_SQLITE):
+        yield StandbyPlace(None)
+        return
+    who = sha256(f"{settings.arena_url} {assembly.player_id}".encode()).hexdigest()[:8]
+    store = Path(settings.store.removeprefix(_SQLITE)).expanduser()
+    lock = store.with_name(f"{store.name}.{who}.lock")
+    make_private(lock)
+    with lock.open("ab") as file:
+        yield StandbyPlace(file)
+
+
+def standing_by(
+    assembly: Assembly, place: StandbyPlace, taken: Callable[[], None]
+) -> LambdaHandler:
+    """A poller for whoever came second: it looks at the leases until the place is free.
+
+    Then `taken` is called, and from that moment it listens as any other.
+    """
+    waits = True
+
+    def handler(event: Event, context: LambdaContext) -> object:
+        nonlocal waits
+
+        def left() -> timedelta:
+            if place.take():
+                return timedelta(0)
+            return timedelta(milliseconds=context.get_remaining_time_in_millis())
+
+        if waits:
+            assembly.offering.watch(assembly.settings.watch, left)
+            if not place.take():
+                return {"offered": 0}
+            waits = False
+            taken()
+        return poller.app.handler(event, context)
+
+    return handler

@@ -26,7 +26,7 @@ from workbench.arena.server import ArenaServer
 from workbench.cloud.context import Function, LambdaHandler
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.http_front import HttpFront
-from workbench.cloud.tables import create_table
+from workbench.cloud.template import create_table
 
 T = TypeVar("T")
 

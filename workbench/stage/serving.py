@@ -137,7 +137,7 @@ def kept(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, str]]:
         raise ConfigError(f"--store must be sqlite:FILE or {EMULATOR}, not '{store}'.")
     # boto3 is slow to import, and not needed for the embedded store.
     from workbench.cloud.emulator import Emulator  # noqa: PLC0415
-    from workbench.cloud.tables import create_table  # noqa: PLC0415
+    from workbench.cloud.template import create_table  # noqa: PLC0415
 
     with Emulator() as emulator, environment(emulator.environment):
         table = create_table(emulator.client("dynamodb"), f"{game.name}Table")

@@ -3,13 +3,17 @@
 The arena knows two teams: we are the first, the opponent is the second.
 """
 
+import logging
 import secrets
-from collections import Counter
+import threading
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
 
 from cardsharp.access import Credentials
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -24,7 +28,82 @@ from workbench.stage.following import Follower, Glance
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import OpponentProcess
 from workbench.stage.side import HomeRhythm, Side, assembled, attending
-from workbench.stage.tally import Tally
+
+_SOURCE = logging.getLogger("urllib3.connectionpool")
+_ANSWER_ARGS = 8
+"""Arguments of the message "scheme://host:port "method path version" status length"."""
+
+
+class Tally(logging.Handler):
+    """Counts answers of the server at `url` between enter and exit.
+
+    The kinds are those of `ArenaClient.counts`: list_wait, view, view_wait, act, create, other.
+    `passing` are the names of threads whose requests are somebody else's.
+    """
+
+    def __init__(self, url: str, passing: frozenset[str] = frozenset()) -> None:
+        super().__init__(logging.DEBUG)
+        self._address = urlsplit(url).netloc
+        self._passing = passing
+        self._guard = threading.Lock()
+        self._counts: defaultdict[str, Counter[tuple[str, int]]] = defaultdict(Counter)
+        self._before = (_SOURCE.level, _SOURCE.propagate)
+
+    def __enter__(self) -> Self:
+        self._before = (_SOURCE.level, _SOURCE.propagate)
+        _SOURCE.setLevel(logging.DEBUG)
+        _SOURCE.propagate = False  # a line a request would fill every log
+        _SOURCE.addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _SOURCE.removeHandler(self)
+        level, _SOURCE.propagate = self._before
+        _SOURCE.setLevel(level)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Answers so far by kind."""
+        kinds = Counter[str]()
+        with self._guard:
+            for counted in self._counts.values():
+                for (kind, _status), number in counted.items():
+                    kinds[kind] += number
+        return kinds
+
+    def of(self, match_id: str) -> Counter[tuple[str, int]]:
+        """Answers about one match by kind and status."""
+        with self._guard:
+            return self._counts[match_id].copy()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count a message that tells of an answer; others are passed over."""
+        args = record.args
+        if not isinstance(args, tuple) or len(args) != _ANSWER_ARGS:
+            return
+        _scheme, host, port, method, target, _version, status, _length = args
+        if f"{host}:{port}" != self._address or record.threadName in self._passing:
+            return
+        match_id = urlsplit(str(target)).path.rpartition("/")[2]
+        with self._guard:
+            self._counts[match_id][kind_of(str(method), str(target)), int(str(status))] += 1
+
+
+def kind_of(method: str, target: str) -> str:
+    """What a request asks for, by its method and its path with query."""
+    path, _, query = target.partition("?")
+    parts = path.strip("/").split("/")
+    match parts:
+        case ["api", "matches"]:
+            if method == "POST":
+                return "create"
+            return "list_wait" if "wait=true" in query else "list"
+        case ["api", "matches", _]:
+            if method == "POST":
+                return "act"
+            return "view_wait" if "waitactive=true" in query else "view"
+    return "other"
+
 
 STALL = timedelta(seconds=30)
 """How long no move may be made before we call a match stuck, beyond twice the turn limit."""
