@@ -12,7 +12,7 @@ from cardsharp.blef.simulation import SETUPS
 from cardsharp.errors import ConfigError
 from research.blef import readers, strangers
 from workbench.lab.duel import Duel
-from workbench.lab.following import followed
+from workbench.lab.ledger import followed
 from workbench.lab.options import Seed
 from workbench.lab.plan import Plan
 from workbench.show.exits import Exit

@@ -11,9 +11,8 @@ from cyclopts import Parameter, validators
 
 from research.deadmansdraw.engine import Engine, Twin, needed
 from workbench.lab.interval import interval
-from workbench.lab.less_luck import LessLuck
 from workbench.lab.options import Seed
-from workbench.lab.results import Luck, Result
+from workbench.lab.results import LessLuck, Luck, Result
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar

@@ -26,9 +26,8 @@ from cardsharp.euchre.simulation import Dealt, shuffled
 from cardsharp.euchre.simulation import Match as EuchreMatch
 from workbench.lab.duel import Duel
 from workbench.lab.ledger import RunLedger
-from workbench.lab.less_luck import LessLuck
 from workbench.lab.plan import Plan
-from workbench.lab.results import Luck, Pair, Result
+from workbench.lab.results import LessLuck, Luck, Pair, Result
 from workbench.lab.runs import run
 from workbench.lab.sprt import Sequential, Sprt
 

@@ -43,7 +43,11 @@ class RuntimeFault(CardsharpError):
 
 
 class RuntimeApi:
-    """Serves one execution environment between enter and exit.
+    """The Lambda Runtime API on loopback for one execution environment, between enter and exit.
+
+    AWS's own runtime client (`awslambdaric`) asks it for the next invocation and gives it the
+    answer: GET /2018-06-01/runtime/invocation/next, POST .../invocation/ID/response or
+    .../ID/error, and POST .../init/error when the handler cannot be imported.
 
     `on_first_poll` is called in the server's thread when the environment asks for its first
     invocation: its init phase is over then. `alive` tells whether the environment still runs.

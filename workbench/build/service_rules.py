@@ -18,7 +18,7 @@ import botocore.session
 from botocore.model import ListShape, Shape, StructureShape
 
 from cardsharp.errors import ConfigError
-from workbench.build import refused, refused_apis, refused_rights, refused_watching
+from workbench.build import refused, refused_rights, refused_watching
 from workbench.build.expressions import Part, call, values
 from workbench.build.translate import Template, whole
 
@@ -110,7 +110,7 @@ TABLE = Path(__file__).with_suffix(".toml")
 Check = Callable[[Template], Iterator[str]]
 """Looks at a whole template; yields a sentence for each breach."""
 
-_MODULES = (refused, refused_apis, refused_rights, refused_watching)
+_MODULES = (refused, refused_rights, refused_watching)
 
 BY_LINT, BY_MODEL, BY_US = "cfn-lint", "model", "here"
 

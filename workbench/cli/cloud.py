@@ -23,17 +23,18 @@ from workbench.cli.commands import command
 from workbench.cli.switching import NOTHING, SwitchesWanted, look_lines, settings
 from workbench.operate import story
 from workbench.operate.export import export
-from workbench.operate.leaving import forget
 from workbench.operate.orders import (
     arena_url,
     await_challenge,
+    forget,
     link_to,
+    pause,
     practise,
+    resume,
     ring,
     rotate_secret,
     rotate_service_secret,
 )
-from workbench.operate.pausing import pause, resume
 from workbench.operate.preflight import outdated, planned, preflight
 from workbench.operate.stack import account_clients
 from workbench.operate.status import look_at, spend

@@ -13,8 +13,8 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game as game_named
 from cardsharp.ratings import MEAN
 from workbench.lab.duel import Duel
-from workbench.lab.following import watched
 from workbench.lab.ladder import MOST, TEST, Climb, Climbed, LadderStep, Memory, ladder_of
+from workbench.lab.ledger import watched
 from workbench.lab.options import MOST_SEEDS, LessLuckToo, Player, Positive, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint

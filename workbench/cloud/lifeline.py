@@ -24,7 +24,13 @@ Matches = Callable[[str], bool]
 
 
 def matcher(pattern: str, other: Callable[[str], Matches]) -> Matches:
-    """Whether a line matches the pattern; `other` makes that of a pattern of another kind."""
+    """Whether a line matches a filter pattern of CloudWatch Logs for lines without structure.
+
+    As in https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html:
+    terms are case-sensitive; all must be there, or with a question mark before each any of them;
+    one with a minus must be missing. The emulator takes the question mark for a character and
+    ignores the case. `other` makes the matcher of a pattern of another kind.
+    """
     if pattern.strip().startswith(_OTHER):
         return other(pattern)
     terms = {"": list[str](), "?": list[str](), "-": list[str]()}

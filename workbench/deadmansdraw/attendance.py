@@ -183,7 +183,12 @@ _SQLITE = "sqlite:"
 
 
 class StandbyPlace:
-    """The place at the arena that one of several bots has; without a file nobody else is seen."""
+    """The place at the arena that one of several bots has; without a file nobody else is seen.
+
+    They have one match log. Who attends holds a lock, which the system gives back however it ends.
+    The others look at the leases meanwhile, as every poller does, so a match whose worker died is
+    played on at once; they ask the arena for matches only when the lock is their own.
+    """
 
     def __init__(self, file: IO[bytes] | None) -> None:
         self._file = file

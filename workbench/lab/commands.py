@@ -14,11 +14,10 @@ from rich.table import Table
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.lab.duel import Duel
-from workbench.lab.following import followed
 from workbench.lab.keeping import check_keeping, lost_first
 from workbench.lab.keeping import keep as keep_matches
 from workbench.lab.league import League, play_league
-from workbench.lab.ledger import difference
+from workbench.lab.ledger import difference, followed
 from workbench.lab.looking import LabProbed, Profile, probe, profile
 from workbench.lab.options import (
     KeepOptions,
@@ -58,7 +57,7 @@ app = cyclopts.App(
 )
 
 app.command(
-    "workbench.lab.rating:ratings",
+    "workbench.lab.ladder:ratings",
     name="ratings",
     help="Measure the players of a ladder, each against the next few: ratings in Elo points.",
 )

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from cardsharp.simulation import Figure
 from workbench.lab.interval import Interval, interval
-from workbench.lab.less_luck import LessLuck
 from workbench.lab.plan import Plan
-from workbench.lab.results import Pair, Result
+from workbench.lab.results import LessLuck, Pair, Result
 from workbench.lab.sprt import elo_of
 
 EVEN = 50.0

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from time import monotonic
-from typing import Literal
+from typing import Annotated, Literal
 
+from cyclopts import Parameter
 from pydantic import BaseModel, ConfigDict
+from rich.table import Table
 
 from cardsharp.cloud.private import make_private
 from cardsharp.errors import ConfigError, StrategyFault
@@ -22,10 +24,14 @@ from cardsharp.games import game as game_named
 from cardsharp.games import games
 from cardsharp.ratings import PairScore, Rating, rating_of, ratings_of
 from workbench.lab.duel import Duel
-from workbench.lab.plan import Plan
+from workbench.lab.options import Cluster, GameName, Positive, Seed, Workers
+from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.runs import run
+from workbench.lab.pools import pool_of
+from workbench.lab.runs import all_cores, run
 from workbench.lab.sprt import Sequential, Sprt
+from workbench.show.options import Json
+from workbench.show.output import messages, plain_table, print_json, results
 from workbench.strategy_file import is_file
 
 TEST = Sprt(elo0=0, elo1=40)
@@ -252,3 +258,50 @@ class Climbed:
     def rating(self) -> Rating:
         """The climber's rating by all that it met."""
         return rating_of((step.rating.value, step.rung.score) for step in self.steps)
+
+
+# --- the command that measures --------------------------------------------------------------------
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class RatingOptions:
+    """Whose players are measured, how long, and by what."""
+
+    game: GameName = DEFAULT_GAME
+    pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = 500
+    """Deals for each pair of players."""
+    seed: Seed = 1
+    workers: Workers = None
+    cluster: Cluster = None
+    write: bool = False
+    """Make these the ratings of `cardsharp ladder`."""
+    as_json: Json = False
+
+
+def ratings(*, options: RatingOptions = RatingOptions()) -> None:
+    """Measure the players of a game's ladder, each against the next few: ratings in Elo points.
+
+    Their mean is 1,000. Who has 400 more makes ten times the points of the other.
+    """
+    game = rungs_of(options.game)
+    plan = Plan(game=game.name, first="", second="", pairs=options.pairs, seed=options.seed)
+    with pool_of(options.workers or all_cores(), options.cluster) as pool:
+        found = measured(plan, pool, _tell)
+    if options.write:
+        file_of(game.name).write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    if options.as_json:
+        print_json(found.model_dump())
+    else:
+        results().print(_table(found))
+
+
+def _tell(duel: Duel) -> None:
+    messages().print(str(duel).partition("\n")[0], soft_wrap=True)
+
+
+def _table(ladder: Ladder) -> Table:
+    table = plain_table("player", "rating", right=("rating",))
+    for name, rating in ladder.players.items():
+        table.add_row(name, str(rating))
+    return table

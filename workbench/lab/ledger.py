@@ -1,19 +1,27 @@
-"""A run's file: one JSON document a line, first what is played, then each pair as it ends."""
+"""A run's file: one JSON document a line, first what is played, then each pair as it ends.
+
+And the run of a duel while somebody looks, kept in such a file.
+"""
 
 import json
 from collections.abc import Iterable
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from cardsharp.errors import ConfigError
-from workbench.lab.duel import share_of
+from workbench.lab.duel import Duel, share_of
 from workbench.lab.interval import Interval, interval
 from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
+from workbench.lab.pools import pool_of
 from workbench.lab.results import Pair
-from workbench.lab.runs import Numbered
+from workbench.lab.runs import Numbered, run
+from workbench.lab.sprt import Sequential
+from workbench.show.progress import Bar
+from workbench.strategy_file import is_file
 
 
 class _Line(BaseModel):
@@ -126,3 +134,36 @@ def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
 def _differences(found: _Line, wanted: _Head) -> str:
     old, new = found.model_dump(), wanted.model_dump()
     return ", ".join(f"{key} {json.dumps(old.get(key))}" for key in new if old.get(key) != new[key])
+
+
+def followed(
+    plan: Plan,
+    processes: int,
+    *,
+    out: Path | None = None,
+    cluster: str | None = None,
+    tested: Sequential | None = None,
+) -> Duel:
+    """The duel of a plan, with a bar while somebody looks; kept in the file `out`."""
+    ledger = None if out is None else RunLedger(out, plan)
+    apart = is_file(plan.first) or is_file(plan.second)
+    with pool_of(processes, cluster, apart=apart) as pool:
+        return watched(plan, pool, ledger, tested)
+
+
+def watched(
+    plan: Plan,
+    pool: Executor | None,
+    ledger: RunLedger | None = None,
+    tested: Sequential | None = None,
+) -> Duel:
+    """The duel of a plan, with a bar while somebody looks, by processes that are there already."""
+    kept = {} if ledger is None else ledger.kept
+    with Bar(plan.pairs, plan.title, len(kept)) as bar:
+
+        def tell(played: list[Numbered]) -> None:
+            if ledger is not None:
+                ledger.add(played)
+            bar.advance(len(played))
+
+        return run(plan, pool, kept, tell, tested)

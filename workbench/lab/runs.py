@@ -9,12 +9,11 @@ from itertools import count, takewhile
 
 from workbench.lab.duel import Duel
 from workbench.lab.extras import PlaySeries, extras_of
-from workbench.lab.less_luck import LessLuck
 from workbench.lab.matches import play_series
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
 from workbench.lab.pools import hosted
-from workbench.lab.results import Pair
+from workbench.lab.results import LessLuck, Pair
 from workbench.lab.sprt import Sequential
 from workbench.strategy_file import is_file, is_own
 

@@ -16,8 +16,7 @@ from pydantic import Field, computed_field
 from cardsharp.cloud.aws import Unmet, call
 from cardsharp.deadmansdraw.arena.ticks import Tick
 from cardsharp.errors import ConfigError, Malformed
-from workbench.operate.stack import Client, Stack
-from workbench.operate.view import Moment, OperatorView
+from workbench.operate.stack import Client, Moment, OperatorView, Stack
 
 _HIDDEN = 120
 """Seconds that a letter is invisible to others while we look; given back before."""

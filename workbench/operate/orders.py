@@ -1,4 +1,4 @@
-"""What an operator has a stack do: practise, and take a new password."""
+"""What an operator has a stack do: practise, pause, take a new password, leave nothing behind."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -13,6 +13,7 @@ from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.viewer.door import ADMISSION, pass_to
 from workbench.operate.letters import LetterBox, drop
 from workbench.operate.stack import Stack
+from workbench.operate.switching import change
 
 ORGANISER = "admin"
 """Who has the secret of a service: the user name of an arena's organiser."""
@@ -159,3 +160,84 @@ def arena_url(stack: Stack) -> tuple[str, str]:
     )
     variables = found["Environment"]["Variables"]
     return variables["CARDSHARP_ARENA_URL"], variables.get("CARDSHARP_ARENA_AUTH", "basic")
+
+
+# --- new matches ----------------------------------------------------------------------------------
+
+
+_KEPT = (
+    "Name",
+    "GroupName",
+    "ScheduleExpression",
+    "ScheduleExpressionTimezone",
+    "FlexibleTimeWindow",
+    "Target",
+    "Description",
+)
+"""What an update of a schedule must repeat, or it is forgotten."""
+
+
+def pause(stack: Stack, *, stop_schedule: bool = False) -> None:
+    """Let no new match be taken up from now on; those that run are watched over and finished.
+
+    `stop_schedule` also stops the poller's schedule, for a time in which nothing is to be paid.
+
+    Raises:
+        ConfigError: the schedule is to stop while matches run, which nobody would watch over.
+    """
+    change(stack, paused=True)
+    if not stop_schedule:
+        return
+    running = stack.log.running()
+    if running:
+        names = ", ".join(record.match_id for record in running)
+        raise ConfigError(f"Paused, but still playing {names}; stop the schedule afterwards.")
+    _set_schedule(stack, "DISABLED")
+
+
+def resume(stack: Stack) -> None:
+    """Take up new matches again, with a schedule that runs."""
+    change(stack, paused=False)
+    _set_schedule(stack, "ENABLED")
+
+
+def _set_schedule(stack: Stack, state: str) -> None:
+    scheduler, name = stack.client("scheduler"), stack.ids["PollerEveryMinute"]
+    found = call("schedule", scheduler.get_schedule, Name=name)
+    if found["State"] != state:
+        kept = {key: found[key] for key in _KEPT if found.get(key)}
+        call("schedule", scheduler.update_schedule, **kept, State=state)
+
+
+# --- what a deleted stack would leave behind ------------------------------------------------------
+
+
+PASSWORDS = ("arena", "viewer", "deadmansdraw")
+"""What `rotate-secret` calls its parameters, below the stack's name."""
+
+
+def forget(stack: Stack, *, matches: bool) -> list[str]:
+    """Delete a stack's passwords, and where wanted its match log; the names of what went.
+
+    Raises:
+        ConfigError: it is still playing, or its match log is protected against deletion.
+    """
+    table = stack.outputs.get("MatchTable")
+    if table is not None and stack.log.running():
+        raise ConfigError("It is still playing; `cardsharp cloud pause`, and wait for the end.")
+    if matches and table is not None:
+        _delete_table(stack, table)
+    names = [f"/{stack.name}/{one}" for one in PASSWORDS]
+    told = call("passwords", stack.client("ssm").delete_parameters, Names=names)
+    return [*told["DeletedParameters"], *([table] if matches and table is not None else [])]
+
+
+def _delete_table(stack: Stack, table: str) -> None:
+    dynamodb = stack.client("dynamodb")
+    told = call("match log", dynamodb.describe_table, TableName=table)["Table"]
+    if told.get("DeletionProtectionEnabled"):
+        raise ConfigError(
+            f"{table} is protected against deletion: aws dynamodb update-table "
+            f"--table-name {table} --no-deletion-protection-enabled"
+        )
+    call("match log", dynamodb.delete_table, TableName=table)

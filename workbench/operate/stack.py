@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from boto3.session import Session
+from pydantic import AliasGenerator, BaseModel, ConfigDict, PlainSerializer
+from pydantic.alias_generators import to_camel
 
 from cardsharp.cloud.aws import call, config, connect
 from cardsharp.cloud.clock import SystemClock
@@ -133,3 +135,21 @@ def physical_ids(formation: Client, name: str, prefix: str = "") -> dict[str, st
             inner = prefix_of(one["LogicalResourceId"])
             found |= physical_ids(formation, one["PhysicalResourceId"], inner)
     return found
+
+
+# --- what an operator is shown --------------------------------------------------------------------
+
+
+Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, when_used="unless-none")]
+
+
+class OperatorView(BaseModel):
+    """Figures by their names, which JSON writes together: `last_poll` as `lastPoll`."""
+
+    model_config = ConfigDict(
+        frozen=True, alias_generator=AliasGenerator(serialization_alias=to_camel)
+    )
+
+    def document(self) -> dict[str, object]:
+        """The same as a JSON document."""
+        return self.model_dump(mode="json", by_alias=True)

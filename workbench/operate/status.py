@@ -11,9 +11,8 @@ from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import NAMESPACE
 from workbench.operate.letters import LetterBox
 from workbench.operate.preflight import quota_of
-from workbench.operate.stack import Clients, Stack
+from workbench.operate.stack import Clients, Moment, OperatorView, Stack
 from workbench.operate.switching import Held, held
-from workbench.operate.view import Moment, OperatorView
 
 FRESH = timedelta(minutes=3)
 """As long as this after its last successful poll a stack counts as listening."""

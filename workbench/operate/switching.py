@@ -6,8 +6,7 @@ from cardsharp.cloud.switches import Switches
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
 from cardsharp.registry import strategies_of
-from workbench.operate.stack import Stack
-from workbench.operate.view import Moment, OperatorView
+from workbench.operate.stack import Moment, OperatorView, Stack
 
 
 class Held(OperatorView):

@@ -37,6 +37,9 @@ _ANSWER_ARGS = 8
 class Tally(logging.Handler):
     """Counts answers of the server at `url` between enter and exit.
 
+    The clients of poller and worker live and end inside the handlers, so the count is taken where
+    every request passes: the debug messages that urllib3 logs, one for each answer.
+
     The kinds are those of `ArenaClient.counts`: list_wait, view, view_wait, act, create, other.
     `passing` are the names of threads whose requests are somebody else's.
     """
