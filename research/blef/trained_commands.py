@@ -20,7 +20,7 @@ from research.blef.large_rounds import Lessons, known_in, learn_all, teach
 from research.blef.packing import packed, tables_in
 from research.blef.training import ROUNDS, Budget, Folder, learner_of, train
 from workbench.lab.options import Cluster, Seed
-from workbench.lab.pools import pool_of
+from workbench.lab.runs import pool_of
 from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results
 from workbench.show.progress import Bar

@@ -53,7 +53,7 @@ from cardsharp.errors import ConfigError
 from research.compiling import load as load_library
 from research.compiling import why_not
 from workbench.deadmansdraw.lab import LAST
-from workbench.lab.tempered import TIMES
+from workbench.lab.matches import TIMES
 from workbench.strategy_file import is_own, is_trained, strategy_named
 
 ADAPTIVE = "adaptive"

@@ -18,8 +18,7 @@ from research.euchre.compiled import Compiled, available
 from research.tests.euchre_engine import makes, ruled
 from workbench.lab.duel import Duel
 from workbench.lab.plan import Plan
-from workbench.lab.pools import pool_of
-from workbench.lab.runs import run
+from workbench.lab.runs import pool_of, run
 
 needs_compiler = pytest.mark.skipif(not available(), reason="there is no C compiler here")
 SMALL = Effort(worlds=48, batch=16)

@@ -24,9 +24,8 @@ from cardsharp.errors import Malformed
 from workbench.arena.server import ArenaServer
 from workbench.cloud.context import Invocation
 from workbench.cloud.events import Event
-from workbench.stage.clouds import embedded_in
 from workbench.stage.following import Follower
-from workbench.stage.side import HomeRhythm, assembled, attending
+from workbench.stage.side import HomeRhythm, assembled, attending, embedded_in
 
 BELIEVED_SOON = {"CARDSHARP_DENIAL_SECONDS": "0.1"}
 """For matches that the arena really has not: a denial need not stay for 3 s."""

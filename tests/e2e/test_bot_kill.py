@@ -34,9 +34,8 @@ from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.events import Event
 from workbench.cloud.home import Home, HomeOptions
 from workbench.machine import slowness
-from workbench.stage.clouds import embedded_in
 from workbench.stage.following import Follower
-from workbench.stage.side import assembled
+from workbench.stage.side import assembled, embedded_in
 
 WORKER = "support.bot_thinking_worker"
 

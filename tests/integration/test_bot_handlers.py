@@ -28,8 +28,7 @@ from cardsharp.deadmansdraw.scout import Scout
 from cardsharp.errors import ConfigError, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.cloud.events import sqs_event
-from workbench.stage.clouds import embedded_in
-from workbench.stage.side import assembled
+from workbench.stage.side import assembled, embedded_in
 
 QUICK = {
     "CARDSHARP_DENIAL_SECONDS": "0.1",

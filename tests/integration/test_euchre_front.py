@@ -25,7 +25,7 @@ from workbench.cloud.http_front import HttpFront
 from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.lab.extras import LabPlayer
-from workbench.lab.tempered import play
+from workbench.lab.matches import play
 
 
 @dataclass(frozen=True)

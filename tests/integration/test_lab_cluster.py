@@ -12,8 +12,7 @@ import pytest
 from support.cli import line_with, program
 
 from workbench.lab.plan import Plan
-from workbench.lab.pools import pool_of
-from workbench.lab.runs import Numbered, run
+from workbench.lab.runs import Numbered, pool_of, run
 
 pytestmark = [
     pytest.mark.slow,

@@ -32,10 +32,9 @@ from workbench.cloud.context import Function, Invocation, LambdaHandler, invoke
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.samples import Sample, read_emf, sample
 from workbench.cloud.template import create_table
-from workbench.stage.clouds import embedded_in
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
-from workbench.stage.side import assembled
+from workbench.stage.side import assembled, embedded_in
 from workbench.stage.surroundings import environment
 
 STACK = SERVICE

@@ -11,10 +11,9 @@ import pytest
 from cardsharp.errors import ConfigError
 from workbench.cli import main
 from workbench.cloud.template import TEMPLATE, load_template
-from workbench.cost.bill import make_bill
+from workbench.cost.bill import Item, Prices, load_prices, make_bill
 from workbench.cost.load import Load
 from workbench.cost.measure import write_measured
-from workbench.cost.prices import Item, Prices, load_prices
 from workbench.cost.usage import load_measured, usage
 
 DOCS = Path(__file__).parents[2] / "docs" / "cost.md"

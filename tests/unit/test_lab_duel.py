@@ -12,8 +12,7 @@ from cardsharp.deadmansdraw.simulation import deal
 from cardsharp.errors import StrategyFault
 from workbench.lab.interval import interval, score_interval
 from workbench.lab.plan import Plan
-from workbench.lab.pools import pool_of
-from workbench.lab.runs import run
+from workbench.lab.runs import pool_of, run
 
 
 def blef(**more: Any) -> Plan:  # noqa: ANN401

@@ -32,8 +32,7 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import CardsharpError
 from workbench.build.sandbox import usage_of
-from workbench.stage.clouds import embedded_in
-from workbench.stage.side import HomeRhythm, Side, assembled, attending
+from workbench.stage.side import HomeRhythm, Side, assembled, attending, embedded_in
 from workbench.stage.stage import LocalTeams, credentials_of, variables_of
 from workbench.stage.surroundings import telemetry_in
 

@@ -18,9 +18,8 @@ from boto3.session import Session
 
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.build.artifacts import Build, archive
-from workbench.build.deploy import STACK_SERVICES, deploy, deployment
+from workbench.build.deploy import STACK_SERVICES, TransformingCloudFormation, deploy, deployment
 from workbench.build.target import ROOT
-from workbench.build.transform import TransformingCloudFormation
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import ARENA, TEMPLATE, parsed
 

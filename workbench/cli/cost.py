@@ -6,10 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 from rich.table import Table
 
-from workbench.cost.bill import Bill, make_bill
+from workbench.cost.bill import Bill, Prices, load_prices, make_bill, usual_region
 from workbench.cost.day import Contest, contest_usage
 from workbench.cost.load import Load, NotNegative
-from workbench.cost.prices import Prices, load_prices, usual_region
 from workbench.cost.usage import MEASURED, Measured, load_measured, usage
 from workbench.show.exits import Exit
 from workbench.show.options import Json

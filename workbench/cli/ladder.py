@@ -18,8 +18,7 @@ from workbench.lab.ledger import watched
 from workbench.lab.options import MOST_SEEDS, LessLuckToo, Player, Positive, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.pools import pool_of
-from workbench.lab.runs import all_cores, unsteady
+from workbench.lab.runs import all_cores, pool_of, unsteady
 from workbench.lab.sprt import Sequential
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder

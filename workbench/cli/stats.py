@@ -36,8 +36,7 @@ from workbench.lab.analysed import (
 )
 from workbench.lab.options import GameName
 from workbench.lab.plan import DEFAULT_GAME
-from workbench.lab.pools import pool_of
-from workbench.lab.runs import all_cores
+from workbench.lab.runs import all_cores, pool_of
 from workbench.show.decisions import amount
 from workbench.show.lookup import readable
 from workbench.show.options import AnySource, Json, Store

@@ -16,14 +16,12 @@ from workbench.cloud.events import ACCOUNT, REGION, Event
 class LambdaContext(PowertoolsContext):
     """What Lambda passes beside the event; its time runs from here on."""
 
-    def __init__(
-        self, function_name: str, timeout: timedelta, clock: Clock, request_id: str | None = None
-    ) -> None:
+    def __init__(self, function_name: str, timeout: timedelta, clock: Clock) -> None:
         self._function_name = function_name
         self._function_version = "$LATEST"
         self._invoked_function_arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{function_name}"
         self._memory_limit_in_mb = 512
-        self._aws_request_id = request_id or str(uuid.uuid4())
+        self._aws_request_id = str(uuid.uuid4())
         self._log_group_name = f"/aws/lambda/{function_name}"
         self._log_stream_name = "this-machine"
         self._clock = clock

@@ -68,13 +68,10 @@ class EmulatedStack:
 
 
 class Emulator:
-    """MiniStack between enter and exit, empty at every start.
+    """MiniStack between enter and exit, empty at every start."""
 
-    So many functions run at once in it as `concurrency` says; a new account has 10.
-    """
-
-    def __init__(self, services: Sequence[str] = SERVICES, concurrency: int = 10) -> None:
-        self._services, self._concurrency = ",".join(services), concurrency
+    def __init__(self, services: Sequence[str] = SERVICES) -> None:
+        self._services = ",".join(services)
         self._folder = tempfile.TemporaryDirectory(
             prefix="cardsharp-aws-", ignore_cleanup_errors=True
         )
@@ -177,7 +174,7 @@ class Emulator:
             "SFTP_ENABLED": "0",
             "IOT_MTLS_ENABLED": "0",
             "MINISTACK_REGION": REGION,
-            "LAMBDA_ACCOUNT_CONCURRENCY": str(self._concurrency),
+            "LAMBDA_ACCOUNT_CONCURRENCY": "10",  # as of a new account
             **dict.fromkeys(("HOME", "TMPDIR", "STATE_DIR", "S3_DATA_DIR"), folder),
         }
         with self._log.open("wb") as log:

@@ -21,10 +21,9 @@ from cardsharp.simulation import Simulation
 from workbench.child import read_orders, say_ready
 from workbench.lab.extras import LabMatch, LabPlayer, Taken, extras_of
 from workbench.lab.keeping import Noting
-from workbench.lab.matches import Thinking
+from workbench.lab.matches import Thinking, play
 from workbench.lab.plan import Plan, simulation_of
 from workbench.lab.players import strategy_of
-from workbench.lab.tempered import play
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
 from workbench.strategy_file import is_own, version_of

@@ -21,9 +21,8 @@ from workbench.build.say import say
 from workbench.cloud.context import Function, LambdaContext, LambdaHandler
 from workbench.cloud.events import Event
 from workbench.cloud.http_front import HttpFront
-from workbench.cost.bill import make_bill
+from workbench.cost.bill import load_prices, make_bill
 from workbench.cost.meter import AwsCounts, UseMeter
-from workbench.cost.prices import load_prices
 from workbench.cost.request import billed, memory_of, properties_of
 from workbench.cost.usage import RequestUse
 from workbench.stage.serving import EMULATOR, kept

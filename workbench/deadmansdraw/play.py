@@ -33,7 +33,7 @@ from workbench.show.keeping import copy_match
 from workbench.show.lookup import data_folder, open_log, store_or_default
 from workbench.show.options import StoreFile
 from workbench.show.output import messages, print_error, print_json, program, results
-from workbench.stage.clouds import CloudKind
+from workbench.stage.side import CloudKind
 from workbench.stage.stage import Script, set_up
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import called, is_file, is_own, strategy_named, version_of

@@ -30,9 +30,8 @@ from workbench.show.keeping import copy_match
 from workbench.show.lookup import data_folder, open_log
 from workbench.show.options import Json
 from workbench.show.output import messages, print_error, print_json, results
-from workbench.stage.clouds import embedded_in
 from workbench.stage.following import Follower
-from workbench.stage.side import HomeRhythm, assembled, attending
+from workbench.stage.side import HomeRhythm, assembled, attending, embedded_in
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named, version_of
 

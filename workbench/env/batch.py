@@ -15,8 +15,7 @@ from workbench.env.aec import CardEnv, Observation
 from workbench.env.encoding import rewards as made
 from workbench.lab.dice import DicePurpose, dice
 from workbench.lab.plan import DEFAULT_GAME, Plan
-from workbench.lab.pools import pool_of
-from workbench.lab.runs import run
+from workbench.lab.runs import pool_of, run
 from workbench.twins import twin_function
 
 

@@ -18,7 +18,7 @@ from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Questio
 from cardsharp.euchre.rules import Deal, choices
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Euchre, Match
 from cardsharp.euchre.table import DEALER, Table, turn
-from workbench.lab.tempered import play
+from workbench.lab.matches import play
 
 TIMEOUT = 30
 """Seconds; the real client waits for ever."""

@@ -27,8 +27,7 @@ from workbench.lab.options import (
     SprtOptions,
 )
 from workbench.lab.plan import Plan
-from workbench.lab.pools import hosted, pool_of
-from workbench.lab.runs import unsteady
+from workbench.lab.runs import hosted, pool_of, unsteady
 from workbench.show.exits import Exit
 from workbench.show.lookup import open_log, store_or_default
 from workbench.show.options import Json

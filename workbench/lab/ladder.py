@@ -27,8 +27,7 @@ from workbench.lab.duel import Duel
 from workbench.lab.options import Cluster, GameName, Positive, Seed, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.pools import pool_of
-from workbench.lab.runs import all_cores, run
+from workbench.lab.runs import all_cores, pool_of, run
 from workbench.lab.sprt import Sequential, Sprt
 from workbench.show.options import Json
 from workbench.show.output import messages, plain_table, print_json, results

@@ -16,9 +16,8 @@ from workbench.lab.duel import Duel, share_of
 from workbench.lab.interval import Interval, interval
 from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.pools import pool_of
 from workbench.lab.results import Pair
-from workbench.lab.runs import Numbered, run
+from workbench.lab.runs import Numbered, pool_of, run
 from workbench.lab.sprt import Sequential
 from workbench.show.progress import Bar
 from workbench.strategy_file import is_file

@@ -23,11 +23,6 @@ class OpponentProcess:
         with log.open("wb") as errors:
             self._child = Child("workbench.stage.opponent", order.line(), errors)
 
-    @property
-    def pid(self) -> int:
-        """The process's id, for measuring it."""
-        return self._child.process.pid
-
     def await_ready(self) -> None:
         """Wait until it is about to ask the arena; raises `ConfigError` if it cannot play."""
         if not self._child.gets_ready():

@@ -5,8 +5,7 @@ The arena knows two teams: we are the first, the opponent is the second.
 
 import logging
 import secrets
-import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -23,11 +22,10 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import MatchView
 from workbench.arena.server import ArenaServer
-from workbench.stage.clouds import Cloud, CloudKind, opened
 from workbench.stage.following import Follower, Glance
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import OpponentProcess
-from workbench.stage.side import HomeRhythm, Side, assembled, attending
+from workbench.stage.side import Cloud, CloudKind, HomeRhythm, Side, assembled, attending, opened
 
 _SOURCE = logging.getLogger("urllib3.connectionpool")
 _ANSWER_ARGS = 8
@@ -41,15 +39,12 @@ class Tally(logging.Handler):
     every request passes: the debug messages that urllib3 logs, one for each answer.
 
     The kinds are those of `ArenaClient.counts`: list_wait, view, view_wait, act, create, other.
-    `passing` are the names of threads whose requests are somebody else's.
     """
 
-    def __init__(self, url: str, passing: frozenset[str] = frozenset()) -> None:
+    def __init__(self, url: str) -> None:
         super().__init__(logging.DEBUG)
         self._address = urlsplit(url).netloc
-        self._passing = passing
-        self._guard = threading.Lock()
-        self._counts: defaultdict[str, Counter[tuple[str, int]]] = defaultdict(Counter)
+        self._counts = Counter[str]()
         self._before = (_SOURCE.level, _SOURCE.propagate)
 
     def __enter__(self) -> Self:
@@ -67,29 +62,16 @@ class Tally(logging.Handler):
     @property
     def counts(self) -> Counter[str]:
         """Answers so far by kind."""
-        kinds = Counter[str]()
-        with self._guard:
-            for counted in self._counts.values():
-                for (kind, _status), number in counted.items():
-                    kinds[kind] += number
-        return kinds
-
-    def of(self, match_id: str) -> Counter[tuple[str, int]]:
-        """Answers about one match by kind and status."""
-        with self._guard:
-            return self._counts[match_id].copy()
+        return self._counts.copy()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Count a message that tells of an answer; others are passed over."""
         args = record.args
         if not isinstance(args, tuple) or len(args) != _ANSWER_ARGS:
             return
-        _scheme, host, port, method, target, _version, status, _length = args
-        if f"{host}:{port}" != self._address or record.threadName in self._passing:
-            return
-        match_id = urlsplit(str(target)).path.rpartition("/")[2]
-        with self._guard:
-            self._counts[match_id][kind_of(str(method), str(target)), int(str(status))] += 1
+        _scheme, host, port, method, target, *_ = args
+        if f"{host}:{port}" == self._address:
+            self._counts[kind_of(str(method), str(target))] += 1
 
 
 def kind_of(method: str, target: str) -> str:
