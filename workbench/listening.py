@@ -195,10 +195,7 @@ class Background:
     """A server on a thread of its own; `what` names it in errors and to debuggers."""
 
     def __init__(
-        self,
-        what: str,
-        listening: socket.socket,
-        server: Callable[[Callable[[], None]], Server],
+        self, what: str, listening: socket.socket, server: Callable[[Callable[[], None]], Server]
     ) -> None:
         self._what = what
         self._socket = listening

@@ -31,15 +31,7 @@ from workbench.build.target import ROOT
 from workbench.cli import main
 from workbench.operate import letters
 from workbench.operate.letters import drop, list_letters
-from workbench.operate.orders import (
-    arena_url,
-    forget,
-    pause,
-    practise,
-    resume,
-    ring,
-    rotate_secret,
-)
+from workbench.operate.orders import arena_url, forget, pause, practise, resume, ring, rotate_secret
 from workbench.operate.publish import publish
 from workbench.operate.stack import Stack, find_stack
 from workbench.operate.status import BotStatus, look_at

@@ -49,10 +49,7 @@ SERVING = {
 }
 """What stays until Ctrl-C, and what it says first."""
 
-DEPLOYING = (
-    "cloud preflight",
-    "cloud deploy --yes ArenaUrl=https://arena.example MatchLimit=4",
-)
+DEPLOYING = ("cloud preflight", "cloud deploy --yes ArenaUrl=https://arena.example MatchLimit=4")
 
 ELSEWHERE = {
     "play --cloud emulator": "pip install '.[emulator]'",

@@ -13,14 +13,7 @@ import pytest
 from support.aws_build import native_build
 
 from workbench.build import pins
-from workbench.build.artifacts import (
-    LIMIT,
-    LIMITS,
-    Build,
-    differences,
-    digest_of,
-    size_of,
-)
+from workbench.build.artifacts import LIMIT, LIMITS, Build, differences, digest_of, size_of
 from workbench.build.sam import NETWORK_SIGNS
 from workbench.build.sandbox import RUNTIME_REQUIREMENTS, plain_variables
 from workbench.build.target import ROOT, native_architecture, this_machine
@@ -60,11 +53,7 @@ DEPENDENCIES_LAYER = ROOT / "layers" / "dependencies"
 
 
 def made(
-    name: str,
-    layer: Path,
-    artifacts: Path,
-    environment: dict[str, str],
-    source: Path | None = None,
+    name: str, layer: Path, artifacts: Path, environment: dict[str, str], source: Path | None = None
 ) -> str:
     """What a layer's makefile says that fails, run as SAM runs it; nothing if it does not."""
     artifacts.mkdir(exist_ok=True)

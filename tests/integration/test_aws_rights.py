@@ -53,12 +53,7 @@ from workbench.stage.surroundings import environment
 
 EVENTS = ROOT / "events"
 HOUR = timedelta(hours=1)
-OF_LAMBDA = {
-    "ChangeMessageVisibility",
-    "DeleteMessage",
-    "GetQueueAttributes",
-    "ReceiveMessage",
-}
+OF_LAMBDA = {"ChangeMessageVisibility", "DeleteMessage", "GetQueueAttributes", "ReceiveMessage"}
 """What the queue mapping does in the worker's name."""
 
 POSTPONED = "ChangeMessageVisibility"

@@ -73,10 +73,7 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
     """As in `cardsharp strategies | head -0`."""
     command = f"{sys.executable} -m workbench.cli strategies; echo code $? >&2"
     shell = subprocess.run(  # noqa: S603 - our own command
-        ["/bin/sh", "-c", f"({command}) | true"],
-        check=False,
-        capture_output=True,
-        text=True,
+        ["/bin/sh", "-c", f"({command}) | true"], check=False, capture_output=True, text=True
     )
     assert shell.stderr == "code 0\n"
 

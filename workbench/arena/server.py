@@ -143,10 +143,7 @@ def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None
 
 
 def _server(arena: HomeArena, config: ArenaConfig, on_started: Callable[[], None]) -> Server:
-    options: Options = {
-        "backlog": BACKLOG,
-        "timeout_keep_alive": int(KEEP_ALIVE.total_seconds()),
-    }
+    options: Options = {"backlog": BACKLOG, "timeout_keep_alive": int(KEEP_ALIVE.total_seconds())}
     if config.tls is not None:
         certificate, key = config.tls
         options |= {"ssl_certfile": certificate, "ssl_keyfile": str(key)}

@@ -156,9 +156,7 @@ def _deploy_released(
 
 def _released(file: str, parameters: Mapping[str, str]) -> dict[str, Any]:
     """A template of version 0.2 with its loops written out, which today's have none of."""
-    from ministack.services.cloudformation import (  # type: ignore[import-untyped]  # noqa: PLC0415 - slow
-        language_extensions,
-    )
+    from ministack.services.cloudformation import language_extensions  # type: ignore[import-untyped]  # noqa: PLC0415 - slow
 
     git = ["git", "show", f"{RELEASED}:{file}"]
     shown = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603

@@ -36,12 +36,7 @@ def watched(asked: list[Asked]) -> Iterator[Asked]:
 
 
 def analyse(
-    match: Match = LAST,
-    /,
-    *,
-    store: Store = None,
-    as_json: Json = False,
-    game: AnyGame = None,
+    match: Match = LAST, /, *, store: Store = None, as_json: Json = False, game: AnyGame = None
 ) -> None:
     """Print who decided how well, what the cards brought, and the worst decisions."""
     record, moves, _ = opened(match, store, game)

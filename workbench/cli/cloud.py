@@ -290,8 +290,7 @@ def rotate_secret_(
         ),
     ] = None,
     check: Annotated[
-        bool,
-        Parameter(negative="--no-check", help="First ask the arena whether it knows them."),
+        bool, Parameter(negative="--no-check", help="First ask the arena whether it knows them.")
     ] = True,
     options: StackOptions = USUAL,
 ) -> None:

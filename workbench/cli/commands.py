@@ -37,11 +37,7 @@ ORDER = (
 ROOMS = (("lab", "workbench.lab.commands:app", "Measure strategies: duels, leagues, probes."),)
 """Commands that have commands of their own; each is an `App` that brings its help along."""
 
-RESEARCH = (
-    "research",
-    "research.commands:app",
-    "Train strategies, and solve what can be solved.",
-)
+RESEARCH = ("research", "research.commands:app", "Train strategies, and solve what can be solved.")
 """The same for the folder `research/`, without which everything else works."""
 
 

@@ -39,8 +39,7 @@ class NewOptions:
     game: str = DEFAULT_GAME
     """Which game is played; the first has an arena."""
     format: Annotated[
-        str,
-        Parameter(validator=_is_known, help=f"Who meets whom: {', '.join(FORMATS)}."),
+        str, Parameter(validator=_is_known, help=f"Who meets whom: {', '.join(FORMATS)}.")
     ] = DEFAULT_FORMAT
     seats: Annotated[int | None, Parameter(validator=validators.Number(gte=2, lte=8))] = None
     """Teams at a table, for the format tables; 4 unless said."""

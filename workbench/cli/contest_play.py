@@ -21,13 +21,7 @@ from workbench.cli.contest_where import HERE, Folder, Where, name_of
 from workbench.contest.hall import Hall, hall, wait
 from workbench.contest.home import USUAL
 from workbench.contest.organiser_site import organiser_served
-from workbench.contest.showing import (
-    joined,
-    ladder_rows,
-    pairing_line,
-    practice_line,
-    print_table,
-)
+from workbench.contest.showing import joined, ladder_rows, pairing_line, practice_line, print_table
 from workbench.contest.venue import Venue
 from workbench.show.exits import Exit
 from workbench.show.options import ArenaPlace
@@ -180,8 +174,7 @@ def organise(
     /,
     *,
     page: Annotated[
-        int,
-        Parameter(validator=validators.Number(gte=0, lte=65535), help="The page's port."),
+        int, Parameter(validator=validators.Number(gte=0, lte=65535), help="The page's port.")
     ] = 8090,
     options: ArenaPlace = USUAL,
 ) -> int:

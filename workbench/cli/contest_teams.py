@@ -35,12 +35,10 @@ def add(  # noqa: PLR0913 - each is a flag of its own
     /,
     *,
     strategy: Annotated[
-        str | None,
-        Parameter(help="Played here: a strategy's name, a FILE.py or a 'command'."),
+        str | None, Parameter(help="Played here: a strategy's name, a FILE.py or a 'command'.")
     ] = None,
     submission: Annotated[
-        Path | None,
-        Parameter(help="Played here in a sandbox: bot.py, bot.js, a folder or a .zip."),
+        Path | None, Parameter(help="Played here in a sandbox: bot.py, bot.js, a folder or a .zip.")
     ] = None,
     trust: Annotated[
         bool, Parameter(help="Play the submission without a sandbox: it may do what you may.")

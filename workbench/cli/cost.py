@@ -69,11 +69,7 @@ def _measure_anew() -> None:
     from workbench.cost.pages import measure_pages  # noqa: PLC0415
 
     messages().print("playing matches on this machine to measure them ...")
-    found = {
-        "requests": request_uses(),
-        "contest": measure_contest(),
-        "pages": measure_pages(),
-    }
+    found = {"requests": request_uses(), "contest": measure_contest(), "pages": measure_pages()}
     write_measured(measure().model_copy(update=found), MEASURED)
 
 

@@ -26,14 +26,7 @@ from cardsharp.judge import Judge, judging
 from cardsharp.replay import Outcome, header_of, outcome_of
 from cardsharp.viewer.base import Site, alone
 from workbench.cli.each import FIRST, OneGame
-from workbench.lab.analysed import (
-    AnalysedSide,
-    Estimate,
-    Group,
-    TwoRatings,
-    analysed,
-    two_ratings,
-)
+from workbench.lab.analysed import AnalysedSide, Estimate, Group, TwoRatings, analysed, two_ratings
 from workbench.lab.options import GameName
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.runs import all_cores, pool_of
@@ -104,11 +97,7 @@ def stats(
 
 
 def of_game(
-    source: AnySource = None,
-    /,
-    *,
-    options: StatsOptions = StatsOptions(),
-    game: OneGame = FIRST,
+    source: AnySource = None, /, *, options: StatsOptions = StatsOptions(), game: OneGame = FIRST
 ) -> None:
     """Measure how well we decided and how lucky we were, in what a game's bot or service keeps."""
     with source_of(source or options.store, game).reading() as log:

@@ -46,11 +46,7 @@ class WatchOptions:
 
 
 def watch(
-    match: Match = LAST,
-    /,
-    *,
-    options: WatchOptions = WatchOptions(),
-    game: AnyGame = None,
+    match: Match = LAST, /, *, options: WatchOptions = WatchOptions(), game: AnyGame = None
 ) -> None:
     """Look at a match in the browser, step by step; one that is played moves on by itself."""
     source, match_id = match_of(match, options.store, game)

@@ -74,9 +74,7 @@ def _keep_attributes() -> None:
 
     MiniStack 1.5.33 forgets them there, and fails at what refers to them; CloudFormation does not.
     """
-    from ministack.services import (  # type: ignore[import-untyped]  # noqa: PLC0415 - 2 s, in this process alone
-        cloudformation,
-    )
+    from ministack.services import cloudformation  # type: ignore[import-untyped]  # noqa: PLC0415 - 2 s, in this process alone
 
     provisioners = cloudformation.provisioners
     update = provisioners._update_resource  # noqa: SLF001 - it has no other place

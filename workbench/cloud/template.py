@@ -35,12 +35,7 @@ WATCHING = STACKS / "watching.yaml"
 
 Properties = Mapping[str, object]
 
-_TABLE_REQUEST = (
-    "AttributeDefinitions",
-    "BillingMode",
-    "GlobalSecondaryIndexes",
-    "KeySchema",
-)
+_TABLE_REQUEST = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
 """The properties that mean the same in a CreateTable request."""
 
 _QUEUE_ATTRIBUTES: tuple["QueueAttributeNameType", ...] = (

@@ -93,10 +93,7 @@ class EnteredTeams(Mapping[str, Player]):
     """
 
     def __init__(
-        self,
-        records: Records,
-        words: Mapping[Team, str],
-        seconds: Callable[[], float] = monotonic,
+        self, records: Records, words: Mapping[Team, str], seconds: Callable[[], float] = monotonic
     ) -> None:
         self._records, self._words, self._seconds = records, words, seconds
         self._until, self._players = 0.0, dict[str, Player]()

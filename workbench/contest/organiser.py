@@ -116,10 +116,7 @@ DEEDS: Mapping[str, tuple[str, Doing]] = {
         "Show spectators everything, and end the freeze?",
         _at_desk(partial(Desk.reveal, everything=True)),
     ),
-    "pause": (
-        "Start no new matches? Running ones finish.",
-        _at_desk(partial(Desk.pause, on=True)),
-    ),
+    "pause": ("Start no new matches? Running ones finish.", _at_desk(partial(Desk.pause, on=True))),
     "resume": ("Let matches begin again?", _at_desk(partial(Desk.pause, on=False))),
     "practice": ("Open the arena, and have teams practise until you stop it?", _practise),
     "run": ("Begin or go on? Teams are seeded by {seeding}, and practice ends.", _run),

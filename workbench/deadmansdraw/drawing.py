@@ -9,9 +9,7 @@ from rich.text import Text
 
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
-from cardsharp.deadmansdraw.events import (
-    Event,
-)
+from cardsharp.deadmansdraw.events import Event
 from cardsharp.deadmansdraw.replay import StoredPosition, Turn, card_of
 from cardsharp.deadmansdraw.telling import Piece, pieces
 from cardsharp.replay import Header

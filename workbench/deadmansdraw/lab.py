@@ -21,10 +21,7 @@ from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.simulation import Match
 from cardsharp.deadmansdraw.strategies import Strategy
-from cardsharp.deadmansdraw.strategies.captain import (
-    WEIGHTS,
-    Weighing,
-)
+from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Weighing
 from cardsharp.deadmansdraw.strategies.champion import Champion
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model

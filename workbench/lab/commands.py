@@ -19,13 +19,7 @@ from workbench.lab.keeping import keep as keep_matches
 from workbench.lab.league import League, play_league
 from workbench.lab.ledger import difference, followed
 from workbench.lab.looking import LabProbed, Profile, probe, profile
-from workbench.lab.options import (
-    KeepOptions,
-    LookOptions,
-    Player,
-    RunOptions,
-    SprtOptions,
-)
+from workbench.lab.options import KeepOptions, LookOptions, Player, RunOptions, SprtOptions
 from workbench.lab.plan import Plan
 from workbench.lab.runs import hosted, pool_of, unsteady
 from workbench.show.exits import Exit

@@ -36,8 +36,7 @@ Cluster = Annotated[
     str | None, Parameter(help="A Dask scheduler, tcp://HOST:PORT, whose workers play instead.")
 ]
 LessLuckToo = Annotated[
-    bool,
-    Parameter(help="Subtract luck from the results, so that fewer matches suffice."),
+    bool, Parameter(help="Subtract luck from the results, so that fewer matches suffice.")
 ]
 GameName = Annotated[str, Parameter(help="Whose strategies they are.")]
 

@@ -200,10 +200,7 @@ def _minutes(
 
 def _depth(stack: Stack, url: str, name: str = _MESSAGES) -> int:
     answer = call(
-        "queue",
-        stack.client("sqs").get_queue_attributes,
-        QueueUrl=url,
-        AttributeNames=[name],
+        "queue", stack.client("sqs").get_queue_attributes, QueueUrl=url, AttributeNames=[name]
     )
     return int(answer["Attributes"][name])
 

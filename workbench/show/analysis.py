@@ -16,11 +16,7 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 _MARGIN = 9
 """Columns left of the curve."""
 
-_PLURAL = {
-    Mark.INACCURACY: "inaccuracies",
-    Mark.MISTAKE: "mistakes",
-    Mark.BLUNDER: "blunders",
-}
+_PLURAL = {Mark.INACCURACY: "inaccuracies", Mark.MISTAKE: "mistakes", Mark.BLUNDER: "blunders"}
 _STYLES = {Mark.INACCURACY: "yellow", Mark.MISTAKE: "bright_red", Mark.BLUNDER: "bold red"}
 
 

@@ -156,9 +156,7 @@ def front(
     return HttpFront(function, place.port, place.host, clock)
 
 
-def _sockets(
-    service: Service[Any] | AsgiService,
-) -> tuple[MemorySockets | None, Mapping[str, str]]:
+def _sockets(service: Service[Any] | AsgiService) -> tuple[MemorySockets | None, Mapping[str, str]]:
     """The sockets of those who watch, and the setting that names them to a service with a feed."""
     if service.feed is None:
         return None, {}
