@@ -17,6 +17,7 @@ from workbench.operate.story import lines_about
 letters = cyclopts.App(name="dlq", help="List, resend or drop dead letters.")
 
 
+@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class _Letters:
     """Which letters."""
@@ -37,8 +38,13 @@ class _Letters:
         return stack, LetterBox.POLLER if self.ticks else LetterBox.WORKER
 
 
+_ALL = _Letters()
+OneLetter = Annotated[str | None, Parameter(help="A letter's id or its beginning.")]
+Every = Annotated[bool, Parameter(name="--all", help="All letters.")]
+
+
 @letters.command(name="list")
-def list_(*, which: Annotated[_Letters, Parameter(name="*")] = _Letters()) -> None:
+def list_(*, which: _Letters = _ALL) -> None:
     """List dead letters, the oldest first."""
     found = list_letters(*which.found())
     lines = [f"{one.letter_id}  {one.sent_at:%Y-%m-%d %H:%M:%S}  {one}" for one in found]
@@ -51,7 +57,7 @@ def show(
     letter: Annotated[str, Parameter(help="A letter's id or its beginning.")],
     /,
     *,
-    which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
+    which: _Letters = _ALL,
 ) -> None:
     """Show a dead letter, and what the functions logged about its match."""
     stack, box = which.found()
@@ -64,11 +70,7 @@ def show(
 
 @letters.command(name="replay")
 def replay_(
-    letter: Annotated[str | None, Parameter(help="A letter's id or its beginning.")] = None,
-    /,
-    *,
-    everything: Annotated[bool, Parameter(name="--all", help="All letters.")] = False,
-    which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
+    letter: OneLetter = None, /, *, everything: Every = False, which: _Letters = _ALL
 ) -> None:
     """Send dead letters to the worker or the director once more, which is safe at any time."""
     _check_choice(letter, everything=everything)
@@ -78,11 +80,7 @@ def replay_(
 
 @letters.command(name="drop")
 def drop_(
-    letter: Annotated[str | None, Parameter(help="A letter's id or its beginning.")] = None,
-    /,
-    *,
-    everything: Annotated[bool, Parameter(name="--all", help="All letters.")] = False,
-    which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
+    letter: OneLetter = None, /, *, everything: Every = False, which: _Letters = _ALL
 ) -> None:
     """Delete dead letters whose cause is gone; of --ticks all, unless one is named."""
     if not which.ticks:

@@ -180,9 +180,8 @@ def history(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) ->
 @contest.command
 def undo(folder: Folder, /, *, where: Where = HERE) -> None:
     """Take back the last act of `contest history`; what follows is worked out anew."""
-    with where.records(folder) as records:
-        act = Desk(records, utc_now).undo()
-    where.go_on()
+    with where.desk(folder) as desk:
+        act = desk.undo()
     results().print(f"Undone: {act.what}", markup=False)
 
 
@@ -206,8 +205,8 @@ def freeze(
     Teams see their own matches, you and these commands see all. `cardsharp contest
     reveal` shows it, `undo` takes it back.
     """
-    with where.records(folder) as records:
-        act = Desk(records, utc_now).freeze(utc_now() + (delay or timedelta()))
+    with where.desk(folder) as desk:
+        act = desk.freeze(utc_now() + (delay or timedelta()))
     results().print(f"The scoreboard is {act.what}.")
     command = f"cardsharp contest reveal {where.arguments(folder)}"
     results().print(f"Show it, a round at a time, by: {command}", style="dim", soft_wrap=True)
@@ -222,16 +221,16 @@ def reveal(
     where: Where = HERE,
 ) -> None:
     """Show spectators the next round of a frozen scoreboard, or all of it."""
-    with where.records(folder) as records:
-        act = Desk(records, utc_now).reveal(everything=everything)
+    with where.desk(folder) as desk:
+        act = desk.reveal(everything=everything)
     results().print(f"The scoreboard is {act.what}.")
 
 
 @contest.command
 def pause(folder: Folder, /, *, where: Where = HERE) -> None:
     """Start no new matches; running ones finish."""
-    with where.records(folder) as records:
-        Desk(records, utc_now).pause(on=True)
+    with where.desk(folder) as desk:
+        desk.pause(on=True)
     command = f"cardsharp contest resume {where.arguments(folder)}"
     results().print(f"No match begins until: {command}", style="dim", soft_wrap=True)
 
@@ -239,7 +238,6 @@ def pause(folder: Folder, /, *, where: Where = HERE) -> None:
 @contest.command
 def resume(folder: Folder, /, *, where: Where = HERE) -> None:
     """Start new matches again."""
-    with where.records(folder) as records:
-        Desk(records, utc_now).pause(on=False)
-    where.go_on()
+    with where.desk(folder) as desk:
+        desk.pause(on=False)
     results().print("Matches begin again.")

@@ -10,8 +10,6 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter
 
-from cardsharp.cloud.clock import utc_now
-from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Entrant
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.errors import ConfigError
@@ -150,16 +148,16 @@ def list_(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> N
 @teams.command
 def remove(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
     """Remove a team before the contest has begun."""
-    with where.records(folder) as records:
-        Desk(records, utc_now).remove(name)
+    with where.desk(folder) as desk:
+        desk.remove(name)
     results().print(f"Removed {name}.", markup=False)
 
 
 @teams.command
 def rename(folder: Folder, name: str, new: str, /, *, where: Where = HERE) -> None:
     """Give a team another name, also in a running contest; its id and password stay."""
-    with where.records(folder) as records:
-        act = Desk(records, utc_now).rename(name, new)
+    with where.desk(folder) as desk:
+        act = desk.rename(name, new)
     results().print(act.what, markup=False)
 
 
@@ -176,9 +174,8 @@ def withdraw(
 
     `cardsharp contest undo` takes it back.
     """
-    with where.records(folder) as records:
-        act = Desk(records, utc_now).withdraw(name, reason)
-    where.go_on()
+    with where.desk(folder) as desk:
+        act = desk.withdraw(name, reason)
     results().print(act.what, markup=False)
 
 
@@ -188,8 +185,8 @@ def credentials(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
 
     It counts within seconds, and the old one no more.
     """
-    with where.records(folder) as records:
-        team, password = Desk(records, utc_now).new_password(name)
+    with where.desk(folder) as desk:
+        team, password = desk.new_password(name)
     _print_entered(team, password)
 
 

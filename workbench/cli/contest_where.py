@@ -1,12 +1,16 @@
 """Where a contest of `cardsharp contest` is: in a folder here, or in a deployed stack."""
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from cardsharp.cloud.clock import utc_now
+from cardsharp.contest.acts import Desk
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.errors import ConfigError
@@ -45,6 +49,13 @@ class Where:
         """The records of the contest."""
         there = self.contests()
         return kept_in(folder) if there is None else there.records(name_of(folder))
+
+    @contextmanager
+    def desk(self, folder: Path) -> Iterator[Desk]:
+        """The organiser's desk of the contest, which then goes on with what was decided there."""
+        with self.records(folder) as records:
+            yield Desk(records, utc_now)
+        self.go_on()
 
     def go_on(self) -> None:
         """Have a stack see at once what has changed; at home the contest's process looks itself."""

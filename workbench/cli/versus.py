@@ -189,8 +189,7 @@ def join(game: Game, options: TableOptions) -> None:
         for line in ("", *ending([winner], left=False)):
             console.print(line)
     if options.as_json:
-        won = winner == PERSON
-        print_json({"winner": winner, "won": won, "left": winner is None, "match": None})
+        _print_outcome([winner] if winner else [], winner == PERSON, winner is None, None)
 
 
 def play(setting: Setting, options: TableOptions) -> int:
@@ -213,17 +212,16 @@ def play(setting: Setting, options: TableOptions) -> int:
     for line in ("", *ending(names, left=sitting.left)):
         console.print(line)
     if options.as_json:
-        print_json(
-            {
-                "winner": " and ".join(names) or None,
-                "won": you in winners,
-                "left": sitting.left,
-                "match": kept,
-            }
-        )
+        _print_outcome(names, you in winners, sitting.left, kept)
     elif kept is not None:
         _print_next_steps(console, kept)
     return _exit({bot.name for bot in lineup.bots.values() if bot.is_useless})
+
+
+def _print_outcome(winners: Sequence[str], won: bool, left: bool, kept: str | None) -> None:
+    """How a match ended, for programs."""
+    winner = " and ".join(winners) or None
+    print_json({"winner": winner, "won": won, "left": left, "match": kept})
 
 
 def _exit(useless: set[str]) -> Exit:
@@ -242,9 +240,7 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
 
     def ended(match: EndedMatch, names: list[str]) -> None:
         if options.as_json:
-            won = PERSON in names
-            winner = " and ".join(names) or None
-            print_json({"winner": winner, "won": won, "left": match.left, "match": match.kept})
+            _print_outcome(names, PERSON in names, match.left, match.kept)
         else:
             for line in ending(names, left=match.left):
                 console.print(line)

@@ -4,7 +4,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from rich.console import Console
 from rich.table import Table
@@ -26,22 +25,6 @@ TAG_LENGTH = 6
 """Last digits of a match's id, which tell the matches of one arena apart."""
 
 
-class Audience(Protocol):
-    """Who is told of a match."""
-
-    def began(self, match_id: str, header: Header) -> None:
-        """The match has a worker."""
-        ...
-
-    def turn(self, match_id: str, header: Header, turn: Turn) -> None:
-        """A turn is over."""
-        ...
-
-    def ended(self, match_id: str, header: Header, outcome: Outcome) -> None:
-        """The match is over."""
-        ...
-
-
 @dataclass(slots=True)
 class _Followed:
     """How much of a match has been told."""
@@ -54,7 +37,7 @@ class _Followed:
 class Watch:
     """Tells an audience everything about matches once, in order, as the log gets it."""
 
-    def __init__(self, log: MatchLog, audience: Audience) -> None:
+    def __init__(self, log: MatchLog, audience: "Printed | AsJson") -> None:
         self._log = log
         self._audience = audience
         self._seen: dict[str, _Followed] = {}

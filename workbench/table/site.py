@@ -34,15 +34,6 @@ class TableSeats:
         self._room, self._hold = room, hold
         self.links = [f"/seat/{chair.secret}" for chair in room.chairs]
         self._places = {chair.secret: place for place, chair in enumerate(room.chairs)}
-        self._deeds: Mapping[str, Callable[[int, Form], str]] = {
-            "move": self._move,
-            "hint": self._hint,
-            "undo": self._undo,
-            "join": self._join,
-            "leave": self._leave,
-            "bot": self._bot,
-            "again": self._again,
-        }
 
     def page(self, request: Request) -> Response:
         """GET /seat/{secret}."""
@@ -65,10 +56,10 @@ class TableSeats:
 
     async def act(self, request: Request) -> Response:
         """POST /seat/{secret}/{deed}: do it; then the page, or its script is told a refusal."""
-        place, deed = self._place(request), self._deeds.get(request.path_params["deed"])
+        place, deed = self._place(request), _DEEDS.get(request.path_params["deed"])
         if deed is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
-        refused = await run_in_threadpool(deed, place, await form_of(request))
+        refused = await run_in_threadpool(deed, self._room, place, await form_of(request)) or ""
         if request.headers.get("accept") == "application/json":
             return JSONResponse({"notice": REFUSALS.get(refused, "")}, headers=NEW)
         if not refused and request.path_params["deed"] in {"move", "undo"}:
@@ -89,33 +80,6 @@ class TableSeats:
         own = request.path_params["secret"]
         return [link if link.endswith(own) else f"{base}{link}" for link in self.links]
 
-    # --- deeds: each returns the name of a notice, or nothing --------------------------------
-
-    def _move(self, place: int, form: Form) -> str:
-        return self._room.chairs[place].answer(number_in(form, "number"), form.get("key", ""))
-
-    def _hint(self, place: int, form: Form) -> str:
-        return self._room.chairs[place].advise(number_in(form, "number"))
-
-    def _undo(self, place: int, form: Form) -> str:
-        return self._room.chairs[place].undo(number_in(form, "number"))
-
-    def _join(self, place: int, form: Form) -> str:
-        self._room.join(self._room.chairs[place], form.get("name", ""))
-        return ""
-
-    def _leave(self, place: int, _form: Form) -> str:
-        self._room.leave(self._room.chairs[place])
-        return ""
-
-    def _bot(self, place: int, form: Form) -> str:
-        self._room.replace(number_in(form, "place"), place)
-        return ""
-
-    def _again(self, place: int, form: Form) -> str:
-        self._room.again(self._room.chairs[place], number_in(form, "number"))
-        return ""
-
 
 async def form_of(request: Request, largest: int = _LARGEST, fields: int = 8) -> Form:
     """A form's fields; raises `HTTPException` where it is too large."""
@@ -131,3 +95,17 @@ def number_in(form: Form, name: str) -> int:
     """A number that a form has, -1 for what is none."""
     found = form.get(name, "")
     return int(found) if found.isascii() and found.isdecimal() and len(found) < 9 else -1  # noqa: PLR2004
+
+
+_DEEDS: Mapping[str, Callable[[Room, int, Form], str | None]] = {
+    "move": lambda room, at, form: room.chairs[at].answer(
+        number_in(form, "number"), form.get("key", "")
+    ),
+    "hint": lambda room, at, form: room.chairs[at].advise(number_in(form, "number")),
+    "undo": lambda room, at, form: room.chairs[at].undo(number_in(form, "number")),
+    "join": lambda room, at, form: room.join(room.chairs[at], form.get("name", "")),
+    "leave": lambda room, at, _form: room.leave(room.chairs[at]),
+    "bot": lambda room, at, form: room.replace(number_in(form, "place"), at),
+    "again": lambda room, at, form: room.again(room.chairs[at], number_in(form, "number")),
+}
+"""What is done at a seat, by the name in its address; what is refused, by a word for it."""
