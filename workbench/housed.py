@@ -137,7 +137,7 @@ class Housed(Outside):
     def __init__(self, command: str, of: Game, given: object) -> None:
         super().__init__(command)
         self._translation, self._number = of.program.load(), next(_numbers)  # type: ignore[union-attr]
-        self._given = _portable(given)
+        self._given = None if isinstance(given, SystemRandom) else given  # which cannot be sent
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
         """What the file's strategy decides.
@@ -182,11 +182,6 @@ class Housed(Outside):
         super().renew()
         if isinstance(self._given, Random):
             self._given = Random(self._given.getrandbits(64))
-
-
-def _portable(given: object) -> object:
-    """What a strategy is made from, None where it cannot be sent: real chance."""
-    return None if isinstance(given, SystemRandom) else given
 
 
 def house_of(path: Path, of: Game) -> list[str]:

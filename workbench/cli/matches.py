@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import cyclopts
@@ -50,7 +50,7 @@ matches = cyclopts.App(name="matches", help_epilogue=command("matches").epilogue
 def listed(source: AnySource = None, /, *, options: MatchesOptions = MatchesOptions()) -> None:
     """Print matches, the last started first."""
     with source_of(source or options.store).reading() as log:
-        found = log.matches(_day(options), options.status, options.limit)
+        found = log.matches(options.day and options.day.date(), options.status, options.limit)
     if options.as_json:
         print_json([_document(record) for record in found])
         return
@@ -117,10 +117,6 @@ def _agreed(number: int) -> bool:
 
 def _counted(number: int) -> str:
     return f"{number} {'match' if number == 1 else 'matches'}"
-
-
-def _day(options: MatchesOptions) -> date | None:
-    return None if options.day is None else options.day.date()
 
 
 def _cells(record: MatchRecord) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from rich.table import Table
 
-from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from workbench.cli.each import FIRST, AnyGame
 from workbench.show.options import Json
@@ -11,7 +10,8 @@ from workbench.show.output import print_json, results
 
 def strategies(*, as_json: Json = False, game: AnyGame = None) -> None:
     """Print each strategy's name with a line about it; for programs a game has the names alone."""
-    lines = about_all(game or FIRST)
+    registry = strategies_of((game or FIRST).strategies)
+    lines = {name: registry.about(name) for name in registry.names()}
     if as_json:
         told = [{"name": name, "about": line} for name, line in lines.items()]
         print_json(told if game is None else list(lines))
@@ -25,9 +25,3 @@ def strategies(*, as_json: Json = False, game: AnyGame = None) -> None:
         results().print(
             "Your own: FILE.py, or a command in quotes; `cardsharp new` writes one.", style="dim"
         )
-
-
-def about_all(game: Game) -> dict[str, str]:
-    """A line about each strategy of a game, by its name."""
-    registry = strategies_of(game.strategies)
-    return {name: registry.about(name) for name in registry.names()}

@@ -156,7 +156,8 @@ def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> T
     at last names of suits are cut, never the cards.
     """
     listed = [(name, tuple(cards), remark) for name, cards, remark in rows]
-    suits = [*SUIT_ORDER, *_other_suits(card for _, cards, _ in listed for card in cards)]
+    there = {str(card.suit) for _, cards, _ in listed for card in cards}
+    suits = [*SUIT_ORDER, *sorted(there - {*SUIT_ORDER})]
     names = max(len(name) for name, _, _ in listed)
     cells = {suit: [_values(suit, cards) for _, cards, _ in listed] for suit in suits}
     widths = {suit: max(len(suit), *map(len, cells[suit])) for suit in suits}
@@ -178,10 +179,6 @@ def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> T
     for index, (name, _, _) in enumerate(listed):
         table.add_row(name, *(cells[suit][index] for suit in suits), remarks[index])
     return table
-
-
-def _other_suits(cards: Iterable[Card]) -> list[str]:
-    return sorted({str(card.suit) for card in cards} - set(SUIT_ORDER))
 
 
 def _values(suit: str, cards: Iterable[Card]) -> Text:

@@ -105,16 +105,12 @@ def replay(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) 
     """
     sqs, target, url = stack.client("sqs"), box.target(stack), box.letters(stack)
     with _held(stack, url) as letters:
-        ours = [one for one in _chosen(letters, wanted) if _is_for(one, box)]
+        named = "ticket" if box is LetterBox.DIRECTOR else "match_id"
+        ours = [one for one in _chosen(letters, wanted) if getattr(one, named) is not None]
         for letter in ours:
             call("queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
             _delete(stack, letter, url)
     return ours
-
-
-def _is_for(letter: Letter, box: LetterBox) -> bool:
-    """Whether those who read the box's queue understand it."""
-    return (letter.ticket if box is LetterBox.DIRECTOR else letter.match_id) is not None
 
 
 def drop(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) -> list[Letter]:

@@ -168,7 +168,11 @@ def matching(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]:
     if len(words) > 1 and whole:  # "pair aces" is a pair of aces, and not two pair with others
         least = min(len(one.words) for one in whole)
         return [one for one in whole if len(one.words) == least]
-    return whole or [one for one in choices if all(_begins(one.words, word) for word in words)]
+    return whole or [
+        choice
+        for choice in choices
+        if all(any(one.startswith(word) for one in choice.words) for word in words)
+    ]
 
 
 def words_of(text: str) -> list[str]:
@@ -186,10 +190,6 @@ def in_columns(items: Sequence[str], width: int, first: str = "") -> list[str]:
     rows = -(-len(items) // max(1, (room + 2) // wide))
     lines = ("".join(f"{item:{wide}}" for item in items[row::rows]).rstrip() for row in range(rows))
     return [(first if not row else " " * len(first)) + line for row, line in enumerate(lines)]
-
-
-def _begins(words: Sequence[str], word: str) -> bool:
-    return any(one.startswith(word) for one in words)
 
 
 def several(found: Sequence[Choice[Any]]) -> str:
