@@ -2,7 +2,10 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from workbench.build.translate import Template
@@ -25,6 +28,12 @@ _PSEUDO = {
     "AWS::StackName": STACK,
     "AWS::URLSuffix": "amazonaws.com",
 }
+
+
+@cache
+def told_of(what: str) -> Any:  # noqa: ANN401 - any TOML
+    """A table of `service_rules.toml`: the rules, names with their lengths, or requests."""
+    return tomllib.loads(Path(__file__).with_name("service_rules.toml").read_text())[what]
 
 
 def listed(part: Part) -> list[Part]:

@@ -18,6 +18,7 @@ from workbench.build.expressions import (
     of_kind,
     size,
     target,
+    told_of,
     values,
 )
 from workbench.build.translate import Template
@@ -110,26 +111,9 @@ def new_account(template: Template) -> Iterator[str]:
         yield f"by default {started:g} functions are started at once, of {NEW_ACCOUNT} executions"
 
 
-_NAMES = {
-    "AWS::ApiGatewayV2::Api": ("Name", 128),
-    "AWS::CloudWatch::Alarm": ("AlarmName", 255),
-    "AWS::CloudWatch::Dashboard": ("DashboardName", 255),
-    "AWS::DynamoDB::Table": ("TableName", 255),
-    "AWS::IAM::Role": ("RoleName", 64),
-    "AWS::Lambda::Function": ("FunctionName", 64),
-    "AWS::Lambda::LayerVersion": ("LayerName", 140),
-    "AWS::Logs::LogGroup": ("LogGroupName", 512),
-    "AWS::Logs::QueryDefinition": ("Name", 255),
-    "AWS::SNS::Topic": ("TopicName", 256),
-    "AWS::SQS::Queue": ("QueueName", 80),
-    "AWS::Scheduler::Schedule": ("Name", 64),
-}
-"""The property in which each type is given a name, and the most characters of one."""
-
-
 def given_names(template: Template) -> Iterator[str]:
     """A name that the template itself gives is no longer than its service takes it."""
-    for kind, (key, limit) in _NAMES.items():
+    for kind, (key, limit) in told_of("names").items():
         for name, told in of_kind(template, kind):
             called = str(largest(told.get(key, ""), template))
             if len(called) > limit:
@@ -159,7 +143,7 @@ def table_indexes(template: Template) -> Iterator[str]:
 
 def subscription(template: Template) -> Iterator[str]:
     """A topic is subscribed to by a protocol that SNS speaks."""
-    spoken = {
+    known = {
         "application",
         "email",
         "email-json",
@@ -171,7 +155,7 @@ def subscription(template: Template) -> Iterator[str]:
         "sqs",
     }
     for name, told in of_kind(template, "AWS::SNS::Subscription"):
-        if not spoken >= set(values(told["Protocol"], template)):
+        if not known >= set(values(told["Protocol"], template)):
             yield f"{name} is told by {told['Protocol']}"
 
 
@@ -193,7 +177,6 @@ def template_counts(template: Template) -> Iterator[str]:
 # --- HTTP and WebSocket APIs ----------------------------------------------------------------------
 
 
-FUNCTION = "AWS::Lambda::Function"
 API, INTEGRATION = "AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::Integration"
 ROUTE, STAGE = "AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage"
 

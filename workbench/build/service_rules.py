@@ -7,8 +7,8 @@ templates with all that they nest, so they hold however a stack is cut into file
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,31 +19,15 @@ from botocore.model import ListShape, Shape, StructureShape
 
 from cardsharp.errors import ConfigError
 from workbench.build import refused, refused_rights, refused_watching
-from workbench.build.expressions import Part, call, values
+from workbench.build.expressions import Part, call, told_of, values
 from workbench.build.translate import Template, whole
 
 _NUMBERS = {"double", "float", "integer", "long"}
 
-_REQUESTS = {
-    "AWS::ApiGatewayV2::Api": ("apigatewayv2", "CreateApi"),
-    "AWS::ApiGatewayV2::Integration": ("apigatewayv2", "CreateIntegration"),
-    "AWS::ApiGatewayV2::Route": ("apigatewayv2", "CreateRoute"),
-    "AWS::ApiGatewayV2::Stage": ("apigatewayv2", "CreateStage"),
-    "AWS::Budgets::Budget": ("budgets", "CreateBudget"),
-    "AWS::CloudWatch::Alarm": ("cloudwatch", "PutMetricAlarm"),
-    "AWS::IAM::Policy": ("iam", "PutRolePolicy"),
-    "AWS::Lambda::LayerVersion": ("lambda", "PublishLayerVersion"),
-    "AWS::Lambda::Permission": ("lambda", "AddPermission"),
-    "AWS::Logs::MetricFilter": ("logs", "PutMetricFilter"),
-    "AWS::Logs::QueryDefinition": ("logs", "PutQueryDefinition"),
-    "AWS::Scheduler::Schedule": ("scheduler", "CreateSchedule"),
-}
-"""The request in which CloudFormation hands on a resource's properties under the same names."""
-
 
 @cache
 def _request(kind: str) -> Shape:
-    service, operation = _REQUESTS[kind]
+    service, operation = told_of("requests")[kind]
     model = botocore.session.get_session().get_service_model(service)
     shape = model.operation_model(operation).input_shape
     if shape is None:
@@ -54,7 +38,7 @@ def _request(kind: str) -> Shape:
 def modelled(template: Template) -> Iterator[str]:
     """Values that the service's model does not allow: too long, too many, too large, unknown."""
     for name, told in template["Resources"].items():
-        if told["Type"] in _REQUESTS:
+        if told["Type"] in told_of("requests"):
             yield from _held(told.get("Properties", {}), _request(told["Type"]), name, template)
 
 
@@ -105,8 +89,6 @@ def _matches(pattern: str, text: str) -> bool:
         return True
 
 
-TABLE = Path(__file__).with_suffix(".toml")
-
 Check = Callable[[Template], Iterator[str]]
 """Looks at a whole template; yields a sentence for each breach."""
 
@@ -146,10 +128,9 @@ class Rule:
 @cache
 def rules() -> tuple[Rule, ...]:
     """The table, in its order."""
-    told = tomllib.loads(TABLE.read_text())
     return tuple(
         Rule(**{**row, "breaches": tuple(_breach(one) for one in row.get("breaches", ()))})
-        for row in told["rule"]
+        for row in deepcopy(told_of("rule"))
     )
 
 
