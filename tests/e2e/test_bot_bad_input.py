@@ -24,8 +24,9 @@ from cardsharp.errors import Malformed
 from workbench.arena.server import ArenaServer
 from workbench.cloud.context import Invocation
 from workbench.cloud.events import Event
+from workbench.cloud.home import HomeOptions
 from workbench.stage.following import Follower
-from workbench.stage.side import HomeRhythm, assembled, attending, embedded_in
+from workbench.stage.side import assembled, attending, embedded_in
 
 BELIEVED_SOON = {"CARDSHARP_DENIAL_SECONDS": "0.1"}
 """For matches that the arena really has not: a denial need not stay for 3 s."""
@@ -125,7 +126,7 @@ def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while
     given = {"CARDSHARP_QUEUE": "memory:poisoned", "CARDSHARP_STRATEGY": "steady"}
     with (
         settings(tmp_path, arena.url, **given) as assembly,
-        attending(assembly, HomeRhythm(observe=observe), arena.stop),
+        attending(assembly, HomeOptions(observe=observe), arena.stop),
     ):
         assembly.queue.send(poison)
         [*Follower(assembly.log, clock, timedelta(seconds=60)).as_they_end(matches, 2)]

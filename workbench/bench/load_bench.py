@@ -32,7 +32,8 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import CardsharpError
 from workbench.build.sandbox import usage_of
-from workbench.stage.side import HomeRhythm, Side, assembled, attending, embedded_in
+from workbench.cloud.home import HomeOptions
+from workbench.stage.side import Side, assembled, attending, embedded_in
 from workbench.stage.stage import LocalTeams, credentials_of, variables_of
 from workbench.stage.surroundings import telemetry_in
 
@@ -90,7 +91,7 @@ def load(
     strategy: str = GAME.default_strategy,
 ) -> None:
     """Play so many matches at once and print one row."""
-    us, rhythm = LocalTeams.of_arena().us, HomeRhythm(at_once=at_once)
+    us, home = LocalTeams.of_arena().us, HomeOptions(concurrency=at_once)
     params = MatchParams(player_ids=(us.id, DUMMY_ID), timeout=timedelta(seconds=turn))
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
@@ -109,7 +110,7 @@ def load(
             assembly.offering.offer_one(match_id, GAME.name)
         pids = (os.getpid(), arena)
         before = [usage_of(pid).cpu for pid in pids]
-        with attending(assembly, rhythm, lambda: os.kill(arena, signal.SIGTERM)) as side:
+        with attending(assembly, home, lambda: os.kill(arena, signal.SIGTERM)) as side:
             passed, sums = play(side, seconds, log, at_once)
             used = (usage_of(p).cpu - t for p, t in zip(pids, before, strict=True))
             ours, theirs = (one.total_seconds() for one in used)

@@ -17,22 +17,9 @@ from workbench.cloud.events import failed_ids, schedule_event, sqs_event
 logger = logging.getLogger(__name__)
 
 
-def ignore(_invocation: Invocation) -> None:
-    """Observe nothing."""
-
-
-def never_mind(_workers: int) -> None:
-    """Leave messages on the queue without a word."""
-
-
-def always(_workers: int) -> bool:
-    """Bear any number."""
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class HomeOptions:
-    """How a home is run; the defaults are those of template.yaml.
+    """How a home is run; most defaults are those of template.yaml.
 
     `breath` bounds a wait for messages, and so how long a stop can take while all is idle. Messages
     are left on the queue where `bears` says that so many workers could not be kept up, or all
@@ -41,10 +28,10 @@ class HomeOptions:
 
     tick: timedelta = timedelta(minutes=1)
     concurrency: int = 4
-    breath: timedelta = timedelta(seconds=1)
-    observe: Observer = field(default=ignore)
-    bears: Callable[[int], bool] = field(default=always)
-    left: Callable[[int], None] = field(default=never_mind)
+    breath: timedelta = timedelta(milliseconds=200)
+    observe: Observer = field(default=lambda _invocation: None)
+    bears: Callable[[int], bool] = field(default=lambda _workers: True)
+    left: Callable[[int], None] = field(default=lambda _workers: None)
 
 
 class Home:
@@ -95,6 +82,11 @@ class Home:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
+
+    @property
+    def running(self) -> int:
+        """How many workers run now."""
+        return len(self._workers)
 
     def wind_down(self) -> None:
         """Start no more invocations and tell the poller that its time is over; waits for nothing.

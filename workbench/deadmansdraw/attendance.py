@@ -4,7 +4,6 @@ import fcntl
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -18,10 +17,11 @@ from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.replay import UNKNOWN, outcome_of
 from workbench.cloud.context import LambdaContext, LambdaHandler, failures_to
 from workbench.cloud.events import Event
+from workbench.cloud.home import HomeOptions
 from workbench.deadmansdraw.bot import BotOptions, log_file
 from workbench.deadmansdraw.watching import AsJson, Printed, Watch
 from workbench.show.output import results
-from workbench.stage.side import HomeRhythm, Side, attending
+from workbench.stage.side import Side, attending
 
 GLANCE = timedelta(milliseconds=200)
 """How often the match log is looked at; less often where looking takes long."""
@@ -49,17 +49,16 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
         else:
             say(f"attending {attends} So does another bot with this match log; see --standby.")
         say(f"Ctrl-C: no new matches. The program's own log is {log_file()}.")
-        rhythm = HomeRhythm(
-            at_once=options.at_once,
-            worker_time=WORKER_TIME,
+        home = HomeOptions(
+            concurrency=options.at_once,
             observe=failures_to(say),
             left=left_to(say, assembly.queue, options.at_once),
         )
+        listen = None
         if options.standby and not first:
             listen = standing_by(assembly, place, lambda: say(f"now attending {attends}"))
-            rhythm = replace(rhythm, listen=listen)
         news = _News(assembly.log, options)
-        with attending(assembly, rhythm) as side:
+        with attending(assembly, home, worker_time=WORKER_TIME, listen=listen) as side:
             _attend(side, news, options.once, say)
 
 
@@ -76,9 +75,9 @@ def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -
         if leaving.asked:
             say("no new matches.")
         side.home.wind_down()
-        if side.busy.running:
-            say(f"{side.busy.running} running, played to the end; Ctrl-C again stops at once.")
-        while side.busy.running:
+        if side.home.running:
+            say(f"{side.home.running} running, played to the end; Ctrl-C again stops at once.")
+        while side.home.running:
             if leaving.insisted:
                 raise KeyboardInterrupt
             side.assembly.clock.sleep(GLANCE)

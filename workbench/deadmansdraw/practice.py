@@ -21,6 +21,7 @@ from cardsharp.deadmansdraw.practice import MOST
 from cardsharp.errors import ConfigError
 from practice.app import handler as create_matches
 from workbench.cloud.context import Function
+from workbench.cloud.home import HomeOptions
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
 from workbench.deadmansdraw.like import seed_of_first, table_like
 from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
@@ -31,7 +32,7 @@ from workbench.show.lookup import data_folder, open_log
 from workbench.show.options import Json
 from workbench.show.output import messages, print_error, print_json, results
 from workbench.stage.following import Follower
-from workbench.stage.side import HomeRhythm, assembled, attending, embedded_in
+from workbench.stage.side import assembled, attending, embedded_in
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named, version_of
 
@@ -201,7 +202,7 @@ def _play(
     log, number = assembly.log, options.matches
     matches = (match_id for _ in range(number) for match_id in _create(options, tags, 1))
     follower = Follower(log, assembly.clock, STALL)
-    with attending(assembly, HomeRhythm(at_once=at_once)):
+    with attending(assembly, HomeOptions(concurrency=at_once)):
         in_order = watched(
             log,
             lambda glance: follower.as_they_end(matches, at_once, glance),

@@ -27,8 +27,6 @@ WORKER_TIME = timedelta(days=1)
 GLANCE = timedelta(milliseconds=200)
 """How often the match log is looked at."""
 
-_BREATH = timedelta(milliseconds=200)
-
 
 @dataclass(frozen=True, slots=True)
 class AtHome:
@@ -87,7 +85,7 @@ def workers(store: Path, say: Say, at_once: int) -> Iterator[Places]:
             Function("worker", worker.app.handler, WORKER_TIME),
             places.offering.queue,
             places.offering.clock,
-            HomeOptions(concurrency=at_once, breath=_BREATH, observe=failures_to(say)),
+            HomeOptions(concurrency=at_once, observe=failures_to(say)),
         )
         home.start()
         stack.callback(home.wind_down)

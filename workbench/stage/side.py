@@ -1,11 +1,10 @@
 """Our side of a match: the real handlers of poller and worker in a home on this machine."""
 
 import os
-import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -15,9 +14,8 @@ from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.assembly import Assembly, assemble
 from cardsharp.deadmansdraw.settings import Settings
-from workbench.cloud.context import Function, LambdaContext, LambdaHandler, Observer
-from workbench.cloud.events import Event
-from workbench.cloud.home import Home, HomeOptions, ignore, never_mind
+from workbench.cloud.context import Function, LambdaHandler
+from workbench.cloud.home import Home, HomeOptions
 from workbench.stage.surroundings import environment
 
 
@@ -83,53 +81,12 @@ GRACE = timedelta(seconds=3)
 """How long handlers get to end once the arena has hung up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HomeRhythm:
-    """How a home on this machine is run; `observe` sees every invocation that ends.
-
-    `left` hears how many matches are played while no more can be; `listen` is the poller, where it
-    is not the usual one.
-    """
-
-    at_once: int = 4
-    breath: timedelta = timedelta(milliseconds=200)
-    worker_time: timedelta = WORKER_TIME
-    observe: Observer = field(default=ignore)
-    left: Callable[[int], None] = field(default=never_mind)
-    listen: LambdaHandler | None = None
-
-
-class Busy:
-    """The worker's handler, and how many of its invocations run now."""
-
-    def __init__(self, handler: LambdaHandler) -> None:
-        self._handler = handler
-        self._lock = threading.Lock()
-        self._running = 0
-
-    def __call__(self, event: Event, context: LambdaContext) -> object:
-        """The handler's answer."""
-        with self._lock:
-            self._running += 1
-        try:
-            return self._handler(event, context)
-        finally:
-            with self._lock:
-                self._running -= 1
-
-    @property
-    def running(self) -> int:
-        """How many matches are attended now."""
-        return self._running
-
-
 @dataclass(frozen=True, slots=True)
 class Side:
     """Our side while it plays."""
 
     assembly: Assembly
     home: Home
-    busy: Busy
 
     @property
     def log(self) -> MatchLog:
@@ -153,31 +110,29 @@ def assembled(variables: Mapping[str, str]) -> Iterator[Assembly]:
 
 @contextmanager
 def attending(
-    assembly: Assembly, rhythm: HomeRhythm, hang_up: Callable[[], None] | None = None
+    assembly: Assembly,
+    options: HomeOptions,
+    hang_up: Callable[[], None] | None = None,
+    *,
+    worker_time: timedelta = WORKER_TIME,
+    listen: LambdaHandler | None = None,
 ) -> Iterator[Side]:
     """Our side at work; at the end it starts nothing new and waits for what runs, but not long.
 
     `hang_up` is called in between; who stops a local arena there frees the poller from its long
-    poll. Without it the poller is left to end with this process.
+    poll. Without it the poller is left to end with this process. `listen` is the poller, where it
+    is not the usual one.
     """
     # What is asked of an arena before goes out sooner without them.
     import poller.app  # noqa: PLC0415 - slow to import
     import worker.app  # noqa: PLC0415 - slow to import
 
-    busy = Busy(worker.app.handler)
-    poll = Function("poller", rhythm.listen or poller.app.handler, POLLER_TIME)
-    work = Function("worker", busy, rhythm.worker_time)
-    options = HomeOptions(
-        concurrency=rhythm.at_once,
-        breath=rhythm.breath,
-        observe=rhythm.observe,
-        bears=OURS.bears,
-        left=rhythm.left,
-    )
-    home = Home(poll, work, assembly.queue, assembly.clock, options)
-    home.start()
+    poll = Function("poller", listen or poller.app.handler, POLLER_TIME)
+    work = Function("worker", worker.app.handler, worker_time)
+    bearing = replace(options, bears=OURS.bears)
+    home = Home(poll, work, assembly.queue, assembly.clock, bearing).start()
     try:
-        yield Side(assembly, home, busy)
+        yield Side(assembly, home)
     finally:
         home.wind_down()
         if hang_up is not None:

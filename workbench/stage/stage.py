@@ -22,10 +22,11 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import MatchView
 from workbench.arena.server import ArenaServer
+from workbench.cloud.home import HomeOptions
 from workbench.stage.following import Follower, Glance
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import OpponentProcess
-from workbench.stage.side import Cloud, CloudKind, HomeRhythm, Side, assembled, attending, opened
+from workbench.stage.side import Cloud, CloudKind, Side, assembled, attending, opened
 
 _SOURCE = logging.getLogger("urllib3.connectionpool")
 _ANSWER_ARGS = 8
@@ -214,8 +215,8 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
             opponent.end()
             arena.stop()
 
-        rhythm = HomeRhythm(at_once=script.at_once, breath=cloud.breath)
-        side = stack.enter_context(attending(assembly, rhythm, hang_up))
+        home = HomeOptions(concurrency=script.at_once, breath=cloud.breath)
+        side = stack.enter_context(attending(assembly, home, hang_up))
         yield Stage(script, side, admin, tally, opponent.check)
 
 
