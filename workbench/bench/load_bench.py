@@ -25,6 +25,7 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter
 
+from cardsharp.access import Credentials
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
@@ -33,8 +34,9 @@ from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import CardsharpError
 from workbench.build.sandbox import usage_of
 from workbench.cloud.home import HomeOptions
+from workbench.stage.opponent_process import US
 from workbench.stage.side import Side, assembled, attending, embedded_in
-from workbench.stage.stage import LocalTeams, credentials_of, variables_of
+from workbench.stage.stage import variables_of
 from workbench.stage.surroundings import telemetry_in
 
 GLANCE = 0.5
@@ -91,16 +93,16 @@ def load(
     strategy: str = GAME.default_strategy,
 ) -> None:
     """Play so many matches at once and print one row."""
-    us, home = LocalTeams.of_arena().us, HomeOptions(concurrency=at_once)
-    params = MatchParams(player_ids=(us.id, DUMMY_ID), timeout=timedelta(seconds=turn))
+    home = HomeOptions(concurrency=at_once)
+    params = MatchParams(player_ids=(US[0], DUMMY_ID), timeout=timedelta(seconds=turn))
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
         telemetry_in(log := Path(name, "bench.log")),
         arena_at_work() as (url, arena),
-        ArenaClient(url, credentials_of(us)) as client,
+        ArenaClient(url, Credentials(*US)) as client,
         assembled(
             {
-                **variables_of(strategy, url, us, embedded_in(Path(name, "bench.db"))),
+                **variables_of(strategy, url, embedded_in(Path(name, "bench.db"))),
                 "CARDSHARP_DUMMY_STRATEGY": "draw-3",
             }
         ) as assembly,

@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 
 from cardsharp.access import Credentials
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
-from cardsharp.deadmansdraw.arena.players import ADMIN, DEFAULT_FILE, Player, load_players
+from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import MatchView
@@ -25,7 +24,7 @@ from workbench.arena.server import ArenaServer
 from workbench.cloud.home import HomeOptions
 from workbench.stage.following import Follower, Glance
 from workbench.stage.opponent import Order
-from workbench.stage.opponent_process import OpponentProcess
+from workbench.stage.opponent_process import OPPONENT, US, OpponentProcess
 from workbench.stage.side import Cloud, CloudKind, Side, assembled, attending, opened
 
 _SOURCE = logging.getLogger("urllib3.connectionpool")
@@ -110,25 +109,6 @@ class Script:
     at_once: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class LocalTeams:
-    """The two players of a local arena, first ourselves."""
-
-    us: Player
-    them: Player
-
-    @classmethod
-    def of_arena(cls, players: Path = DEFAULT_FILE) -> "LocalTeams":
-        """The first two players of the arena's file besides the dummy."""
-        us, them, *_ = (p for p in load_players(players).values() if p.id != DUMMY_ID)
-        return cls(us, them)
-
-
-def credentials_of(player: Player) -> Credentials:
-    """What a player shows the arena."""
-    return Credentials(player.id, player.password.get_secret_value())
-
-
 class Stage:
     """Everything is in its place; `begin` makes a match and `look_on` follows it.
 
@@ -149,7 +129,6 @@ class Stage:
         self._organiser = organiser
         self._tally = tally
         self._check = check
-        self._teams = LocalTeams.of_arena()
         self._begun = 0
 
     def begin(self) -> str:
@@ -158,7 +137,7 @@ class Stage:
         script = self.script
         seed = None if script.seed is None else f"{script.seed}/{self._begun}"
         params = MatchParams(
-            player_ids=(self._teams.us.id, self._teams.them.id),
+            player_ids=(US[0], OPPONENT[0]),
             tags=(f"play-{self._begun}",),
             random_seed=seed,
             timeout=script.turn_limit,
@@ -197,15 +176,14 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
         ConfigError: a strategy, a port or a setting cannot be used.
         CardsharpError: the arena or the emulator did not start.
     """
-    teams, password = LocalTeams.of_arena(), secrets.token_urlsafe()
+    password = secrets.token_urlsafe()
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password=password)))
-        opponent = OpponentProcess(
-            order_of(script.opponent, arena.url, teams.them, script.seed), folder / "opponent.log"
-        )
+        order = Order(arena.url, *OPPONENT, script.opponent, script.seed)
+        opponent = OpponentProcess(order, folder / "opponent.log")
         stack.callback(opponent.end)
         cloud = stack.enter_context(opened(script.cloud, folder))
-        variables = variables_of(script.strategy, arena.url, teams.us, cloud)
+        variables = variables_of(script.strategy, arena.url, cloud)
         assembly = stack.enter_context(assembled(variables))
         admin = stack.enter_context(ArenaClient(arena.url, Credentials(ADMIN, password)))
         tally = stack.enter_context(Tally(arena.url))
@@ -220,17 +198,12 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
         yield Stage(script, side, admin, tally, opponent.check)
 
 
-def order_of(strategy: str, url: str, player: Player, seed: str | None = None) -> Order:
-    """What an opponent is told who plays as `player`."""
-    return Order(url, player.id, player.password.get_secret_value(), strategy, seed)
-
-
-def variables_of(strategy: str, url: str, us: Player, cloud: Cloud) -> dict[str, str]:
+def variables_of(strategy: str, url: str, cloud: Cloud) -> dict[str, str]:
     """Our settings; the arena is ours alone, so the poller may ask it often."""
     return {
         "CARDSHARP_ARENA_URL": url,
-        "CARDSHARP_USER": us.id,
-        "CARDSHARP_PASSWORD": us.password.get_secret_value(),
+        "CARDSHARP_USER": US[0],
+        "CARDSHARP_PASSWORD": US[1],
         "CARDSHARP_STRATEGY": strategy,
         "CARDSHARP_PACE_SECONDS": "0.2",
         "CARDSHARP_WATCH_SECONDS": "0.1",
