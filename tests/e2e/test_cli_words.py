@@ -125,7 +125,6 @@ def test_a_shell_completes_commands_and_options(cli: Cli) -> None:
         [bash], input=f"{script}\n{asked}", capture_output=True, text=True, check=False
     )
     assert told.stdout == "duel\n"
-    assert "complete -c cardsharp" in cli("completion", "fish").out
 
 
 @pytest.mark.parametrize(

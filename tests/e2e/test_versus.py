@@ -65,7 +65,7 @@ def test_a_choice_is_taken_back_and_the_log_says_so(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was not known then is dealt anew, and the reasons of the next choice name it."""
-    typed(monkeypatch, "1", *["undo"] * 30, *["1"] * 300)
+    typed(monkeypatch, "1", *["undo"] * 3, *["1"] * 30)
     said = cli("euchre", "versus", "rules", "--seed", "5", "--json")
     assert "Taken back: " in said.err
     assert "What you did not know then is dealt anew." in said.err
@@ -113,7 +113,7 @@ def test_a_hint_is_what_the_best_player_weighs(
 def test_a_first_match_explains_the_rules_and_each_thing_once_when_it_comes_up(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
 ) -> None:
-    typed(monkeypatch, *["1"] * 40 if table[0] != "blef" else BLUNT)
+    typed(monkeypatch, *["1"] * 15 if table[0] != "blef" else BLUNT)
     said = cli(*table, "--seed", "3", "--teach").out
     begun = {"versus": "Draw cards one by one", "blef": "Everybody holds", "euchre": "You and the"}
     explained = {
