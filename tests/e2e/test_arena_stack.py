@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from support.aws_build import native_build
 from support.cli import Cli, line_with, program
-from support.contest_stores import contests_in
+from support.contests import contests_in
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.dynamodb_table import DynamoTable

@@ -1,14 +1,13 @@
 """`arena`, `bot`, `practice` and `doctor` against an arena as anybody would run it."""
 
 import signal
-import socket
 from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
 import requests
-from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, line_with, program
+from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, line_with, program, unused_port
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
@@ -47,12 +46,6 @@ def attended(arena: ArenaServer, *arguments: str) -> Outcome:
     with program("bot", *here(arena), *arguments) as process:
         out, err = process.communicate(timeout=60)
         return Outcome(process.returncode, out, err)
-
-
-def unused_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 # --- arena -----------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sys
 from contextlib import ExitStack, chdir
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ import pytest
 import requests
 from support import strangers
 from support.arena import until
-from support.cli import Cli, line_with, program
+from support.cli import Cli, line_with, program, unused_port
 from support.starters import BOTS, missing, start
 from support.submissions import packed, sandbox_or_skip
 from world.contest_judge import faults_of, files_of
@@ -40,12 +39,11 @@ HABITS = "http10", "new-connection"
 """What only a real socket shows of clients unlike ours."""
 
 
-def free_port() -> int:
-    """A port that nobody listens at."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
+def entered(cli: Cli, folder: str, name: str) -> tuple[str, str]:
+    """Id and password of a new team."""
+    told = cli("contest", "teams", "add", folder, name).out
+    ((user, password),) = re.findall(r"id (\w+), password (\S+)", told)
+    return user, password
 
 
 def cup(cli: Cli, folder: Path, *options: str) -> str:
@@ -101,8 +99,7 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     """
     folder = str(tmp_path / "cup")
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--timeout", "1")
-    told = cli("contest", "teams", "add", folder, "Outside").out
-    auth = re.findall(r"id (\w+), password (\S+)", told)[0]
+    auth = entered(cli, folder, "Outside")
     cli("contest", "teams", "add", folder, "Gone")
     with program("contest", "run", folder, "--port", "0", "--public", "--stay") as contest:
         url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
@@ -223,9 +220,8 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
         cli("contest", "new", "cup", "-n", "1")
         file = ("File", "--strategy", "first_entrant.py")
         assert cli("contest", "teams", "add", "cup", *file).code == 0
-    entered = cli("contest", "teams", "add", str(folder), "Program").out
-    user, password = re.findall(r"id (\w+), password (\S+)", entered)[0]
-    port = free_port()
+    user, password = entered(cli, str(folder), "Program")
+    port = unused_port()
     bot = start("python", f"http://127.0.0.1:{port}", user, "cup", password=password)
     try:
         told = cli("contest", "run", str(folder), "--port", str(port))
@@ -250,11 +246,10 @@ def test_a_contest_is_whole_though_its_processes_are_killed_and_frozen(
     folder, kits = tmp_path / "cup", [kit for kit in BOTS if not missing(kit)]
     cli("contest", "new", str(folder), "-n", "1", "--timeout", "5")
     cli("contest", "teams", "add", str(folder), "House", "--strategy", "third")
-    port = free_port()
+    port = unused_port()
     with ExitStack() as stack:
         for name in (*kits, *HABITS):
-            told = cli("contest", "teams", "add", str(folder), name).out
-            user, password = re.findall(r"id (\w+), password (\S+)", told)[0]
+            user, password = entered(cli, str(folder), name)
             where = f"http://127.0.0.1:{port}", user, "cup"
             command = [sys.executable, strangers.__file__, name] if name in HABITS else None
             bot = start(name, *where, password=password, command=command)
@@ -279,7 +274,7 @@ def test_a_contest_is_whole_though_its_processes_are_killed_and_frozen(
 def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_path: Path) -> None:
     """Practice hands over to the contest, which goes on without the page, and is stopped by it."""
     folder = cup(cli, tmp_path / "cup", "-n", "1", "--format", "round-robin")
-    venue = Venue(tmp_path, ArenaPlace(port=free_port(), public=True))
+    venue = Venue(tmp_path, ArenaPlace(port=unused_port(), public=True))
     for act, fields in (("practice", {}), ("run", {"seeding": "entry"})):
         DEEDS[act][1](venue, "cup", **fields)
         holder = venue.holder("cup")

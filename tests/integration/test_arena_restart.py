@@ -82,7 +82,6 @@ def test_a_match_goes_on_after_restarts_as_it_would_have(
     rng = Random(4)
     with running(tmp_path, randomness) as client:
         match = client.post("/api/matches", ADMIN, wish).json()["id"]
-    with running(tmp_path, randomness) as client:
         play_on(client, match, rng, 28)
         before = looks(client, match)
     with running(tmp_path, randomness) as client:

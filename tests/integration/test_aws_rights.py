@@ -15,7 +15,7 @@ import pytest
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, basic, write_players
 from support.aws_template import allowed_actions, properties
 from support.blef import Client
-from support.contest_stores import contests_in
+from support.contests import contests_in
 
 import director.app
 import worker.app

@@ -22,7 +22,7 @@ from support.arena import (
     write_players,
 )
 from support.arena_cloud import in_cloud
-from support.contest_stores import contests_in
+from support.contests import contests_in
 
 from cardsharp.access import Credentials, ha1
 from cardsharp.contest.acts import Desk

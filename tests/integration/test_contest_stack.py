@@ -1,70 +1,66 @@
 """`cardsharp contest --stack`: the same commands on a contest that is deployed."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from boto3.session import Session
 from support.cli import Cli
 from support.cloud_benches import moto_client
-from support.contest_stores import contests_in
+from support.contests import arena_table, contests_in
 
+from cardsharp.cloud.clock import utc_now
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Result, Stage
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.ticks import Ticks
-from workbench.cloud.template import all_resources
+from workbench.operate.stack import Clients, Stack
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 NOW = timedelta()
-REGION = "us-east-1"
-STACK = ("--stack", "cardsharp-dev", "--region", REGION)
+STACK = ("--stack", "cardsharp-dev", "--region", "us-east-1")
 
 
 class Deployed:
     """A stack with an arena's table and nothing that looks at it."""
 
-    def __init__(self) -> None:
-        table = all_resources()["deadmansdrawTable"]
-        wanted = ("AttributeDefinitions", "BillingMode", "KeySchema", "GlobalSecondaryIndexes")
-        properties = {name: table.properties[name] for name in wanted}
-        template = {
-            "Resources": {"deadmansdrawTable": {"Type": table.kind, "Properties": properties}},
-            "Outputs": {"deadmansdrawUrl": {"Value": "https://arena.example"}},
-        }
-        session = Session(region_name=REGION)
-        formation = session.client("cloudformation")
-        formation.create_stack(StackName="cardsharp-dev", TemplateBody=json.dumps(template))
-        (made,) = formation.list_stack_resources(StackName="cardsharp-dev")[
-            "StackResourceSummaries"
-        ]
-        self.client = session.client("dynamodb")
-        self.table = DynamoTable(made["PhysicalResourceId"], self.client)
-        sqs = session.client("sqs")
+    def __init__(self, table: DynamoTable, client: "DynamoDBClient") -> None:
+        self._contests = contests_in(table, client)
+        sqs = Session(region_name="us-east-1").client("sqs")
         url = sqs.create_queue(QueueName="ticks")["QueueUrl"]
-        self.queue = SqsQueue(url, sqs)
-        Ticks(self.table, self.queue, url).broken()
+        self._queue = SqsQueue(url, sqs)
+        Ticks(table, self._queue, url).broken()
 
     def woken(self) -> bool:
         """Whether somebody had a tick come since this was asked last."""
-        messages = list(iter(lambda: self.queue.receive(NOW), None))
+        messages = list(iter(lambda: self._queue.receive(NOW), None))
         for message in messages:
-            self.queue.delete(message)
+            self._queue.delete(message)
         return bool(messages)
 
     @property
     def records(self) -> Records:
         """Those of the contest cup."""
-        return contests_in(self.table, self.client).named("cup")
+        return self._contests.named("cup")
 
 
 @pytest.fixture
-def stack() -> Iterator[Deployed]:
-    with moto_client():
-        yield Deployed()
+def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
+    with moto_client() as client, arena_table(client) as table:
+        outputs = {"deadmansdrawUrl": "https://arena.example"}
+        ids = {"deadmansdrawTable": table.name}
+
+        def found(name: str, clients: Clients) -> Stack:
+            return Stack(name, utc_now(), False, {}, outputs, ids, clients)  # noqa: FBT003
+
+        monkeypatch.setattr("workbench.operate.stack.find_stack", found)
+        yield Deployed(table, client)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.cloud_clock import FakeClock
-from support.contest_stores import arena_table, contests_in
+from support.contests import arena_table, contests_in
 from support.size import cases
 from world.clock import StillClock
 from world.faults import CRASHES, REQUESTS, Crash, FaultPlan, Faulty, Kind

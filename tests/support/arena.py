@@ -41,14 +41,12 @@ PASSWORDS = {player: f"{name.lower()}pass" for player, name in NAMES.items()} | 
 
 
 class HandClock:
-    """A clock that stands still until it is turned; with a `step`, each look turns it."""
+    """A clock that stands still until it is turned."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 11, 20, 12, tzinfo=UTC)
-        self.step = timedelta()
 
     def __call__(self) -> datetime:
-        self.now += self.step
         return self.now
 
     def turn(self, duration: timedelta) -> None:

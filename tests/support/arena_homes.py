@@ -18,7 +18,7 @@ from cardsharp.deadmansdraw.arena.teams import PLAYERS
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from support.arena import ALICE, OUTSIDER, HandClock, running_arena, write_players
 from support.arena_cloud import in_cloud
-from support.contest_stores import contests_in
+from support.contests import contests_in
 from workbench.cloud.emulator import Emulator
 from workbench.deadmansdraw.emulated import new_table
 

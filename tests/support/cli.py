@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -97,6 +98,13 @@ def program(
     finally:
         process.kill()
         process.communicate()
+
+
+def unused_port() -> int:
+    """A port that nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
 
 
 def line_with(stream: Any, words: str) -> str:  # noqa: ANN401 - a pipe of text

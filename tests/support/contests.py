@@ -1,29 +1,39 @@
-"""Contests that were held as far as a test wants, without an arena."""
+"""Contests that were held as far as a test wants, without an arena, and what keeps them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.contest import pairing as contest_pairing
 from cardsharp.contest.entries import Entrant, Meeting, Result, Settings, Standing, result_of
 from cardsharp.contest.facts import Facts
+from cardsharp.contest.formats import Format
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.ladder import next_pairings
-from cardsharp.contest.pairing import Decision, Score
+from cardsharp.contest.pairing import Decision, Pairing, Score
 from cardsharp.contest.practice import ratings_of_meetings
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.actions import DRAW
+from cardsharp.deadmansdraw.arena import match as at_arena
 from cardsharp.deadmansdraw.arena.creation import parse_wish
-from cardsharp.deadmansdraw.arena.match import Match, Origin, Pairing, act, begin
+from cardsharp.deadmansdraw.arena.match import Match, Origin, act, begin
 from cardsharp.deadmansdraw.arena.randomness import Randomness
+from cardsharp.keep.dynamodb import DynamoKeep
 from cardsharp.keep.sqlite import SqliteKeep
 from support.arena import HandClock
 from support.cloud_clock import FakeClock
+from workbench.cloud.template import create_table
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 NAMES = (
     "Weekend Bananas", "Pathormous Almasastic", "Goal Diggers", "AAACreaticeCoders", "Kraken Kids",
@@ -92,11 +102,13 @@ def held(
     return records, running
 
 
-def table(match_id: str, pairing: contest_pairing.Pairing) -> Match:
+def table(match_id: str, pairing: Pairing) -> Match:
     """A match in which a card was drawn."""
     params = parse_wish({"timeout": 7}, match_id).params
     origin = Origin(HandClock().now)
-    match, _ = begin(match_id, Pairing(pairing.teams, None), params, Randomness.FAIR, origin)
+    match, _ = begin(
+        match_id, at_arena.Pairing(pairing.teams, None), params, Randomness.FAIR, origin
+    )
     return act(match, DRAW, origin)[0]
 
 
@@ -116,7 +128,7 @@ def _facts(chance: Random, odds: float) -> Facts:
 def practised(records: Records, matches: int) -> None:
     """Practice of so many matches, in which the better seed wins more often."""
     chance, ids = Random(matches), [team.id for team in records.teams()]
-    known: list[contest_pairing.Pairing] = []
+    known: list[Pairing] = []
     meetings: list[Meeting] = []
     start = datetime(2026, 11, 20, 12, tzinfo=UTC)
     while len(meetings) < matches:
@@ -131,3 +143,55 @@ def practised(records: Records, matches: int) -> None:
             records.add_meeting(meeting)
             if number % len(ids) == 0:
                 records.add_standing(Standing(number, at, ratings_of_meetings(meetings)))
+
+
+# --- formats without matches ------------------------------------------------------------------
+
+
+def named(number: int) -> list[str]:
+    """So many teams, the best seed first."""
+    return [f"t{place}" for place in range(number)]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A contest that was held: its pairings, how each ended, and those decided at one time."""
+
+    known: tuple[Pairing, ...]
+    decided: dict[str, Decision]
+    waves: list[list[Pairing]]
+
+
+def decided_by(
+    form: Format, teams: Sequence[str], decide: Callable[[Pairing], Decision]
+) -> Decided:
+    """A whole contest: all that can be played is decided, then what follows from it."""
+    decided: dict[str, Decision] = {}
+    waves: list[list[Pairing]] = []
+    while True:
+        known = form.pairings(teams, decided)
+        before = {pairing for wave in waves for pairing in wave}
+        assert before <= set(known), "a pairing has changed"
+        waiting = [pairing for pairing in known if pairing.key not in decided]
+        if not waiting:
+            return Decided(known, decided, waves)
+        decided |= {pairing.key: decide(pairing) for pairing in waiting}
+        waves.append(waiting)
+
+
+# --- in the cloud -----------------------------------------------------------------------------
+
+ARENA_TABLE = "deadmansdrawTable"
+
+
+@contextmanager
+def arena_table(client: "DynamoDBClient") -> Iterator[DynamoTable]:
+    """An arena's table, new and empty."""
+    table = DynamoTable(create_table(client, ARENA_TABLE), client)
+    yield table
+    client.delete_table(TableName=table.name)
+
+
+def contests_in(table: DynamoTable, client: "DynamoDBClient") -> ContestsKept:
+    """The contests of an arena's table."""
+    return ContestsKept(DynamoKeep(table.name, SystemClock(), client))

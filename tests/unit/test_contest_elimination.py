@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.contest_formats import held, named
+from support.contests import decided_by, named
 
 from cardsharp.contest.bracket import Game, Loser, Part, Seed, Source, Winner, bracket, seeded
 from cardsharp.contest.elimination import DoubleElimination
@@ -19,7 +19,7 @@ from cardsharp.contest.pairing import Decision
 def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
     """All but the champion lose twice, who loses at most once; and so the pairings are counted."""
     teams = named(number)
-    cup = held(
+    cup = decided_by(
         DoubleElimination(), teams, lambda pairing: Decision((0, 1), chance.choice(pairing.teams))
     )
     for wave in cup.waves:

@@ -9,10 +9,12 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.contest_formats import held, named
+from support.contests import decided_by, named
 from support.size import cases
 
 from cardsharp.contest.entries import Settings, decided_of, result_of
+from cardsharp.contest.formats import DrawnFormat
+from cardsharp.contest.ladder import Ladder
 from cardsharp.contest.pairing import Decision, Pairing, Rules, Score
 from cardsharp.contest.round_robin import RoundRobin
 from cardsharp.contest.seated import SeatedTables
@@ -67,7 +69,7 @@ def test_who_looks_at_a_contest_needs_nothing_that_draws(
 ) -> None:
     """And what was drawn stays while all before it does, however a later version would draw."""
     cup, teams = Settings("cup", name), named(6)
-    whole = held(cup.form, teams, by_chance(Random(1)))
+    whole = decided_by(cup.form, teams, by_chance(Random(1)))
     results = [result_of(one, whole.decided[one.key], (), (), None) for one in whole.known]
     results = [replace(one, decided=one.round < 3) for one in results if one.round <= 3]
     monkeypatch.setitem(sys.modules, "networkx", None)
@@ -77,21 +79,22 @@ def test_who_looks_at_a_contest_needs_nothing_that_draws(
     assert {one.round for one in cup.form_of((), results).pairings(teams, ruled)} == {1}
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.parametrize("form", [Swiss(), Ladder()], ids=["swiss", "ladder"])
+@settings(max_examples=25, deadline=None)
 @given(number=st.integers(2, cases(12, every=64)), seed=st.integers(0, 2**32))
-def test_in_the_swiss_system_nobody_meets_twice_or_sits_out_twice(number: int, seed: int) -> None:
-    """For as many rounds as single elimination needs and one more, with level pairings as well."""
-    teams, form = named(number), Swiss()
-    swiss = held(form, teams, by_chance(Random(seed)))
-    known = swiss.known
-    rounds = form.number_of_rounds(number)
-    assert max(pairing.round for pairing in known) == rounds
-    assert once_a_round(known)
-    pairs = Counter(frozenset(pairing.teams) for pairing in known)
-    assert max(pairs.values()) == 1
-    games = Counter(team for pairing in known for team in pairing.teams)
-    assert min(games[team] for team in teams) >= rounds - number % 2
-    table = form.table(teams, swiss.decided)
+def test_in_drawn_rounds_everybody_plays_and_nobody_sits_out_twice_as_often(
+    form: DrawnFormat, number: int, seed: int
+) -> None:
+    """With level pairings as well; in the Swiss system nobody meets twice, either."""
+    teams = named(number)
+    contest = decided_by(form, teams, by_chance(Random(seed)))
+    assert len(contest.waves) == contest.known[-1].round == form.number_of_rounds(number)
+    assert once_a_round(contest.known)
+    games = Counter(team for pairing in contest.known for team in pairing.teams)
+    assert max(games.values()) - min(games[team] for team in teams) <= number % 2
+    pairs = {frozenset(pairing.teams) for pairing in contest.known}
+    assert len(pairs) == len(contest.known) or not isinstance(form, Swiss)
+    table = form.table(teams, contest.decided)
     assert sorted(team for place in table for team in place) == sorted(teams)
 
 
@@ -120,7 +123,7 @@ def test_tables_are_full_and_the_best_and_the_worst_end_so(
             table.teams, [Score(points, None)], max(table.teams, key=strength.__getitem__)
         )
 
-    contest = held(form, teams, decide)
+    contest = decided_by(form, teams, decide)
     assert once_a_round(contest.known)
     assert len(contest.waves) == -(-(number - 1) // (seats - 1))
     alone = seats == 2 and number % 2
@@ -156,36 +159,35 @@ def test_who_has_won_a_table_stands_first_and_points_part_the_others() -> None:
 
 PAIRING = Pairing("1", 1, "winners", ("better", "other"))
 FIRST, SECOND, DRAW = Score((9, 4), 0), Score((3, 8), 1), Score((7, 7), None)
+LEVEL, ABSENT = [FIRST, SECOND, FIRST, SECOND, DRAW], [Score((0, 0), None)] * 4
 
 
-def test_all_matches_are_played_and_seats_change() -> None:
-    """As on the last day of 2023, where four of seven would have done."""
-    rules = Rules(matches=7)
-    assert rules.decision(PAIRING, [FIRST] * 6) is None
-    assert rules.decision(PAIRING, [FIRST] * 4 + [SECOND] * 3) == Decision((4, 3), "better")
+@pytest.mark.parametrize(
+    ("rules", "scores", "decision"),
+    [
+        (Rules(7), [FIRST] * 6, None),
+        (Rules(7), [FIRST] * 4 + [SECOND] * 3, Decision((4, 3), "better")),
+        (Rules(7), [FIRST] * 4 + [SECOND] * 2 + [DRAW], Decision((4, 2), "better")),
+        (Rules(5), LEVEL, None),
+        (Rules(5), [*LEVEL, DRAW], None),
+        (Rules(5), [*LEVEL, DRAW, SECOND], Decision((2, 3), "other")),
+        (Rules(3, 5), ABSENT, None),
+        (Rules(3, 5), [*ABSENT, Score((0, 0), None)], Decision((0, 0), "better")),
+        (Rules(3, 5), [*ABSENT, Score((3, 5), None)], Decision((0, 0), "other")),
+        (Rules(3, level=True), [FIRST, SECOND, DRAW], Decision((1, 1), None)),
+    ],
+)
+def test_how_matches_decide_a_pairing(
+    rules: Rules, scores: list[Score], decision: Decision | None
+) -> None:
+    """All are played, as on the last day of 2023, where four of seven would have done.
+
+    A drawn one counts for nobody, and one more is played at a time while that matters: 4:2 with a
+    draw is clear, 2:2 is not. At last points decide, then the seed, as two that are both absent
+    would draw for ever; but where half points are awarded it stays level.
+    """
+    assert rules.decision(PAIRING, scores) == decision
+
+
+def test_seats_change_from_match_to_match() -> None:
     assert [PAIRING.seats(n)[0] for n in range(4)] == ["better", "other", "better", "other"]
-
-
-def test_a_drawn_match_counts_for_nobody_and_is_replayed_while_it_matters() -> None:
-    """4:2 with a draw is clear; 2:2 with a draw is not, and one more match is played at a time."""
-    rules = Rules(matches=7)
-    assert rules.decision(PAIRING, [FIRST] * 4 + [SECOND] * 2 + [DRAW]) == Decision(
-        (4, 2), "better"
-    )
-    level = [FIRST, SECOND, FIRST, SECOND, DRAW]
-    assert Rules(5).decision(PAIRING, level) is None
-    assert Rules(5).decision(PAIRING, [*level, DRAW]) is None
-    assert Rules(5).decision(PAIRING, [*level, DRAW, SECOND]) == Decision((2, 3), "other")
-
-
-def test_what_stays_level_is_decided_by_points_then_by_the_seed_where_somebody_must_win() -> None:
-    """Two teams that are both absent would draw for ever."""
-    rules = Rules(matches=3, most=5)
-    absent = [Score((0, 0), None)] * 5
-    assert rules.decision(PAIRING, absent[:4]) is None
-    assert rules.decision(PAIRING, absent) == Decision((0, 0), "better")
-    more = [*absent[:4], Score((3, 5), None)]
-    assert rules.decision(PAIRING, more) == Decision((0, 0), "other")
-    # But where half points are awarded: round robin, Swiss and ladder.
-    level = Rules(matches=3, level=True).decision(PAIRING, [FIRST, SECOND, DRAW])
-    assert level == Decision((1, 1), None)

@@ -9,10 +9,10 @@ from statistics import fmean
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.contest_formats import held, named
+from support.contests import named
 
-from cardsharp.contest.ladder import AHEAD, Ladder, next_pairings, ratings
-from cardsharp.contest.pairing import Decision, Pairing
+from cardsharp.contest.ladder import AHEAD, next_pairings, ratings
+from cardsharp.contest.pairing import Pairing
 
 
 class Day:
@@ -103,24 +103,3 @@ def test_who_has_won_everything_is_not_rated_without_end() -> None:
 
 
 # --- as a format ---------------------------------------------------------------------------
-
-
-@settings(max_examples=15, deadline=None)
-@given(number=st.integers(2, 10), seed=st.integers(0, 2**32))
-def test_as_a_format_everybody_plays_in_every_round(number: int, seed: int) -> None:
-    """With an odd number one sits out, nobody twice as often as another."""
-    teams, chance = named(number), Random(seed)
-
-    def decide(pairing: Pairing) -> Decision:
-        winner = chance.randrange(2)
-        return Decision((2, 1) if winner == 0 else (1, 2), pairing.teams[winner])
-
-    contest = held(Ladder(), teams, decide)
-    rounds = number - 1 + number % 2
-    seats = Counter((one.round, team) for one in contest.known for team in one.teams)
-    assert set(seats.values()) == {1}
-    assert len(contest.waves) == rounds
-    counts = Counter(team for one in contest.known for team in one.teams)
-    assert max(counts.values()) - min(counts.values()) <= number % 2
-    table = Ladder().table(teams, contest.decided)
-    assert sorted(team for place in table for team in place) == sorted(teams)

@@ -6,9 +6,9 @@ import pytest
 
 from cardsharp.contest.entries import Result
 from cardsharp.contest.facts import Facts
-from cardsharp.contest.figures import chance_strongest
 from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.pairing import Rules
+from cardsharp.contest.status import chance_strongest
 from workbench.contest.planning import RUNS, held, proposals
 
 NEAR = 3 * 0.5 / RUNS**0.5

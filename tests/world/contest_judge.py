@@ -82,7 +82,7 @@ def played_in(records: Records, matches: Iterable[tuple[Match, Sequence[Move]]])
 def files_of(folder: Path) -> Played:
     """What the files of a contest tell, after its end."""
     with closing(SqliteStorage(folder / "arena.db")) as storage, kept_in(folder) as records:
-        readable = (match for match in storage.matches() if isinstance(match, Match))
+        readable = (match for _, match in storage.matches() if match is not None)
         return played_in(records, [(match, storage.history(match.id)) for match in readable])
 
 

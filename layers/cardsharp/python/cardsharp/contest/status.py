@@ -6,17 +6,70 @@ Only what every spectator may know comes in here: no seed, no password, no card 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from random import Random
+from statistics import fmean
 
 from cardsharp.contest.charts import Chart, Drawn, Played, chart, charts
 from cardsharp.contest.drawing import Drawing, bracket, rounds
 from cardsharp.contest.entries import Result, decided_of
 from cardsharp.contest.facts import Facts, Numbers
-from cardsharp.contest.figures import Figures, chance_strongest, figures
+from cardsharp.contest.ladder import ratings
 from cardsharp.contest.pairing import Decision, Team
 from cardsharp.contest.practice import LadderRow, ladder
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import Playing
+from cardsharp.ratings import NORMAL_95
+
+_DRAWN = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What some matches came to: means of a match, `points` of one team in it."""
+
+    points: float
+    busts: float
+    late: int
+    seconds: float
+
+
+def figures(played: Sequence[tuple[Facts, Sequence[int]]]) -> Figures:
+    """The figures of matches, each for the teams on some of its places."""
+    return Figures(
+        points=_mean([fmean(facts.points[at] for at in places) for facts, places in played]),
+        busts=_mean([sum(facts.busts[at] for at in places) for facts, places in played]),
+        late=sum(facts.late[at] for facts, places in played for at in places),
+        seconds=_mean([facts.seconds for facts, _ in played]),
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fmean(values) if values else 0.0
+
+
+@lru_cache(maxsize=4)
+def chance_strongest(team: Team, results: tuple[Result, ...]) -> float | None:
+    """The chance that a team is the strongest of all, by all its contest's matches; None without.
+
+    Ratings fitted to the matches are drawn anew within their margins, so many times.
+    """
+    shares = [
+        ((result.teams[one], result.teams[other]), share)
+        for result in results
+        for facts in result.facts
+        for one, other, share in facts.shares()
+    ]
+    found = ratings({one for teams, _ in shares for one in teams}, shares)
+    if team not in found:
+        return None
+    dice = Random(0)
+    drawn = [
+        max(found, key=lambda one: dice.gauss(found[one].value, found[one].margin / NORMAL_95))
+        for _ in range(_DRAWN)
+    ]
+    return drawn.count(team) / _DRAWN
+
 
 LEAST = 2
 """Teams of a contest that can be drawn."""

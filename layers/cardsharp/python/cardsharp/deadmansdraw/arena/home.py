@@ -16,7 +16,7 @@ from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, MATCH, MOVED, NEW_MATC
 from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.deadmansdraw.arena.players import Book, PlayersFile
 from cardsharp.deadmansdraw.arena.presence import Presence
-from cardsharp.deadmansdraw.arena.storage import SqliteStorage, Unreadable
+from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.deadmansdraw.arena.waiting import Signals
 from cardsharp.errors import Conflict, StoreError
 
@@ -104,9 +104,9 @@ class MemoryLobby:
         self._of_player: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._running_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._unreadable: set[str] = set()
-        for match in () if storage is None else storage.matches():
-            if isinstance(match, Unreadable):
-                self._unreadable.add(match.id)
+        for match_id, match in () if storage is None else storage.matches():
+            if match is None:
+                self._unreadable.add(match_id)
             else:
                 self._keep(match)
 
@@ -163,16 +163,14 @@ class MemoryLobby:
 
     def _keep(self, match: Match) -> None:
         self._matches[match.id] = match
-        if match.finished:
-            self._running.pop(match.id, None)
-        else:
-            self._running[match.id] = None
-        for player in match.pairing.players:
+        players = match.pairing.players
+        for player in players:
             self._of_player[player][match.id] = None
+        for running in (self._running, *(self._running_of[player] for player in players)):
             if match.finished:
-                self._running_of[player].pop(match.id, None)
+                running.pop(match.id, None)
             else:
-                self._running_of[player][match.id] = None
+                running[match.id] = None
 
     def _notify(self, match: Match, *, is_new: bool) -> None:
         self._signals.notify(Signal(MATCH, match.id))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.told import ToldMatches, Whole
-from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, User
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.deadmansdraw.arena.views import Look, full_view
@@ -26,8 +25,8 @@ class KeptMatches(ToldMatches):
 
     def __init__(self, path: Path, names: Mapping[str, str]) -> None:
         self._storage, self._names = SqliteStorage(path, to_read=True), names
-        found = (match for match in self._storage.matches() if isinstance(match, Match))
-        self._matches = {match.id: match for match in found}
+        found = self._storage.matches()
+        self._matches = {name: match for name, match in found if match is not None}
         state = {True: Status.FINISHED, False: Status.RUNNING}
         known = self._matches.values()
         listed = {match.id: (match.started_at, state[match.finished]) for match in known}

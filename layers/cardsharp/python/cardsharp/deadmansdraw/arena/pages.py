@@ -6,33 +6,52 @@ from datetime import datetime
 from functools import cache, cached_property
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cardsharp.deadmansdraw.arena.http import not_found, tagged
-from cardsharp.deadmansdraw.arena.list_page import MatchList
-from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.listing import Filter, busy_days, flag, select
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
 from cardsharp.deadmansdraw.arena.statistics import statistics_page, tags_page
 from cardsharp.deadmansdraw.arena.templates import FOLDER, rendered
 from cardsharp.viewer import assets as viewer
 from cardsharp.viewer.base import Site
+from cardsharp.viewer.pages import Column, Row, list_page
 from cardsharp.web.page import described
 
 _DOCUMENT = Path(__file__).with_name("openapi.json")
 ASSETS = {"statistics.css": "text/css; charset=utf-8"}
 """What these pages load beside what all pages do."""
 
+PAGE = 50
+"""Matches that a list shows, and how many more each further click."""
+
+_MOST = 5000
+_COLUMNS = (
+    Column("Points", "num"),
+    Column("Turn", "num spare"),
+    Column("Draw pile", "num spare"),
+    Column("To answer", "spare"),
+    Column("Tags", "spare"),
+    Column("Started", "spare when"),
+    Column("Last move", "spare when"),
+)
+_TAG = Markup('<a class="tag" href="/matches/statistics?tag={}">{}</a> ')
+_PLAYERS = Markup("{} v {}")
+
 
 class Pages:
     """The pages over one referee's matches."""
 
     def __init__(self, site: Site, referee: Referee, clock: Callable[[], datetime]) -> None:
-        self._site, self._referee = site, referee
-        self._list = MatchList(site, referee, clock)
+        self._site, self._referee, self._clock = site, referee, clock
 
     async def root(self, _request: Request) -> Response:
         """GET /."""
@@ -51,8 +70,17 @@ class Pages:
         return _redirect("/login", 401)
 
     async def matches(self, request: Request, user: User) -> Response:
-        """GET /matches: those that this user may see."""
-        return _page(self._list.page(user, request.query_params))
+        """GET /matches: the newest; of a tag, a day or one's own turn where the query says so."""
+        query, book = request.query_params, self._referee.book
+        wanted, limit = _wanted(query), query.get("limit", "")
+        most = min(_MOST, int(limit)) if limit.isdecimal() else PAGE
+        found = select(self._referee.listed(user, active=wanted.active), wanted, self._clock())
+        days = busy_days(self._referee.listed(user), None)[::-1]
+        told = {"wanted": wanted, "days": days, "user": user, "spectator": SPECTATOR}
+        filters, rows = rendered("filters.jinja", **told), [_row(one, book) for one in found[:most]]
+        more = QueryParams({**query, "limit": str(most + PAGE)})
+        older = f"?{more}" if len(found) > most else ""
+        return _page(list_page(self._site, _COLUMNS, rows, filters, older))
 
     async def statistics(self, request: Request, user: User) -> Response:
         """GET /matches/statistics."""
@@ -108,3 +136,45 @@ def _asset(name: str) -> Response | None:
     else:
         return None
     return tagged(Response(text, headers=viewer.HEADERS, media_type=kind))
+
+
+# --- the list of matches -----------------------------------------------------------------------
+
+
+def _wanted(query: QueryParams) -> Filter:
+    """What the form says; what is left empty is no condition, otherwise than in the API."""
+    tags = [tag for tag in query.get("tags", "").split(",") if tag]
+    day = query.get("at") or None
+    return Filter(flag(query, "active"), frozenset(tags) if tags else None, day)
+
+
+def _row(match: Match, book: Book) -> Row:
+    state = match.state
+    names = [_named(match, seat, book) for seat in range(len(match.pairing.players))]
+    return Row(
+        f"/matches/{match.id}",
+        not match.finished,
+        _PLAYERS.format(*names),
+        (
+            " : ".join(str(bank.score) for bank in state.banks),
+            str(match.turn),
+            str(len(state.draw_pile)),
+            "" if state.pending is None else str(state.pending.effect_type),
+            Markup("").join(
+                _TAG.format(quote(tag, safe=""), tag) for tag in match.params.tags or ()
+            ),
+            f"{match.started_at.astimezone():%Y-%m-%d %H:%M}",
+            f"{match.last_move_at.astimezone():%H:%M:%S}",
+        ),
+    )
+
+
+def _named(match: Match, seat: int, book: Book) -> Markup:
+    """A player's name: a winner's bold, and of whom a turn waits with a line under it."""
+    name = Markup("<bdi>{}</bdi>").format(book.name_of(match.pairing.players[seat]))
+    outcome = match.state.outcome
+    if outcome is not None and outcome.winner == seat:
+        return Markup("<b>{}</b>").format(name)
+    if match.state.active == seat:
+        return Markup('<span class="mover">{}</span>').format(name)
+    return name

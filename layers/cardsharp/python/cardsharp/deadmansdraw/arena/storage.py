@@ -7,7 +7,6 @@ one short row a match, however long the histories are.
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -26,13 +25,6 @@ _log = logging.getLogger(__name__)
 _MOVE = TypeAdapter(Move)
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A stored match of which only the id can be told."""
-
-    id: str
-
-
 class SqliteStorage:
     """Keeps matches in the SQLite file at `path`, which one arena at a time may use.
 
@@ -49,8 +41,8 @@ class SqliteStorage:
             hint = running if "locked" in str(error) else ""
             raise ConfigError(f"{error}{hint}") from None
 
-    def matches(self) -> Iterable[Match | Unreadable]:
-        """All stored matches, of any version up to this; the log names each unreadable one.
+    def matches(self) -> Iterable[tuple[str, Match | None]]:
+        """All stored matches by their ids, None for one that cannot be read, which the log names.
 
         Raises:
             ConfigError: a newer version wrote one of them.
@@ -59,12 +51,12 @@ class SqliteStorage:
             rows = db.execute("SELECT id, body FROM matches").fetchall()
         for match_id, body in rows:
             try:
-                yield match_of(body, match_id)
+                yield match_id, match_of(body, match_id)
             except NewerSnapshot as error:
                 raise ConfigError(str(error)) from None
             except StoreError as error:
                 _log.warning("%s", error)
-                yield Unreadable(match_id)
+                yield match_id, None
 
     def history(self, match_id: str) -> list[Move]:
         """The moves of a stored match, in order."""

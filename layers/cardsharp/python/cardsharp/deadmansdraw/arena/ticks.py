@@ -101,11 +101,10 @@ def wake(table: DynamoTable, queue: Callable[[str], Queue] = SqsQueue) -> bool:
     `queue` makes the queue at an address. False where nothing has told yet where ticks go: what
     is deployed tells it within a minute, and looks for itself a minute after that.
     """
-    item = table.get(_KEY)
-    if item is None or "queue_url" not in item:
-        return False
-    _send(queue(item["queue_url"]["S"]), _number(item, "ticket"))
-    return True
+    item = table.get(_KEY) or {}
+    if "queue_url" in item:
+        _send(queue(item["queue_url"]["S"]), _number(item, "ticket"))
+    return "queue_url" in item
 
 
 def tells_of_moves(
@@ -131,8 +130,8 @@ def tells_of_moves(
 
 def send_turn(table: DynamoTable, match_id: str) -> None:
     """Have the turn of a match played, for a team that the arena itself plays."""
-    item = table.get(_KEY)
-    if item is not None and "queue_url" in item:
+    item = table.get(_KEY) or {}
+    if "queue_url" in item:
         SqsQueue(item["queue_url"]["S"]).send(MatchMessage(match_id=match_id).body)
 
 
