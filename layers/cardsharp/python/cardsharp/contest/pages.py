@@ -2,15 +2,14 @@
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
 from jinja2 import BaseLoader, Environment, FileSystemLoader
-from markupsafe import Markup
 
 from cardsharp.contest.drawing import Drawing
-from cardsharp.contest.facts import Facts, shown
+from cardsharp.contest.facts import shown
 from cardsharp.contest.records import Records
 from cardsharp.contest.status import Status
 from cardsharp.contest.tables import Playing
@@ -27,53 +26,26 @@ def page(
     site: Site, records: Records, running: Iterable[Playing] = (), others: Sequence[str] = ()
 ) -> str:
     """The page as the arena serves it that has these matches running, and `others` as contests."""
-    content = _content(Status(records, running))
-    return _PAGES.get_template("contest.jinja").render(
-        content, site=site, alone=None, others=others
-    )
+    status = Status(records, running)
+    return _rendered("contest.jinja", status, site=site, alone=None, others=others)
 
 
 def running_part(
     _site: Site, records: Records, running: Iterable[Playing] = (), _others: Sequence[str] = ()
 ) -> str:
     """The part of the page that changes with every move, and the version of all the rest."""
-    status = Status(records, running)
-    return _PAGES.get_template("running.jinja").render(
-        status=status, names=status.names, running=status.running()
-    )
+    return _rendered("running.jinja", Status(records, running))
 
 
 def file_page(records: Records) -> str:
     """The page as a file that needs nothing else: no arena, no network, no script."""
-    style = alone((FOLDER / "contest.css").read_text(encoding="utf-8"))
-    content = _content(Status(records))
-    return _PAGES.get_template("contest.jinja").render(
-        content, site=Site("Cardsharp"), alone=style, others=()
-    )
+    style, site = alone((FOLDER / "contest.css").read_text(encoding="utf-8")), Site("Cardsharp")
+    return _rendered("contest.jinja", Status(records), site=site, alone=style, others=())
 
 
-def _content(status: Status) -> dict[str, object]:
-    lines = list(status.statistics())
-    drawing = status.drawing()
-    return {
-        "status": status,
-        "names": status.names,
-        "teams": status.teams,
-        "drawing": drawing,
-        "standings": list(status.standings()),
-        "statistics_lines": lines,
-        "total": lines[-1],
-        "known": _known(drawing),
-        "decided": sum(result.decided for result in status.results),
-        "pairings": [
-            (number, list(results))
-            for number, results in groupby(status.listed, key=lambda result: result.round)
-        ],
-        "running": status.running(),
-        "ladder": status.ladder(),
-        "chart": status.chart(),
-        "charts": status.charts(),
-    }
+def _rendered(template: str, status: Status, **more: object) -> str:
+    told = {"status": status, "names": status.names, "running": status.running()}
+    return _PAGES.get_template(template).render(told, **more)
 
 
 def _known(drawing: Drawing) -> str:
@@ -81,24 +53,6 @@ def _known(drawing: Drawing) -> str:
     number = sum(box.state != "needless" for box in drawing.boxes)
     unsure = any(box.dashed and box.state == "open" for box in drawing.boxes)
     return f"{number - 1} or {number}" if unsure else str(number)
-
-
-def _statistics(tag: str) -> str:
-    return f"/matches/statistics?tag={quote(tag, safe='')}"
-
-
-def _score(facts: Facts | None) -> Markup:
-    """The points of a match, the winner's bold."""
-    if facts is None:
-        return Markup("running")
-    return Markup(":").join(
-        Markup("<b>{}</b>").format(shown(points)) if facts.winner == place else shown(points)
-        for place, points in enumerate(facts.points)
-    )
-
-
-def _spoken(facts: Facts | None) -> str:
-    return "running" if facts is None else " to ".join(map(shown, facts.points))
 
 
 def _short(name: str, room: float) -> str:
@@ -132,16 +86,8 @@ def _length(value: float) -> str:
 def environment(*more: BaseLoader) -> Environment:
     """The templates of a contest's pages, and those of other places that use them."""
     found = templates(*more, FileSystemLoader(FOLDER))
-    found.globals |= {
-        "contest": lambda name: f"/contest?name={quote(name, safe='')}",
-        "statistics": _statistics,
-        "score": _score,
-        "spoken": _spoken,
-        "short": _short,
-        "at": _length,
-        "shown": shown,
-    }
-    found.filters["shown"] = shown
+    found.globals |= {"short": _short, "at": _length, "shown": shown, "known": _known}
+    found.filters |= {"shown": shown, "quoted": partial(quote, safe="")}
     return found
 
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from random import Random
 from statistics import fmean
+from typing import NamedTuple
 
 from cardsharp.contest.charts import Chart, Drawn, Played, chart, charts
 from cardsharp.contest.drawing import Drawing, bracket, rounds
 from cardsharp.contest.entries import Result, decided_of
-from cardsharp.contest.facts import Facts, Numbers
+from cardsharp.contest.facts import Facts
 from cardsharp.contest.ladder import ratings
 from cardsharp.contest.pairing import Decision, Team
 from cardsharp.contest.practice import LadderRow, ladder
@@ -104,32 +105,15 @@ class RoundLine:
     figures: Figures
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(NamedTuple):
     """A match that is being played, of the contest or, without a `result`, of practice.
 
-    `number` says which match of its pairing it is; points and wins are in the order of `teams`.
+    `number` says which match of its pairing it is.
     """
 
     table: Playing
     result: Result | None = None
     number: int = 1
-
-    @property
-    def teams(self) -> tuple[Team, ...]:
-        """Those at the table, as their pairing has them."""
-        return self.table.teams if self.result is None else self.result.teams
-
-    @property
-    def points(self) -> Numbers:
-        """What each has by now."""
-        has = dict(zip(self.table.teams, self.table.points, strict=True))
-        return tuple(has[team] for team in self.teams)
-
-    @property
-    def wins(self) -> tuple[int, ...] | None:
-        """Matches of the pairing that each has won."""
-        return None if self.result is None else self.result.so_far.wins
 
 
 class Status:

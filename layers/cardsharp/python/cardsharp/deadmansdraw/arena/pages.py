@@ -1,10 +1,12 @@
 """The web pages: matches to look at, their statistics, and the API's documentation."""
 
 import json
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache, cached_property
 from http import HTTPStatus
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -19,7 +21,6 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
-from cardsharp.deadmansdraw.arena.statistics import statistics_page, tags_page
 from cardsharp.deadmansdraw.arena.templates import FOLDER, rendered
 from cardsharp.viewer import assets as viewer
 from cardsharp.viewer.base import Site
@@ -32,6 +33,9 @@ ASSETS = {"statistics.css": "text/css; charset=utf-8"}
 
 PAGE = 50
 """Matches that a list shows, and how many more each further click."""
+
+MAX_MATCHES = 500
+"""Matches that the statistics of a tag show."""
 
 _MOST = 5000
 _COLUMNS = (
@@ -178,3 +182,46 @@ def _named(match: Match, seat: int, book: Book) -> Markup:
     if match.state.active == seat:
         return Markup('<span class="mover">{}</span>').format(name)
     return name
+
+
+# --- how the matches of a tag went --------------------------------------------------------------
+
+
+def tags_page(site: Site, matches: Iterable[Match]) -> str:
+    """The page where no tag was asked for: all tags, each with its number of matches."""
+    counts = Counter(tag for match in matches for tag in set(match.params.tags or ()))
+    return rendered("statistics.jinja", tag=None, counts=sorted(counts.items()), site=site)
+
+
+def statistics_page(site: Site, tag: str, matches: Iterable[Match], book: Book) -> str:
+    """The page of one tag: per pair of players what each match came to."""
+    tagged = (match for match in matches if tag in (match.params.tags or ()))
+    found = list(islice(tagged, MAX_MATCHES + 1))
+    rows: defaultdict[str, list[Match]] = defaultdict(list)
+    for match in found[:MAX_MATCHES]:
+        rows[next((other for other in match.params.tags or () if other != tag), "")].append(match)
+    return rendered(
+        "statistics.jinja",
+        tag=tag,
+        rows=[(further, _pairs(rows[further], book)) for further in sorted(rows)],
+        more=len(found) > MAX_MATCHES,
+        most=MAX_MATCHES,
+        named=lambda player: _with_country(player, book),
+        site=site,
+    )
+
+
+def _pairs(matches: list[Match], book: Book) -> list[tuple[tuple[str, str], list[Match]]]:
+    """The matches of each two players in this order of seats, the oldest first."""
+    pairs: defaultdict[tuple[str, str], list[Match]] = defaultdict(list)
+    for match in sorted(matches, key=lambda match: match.started_at):
+        pairs[match.pairing.players].append(match)
+    return sorted(pairs.items(), key=lambda pair: [book.name_of(player) for player in pair[0]])
+
+
+def _with_country(player: str, book: Book) -> Markup:
+    known = book.players.get(player)
+    country = None if known is None else known.country
+    return Markup("<bdi>{}</bdi>{}").format(
+        book.name_of(player), f" ({country})" if country else ""
+    )
