@@ -18,12 +18,6 @@ from workbench.cloud.http_events import FAILED, read_answer
 from workbench.cloud.http_front import HttpFront, HttpGateway
 
 
-@pytest.fixture(scope="module")
-def blef() -> Iterator[HttpFront]:
-    with blef_front() as front:
-        yield front
-
-
 def echo(event: Event, context: LambdaContext) -> Event:
     """Answer with the event, or fail if asked to."""
     if event["rawPath"] == "/fail":

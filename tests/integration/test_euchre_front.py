@@ -1,6 +1,6 @@
 """The service over real HTTP: whole games, many clients at once, and the probe for fairness."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey, Record
 from cardsharp.euchre.rules import Deal
-from cardsharp.euchre.simulation import Euchre, Match, shuffled
+from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.table import SEATS
@@ -25,7 +25,6 @@ from workbench.cloud.http_front import HttpFront
 from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.lab.extras import LabPlayer
-from workbench.lab.matches import play
 
 
 @dataclass(frozen=True)
@@ -66,48 +65,30 @@ def serving(strategy: Strategy | str = "rules") -> Iterator[tuple[HttpFront, Dia
         yield front, diary
 
 
-def test_a_game_over_http_is_the_game_in_this_process() -> None:
-    """Deal for deal and point for point, where each partner has a token of its own."""
-    rules, chance = thinking("rules"), thinking("random")
-
-    def game(one: LabPlayer, other: LabPlayer, seed: int) -> Match:
-        dice = Random(seed)
-        ended: Match = play(Euchre(), Euchre().deal(dice), [one, chance, other, chance], dice)
-        for player in {id(one): one, id(other): other}.values():
-            player.ended(ended)
-        return ended
-
-    with (
-        serving() as (front, diary),
-        RemotePlayer(front.url) as remote,
-        RemotePlayer(f"{front.url}/") as other,
-    ):
-        for seed in range(cases(1, every=5)):
-            inside = game(rules, rules, seed)
-            # One has a base URL that ends with a slash.
-            assert game(remote.seated((0,)), other.seated((2,)), seed) == inside
-    assert diary.faults == []
-    assert diary.troubles == []
-
-
 def test_eight_clients_at_once_play_as_if_each_were_alone() -> None:
+    """Deal for deal as in this process; of partners each has a token of its own, or both share one.
+
+    One has a base URL that ends with a slash.
+    """
     rules = thinking("rules")
 
-    def deals(seated: Callable[[], LabPlayer], seed: int) -> list[Deal]:
+    def deals(seated: Callable[[], Sequence[LabPlayer]], seed: int) -> list[Deal]:
         rng = Random(seed)
-        seats = ((player, rules, player, rules) for player in (seated(), seated()))
-        return [play_deal(shuffled(rng), one) for one in seats]
+        pairs = (seated() for _ in range(2))
+        return [play_deal(shuffled(rng), (one, rules, two, rules)) for one, two in pairs]
 
     with serving() as (front, diary):
 
         def play(seed: int) -> list[Deal]:
-            with RemotePlayer(front.url) as remote:
-                return deals(lambda: remote.seated((0, 2)), seed)
+            with RemotePlayer(front.url) as one, RemotePlayer(f"{front.url}/") as two:
+                if seed % 2:
+                    return deals(lambda: (one.seated((0,)), two.seated((2,))), seed)
+                return deals(lambda: [one.seated((0, 2))] * 2, seed)
 
         with ThreadPoolExecutor(8) as pool:
             played = list(pool.map(play, range(8)))
-    assert played == [deals(lambda: rules, seed) for seed in range(8)]
-    assert diary.faults == []
+    assert played == [deals(lambda: (rules, rules), seed) for seed in range(8)]
+    assert (diary.faults, diary.troubles) == ([], [])
 
 
 def probe(url: str, deals: int) -> list[ProbeFinding]:

@@ -23,11 +23,10 @@ from cardsharp.blef.refusals import NO_GAME
 from cardsharp.blef.rules import Round
 from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.attended import Meet
-from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, Clock, MatchLog
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.seats import order_seat
 from support.blef import Client, cards_of
+from support.hosted_bot import SeatPlace
 from workbench.cloud.http_events import Answered
 
 SERVICE = "https://blef.example"
@@ -50,7 +49,7 @@ class SeededChance(SecretChance):
 
 
 @dataclass
-class BlefPlace:
+class BlefPlace(SeatPlace):
     """A service with one game.
 
     It is short: right after its start both players hold so many cards that the one who loses
@@ -79,15 +78,6 @@ class BlefPlace:
     def close(self) -> None:
         self.games.close()
 
-    def order(self, tools: Tools, offering: Offering) -> None:
-        order_seat(GAME.name, self.wanted, str(SECRET), tools.vault, offering)
-
-    def poll(self, _tools: Tools, offering: Offering) -> None:
-        offering.offer()
-
-    def named(self) -> tuple[str, ...]:
-        return ()
-
     def meet(self, tools: Tools) -> Meet:
         @contextmanager
         def connect(url: str) -> Iterator[BlefClient]:
@@ -95,11 +85,6 @@ class BlefPlace:
                 yield tools.through(client)
 
         return meeting_by(connect, tools.vault, self.clock)
-
-    def step_of(self, request: requests.PreparedRequest) -> str:
-        if request.method == "POST":
-            return "join" if str(request.url).endswith("/join") else "act"
-        return "wait" if "wait=" in str(request.url) else "view"
 
     def ask(self, request: requests.PreparedRequest) -> Answered:
         if not self.chosen and self.step_of(request) == "join":

@@ -39,7 +39,29 @@ def places(folders: Iterable[str]) -> Mapping[str, Callable[[Path, StillClock], 
     return {kind.game: kind for kind in kinds}
 
 
-class HostedPlace:
+class SeatPlace:
+    """What a place has where the bot is ordered to take a seat."""
+
+    game: str
+    wanted: SeatOrder
+    secrets: Sequence[str]
+
+    def order(self, tools: Tools, offering: Offering) -> None:
+        order_seat(self.game, self.wanted, self.secrets[0], tools.vault, offering)
+
+    def poll(self, _tools: Tools, offering: Offering) -> None:
+        offering.offer()
+
+    def named(self) -> tuple[str, ...]:
+        return ()
+
+    def step_of(self, request: requests.PreparedRequest) -> str:
+        if request.method == "POST":
+            return "join" if str(request.url).endswith("/join") else "act"
+        return "wait" if "wait=" in str(request.url) else "view"
+
+
+class HostedPlace(SeatPlace):
     """A service with one game, whose first player we are; the rival has a hand in its length."""
 
     denial = (404, NO_GAME)
@@ -82,15 +104,6 @@ class HostedPlace:
     def close(self) -> None:
         """Nothing is held."""
 
-    def order(self, tools: Tools, offering: Offering) -> None:
-        order_seat(self.game, self.wanted, OURS, tools.vault, offering)
-
-    def poll(self, _tools: Tools, offering: Offering) -> None:
-        offering.offer()
-
-    def named(self) -> tuple[str, ...]:
-        return ()
-
     def meet(self, tools: Tools) -> Meet:
         @contextmanager
         def meet(name: str) -> Iterator[Any]:
@@ -100,11 +113,6 @@ class HostedPlace:
                 yield seat_match(self.house.folder, seat, through, Random(1))
 
         return meet
-
-    def step_of(self, request: requests.PreparedRequest) -> str:
-        if request.method == "POST":
-            return "join" if str(request.url).endswith("/join") else "act"
-        return "wait" if "wait=true" in str(request.url) else "view"
 
     def ask(self, request: requests.PreparedRequest) -> Answered:
         if self.step_of(request) == "wait":

@@ -58,28 +58,40 @@ def test_odds_are_the_shares_of_all_hidden_cards(text: str, hidden: int) -> None
     assert odds(bits_of(hand), hidden) == pytest.approx(exact)
 
 
-def test_greedy_names_its_own_highest_card_and_takes_the_higher_of_equals() -> None:
-    assert choice("greedy", seen("Jc", 1)) == "High card, jack"
-    assert choice("greedy", seen("Jc 9d", 1)) == "High card, jack"
-    assert choice("greedy", seen("9c", 1, "High card, 9")) == "High card, ace"
+IMPOSSIBLE = "Great straight flush (9-A), spades"
+ACE = seen("9c", 1, "High card, ace")
+"""An ace beside a 9: 4 of the 23 other cards, 17 %."""
 
 
-def test_greedy_checks_what_fails_as_likely_as_its_best_bet_holds() -> None:
-    assert choice("greedy", seen("9c", 1, "Pair of aces")) == "Check"
-    assert choice("greedy", seen("9c", 1, "Great straight flush (9-A), spades")) == "Check"
+@pytest.mark.parametrize(
+    ("name", "position", "said"),
+    [
+        # Its own highest card, and of equals the higher one.
+        ("greedy", seen("Jc", 1), "High card, jack"),
+        ("greedy", seen("Jc 9d", 1), "High card, jack"),
+        ("greedy", seen("9c", 1, "High card, 9"), "High card, ace"),
+        # It checks what fails as likely as its best bet holds.
+        ("greedy", seen("9c", 1, "Pair of aces"), "Check"),
+        ("greedy", seen("9c", 1, IMPOSSIBLE), "Check"),
+        # Below its mark it checks, and else goes as high as it dares.
+        ("threshold(0.2,0.5)", ACE, "Check"),
+        ("threshold(0.1,0.1)", ACE, "Pair of 9s"),
+        ("threshold(0.1,0.5)", ACE, choice("greedy", ACE)),
+        ("threshold(0.2,0.5)", seen("9c Ah", 2), "High card, ace"),
+        ("threshold(0.2,0.15)", seen("9c", 1), "High card, ace"),
+        # It checks what cannot be true.
+        ("bayes", seen("9c", 1, "Pair of aces"), "Check"),
+        ("bayes", seen("9c", 1, IMPOSSIBLE), "Check"),
+    ],
+)
+def test_what_is_said_by_ones_own_cards(name: str, position: Position, said: str) -> None:
+    assert choice(name, position) == said
+
+
+def test_greedy_says_why_it_checks() -> None:
     decision = build("greedy", Random(1)).decide(seen("9c", 1, "Pair of aces"))
     assert "fails with 100.0 %" in decision.reason
     assert [option.action for option in decision.options].count(CHECK) == 1
-
-
-def test_threshold_checks_below_its_mark_and_else_goes_as_high_as_it_dares() -> None:
-    """An ace beside a 9: 4 of the 23 other cards, 17 %."""
-    ace = seen("9c", 1, "High card, ace")
-    assert choice("threshold(0.2,0.5)", ace) == "Check"
-    assert choice("threshold(0.1,0.1)", ace) == "Pair of 9s"
-    assert choice("threshold(0.1,0.5)", ace) == choice("greedy", ace)
-    assert choice("threshold(0.2,0.5)", seen("9c Ah", 2)) == "High card, ace"
-    assert choice("threshold(0.2,0.15)", seen("9c", 1)) == "High card, ace"
 
 
 def test_a_bet_is_evidence_of_the_hand_behind_it() -> None:
@@ -91,11 +103,6 @@ def test_a_bet_is_evidence_of_the_hand_behind_it() -> None:
     worth = {option.action: option.value for option in decision.options}
     assert worth[CHECK] < 0.5
     assert decision.action != CHECK
-
-
-def test_bayes_checks_what_cannot_be_true() -> None:
-    assert choice("bayes", seen("9c", 1, "Pair of aces")) == "Check"
-    assert choice("bayes", seen("9c", 1, "Great straight flush (9-A), spades")) == "Check"
 
 
 def table_of(players: int, dice: Random) -> Position:
