@@ -19,7 +19,7 @@ from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
 from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.strategies.sound import Rules, discard_first
-from cardsharp.euchre.strategies.worlds import sample
+from cardsharp.euchre.strategies.worlds import Sampler
 from cardsharp.euchre.table import DEALER, SEATS, Call, PlayedCard, Table, turn
 
 SMALL = Effort(worlds=8, batch=8)
@@ -42,7 +42,7 @@ def playing(held: str, table: Table) -> Position:
 
 def test_every_world_agrees_with_what_the_seat_has_seen() -> None:
     for view in views(60):
-        for world, _ in sample(view, 4, Dice(1)):
+        for world, _ in Sampler(view, Dice(1)).worlds(4):
             check_world(view, list(map(cards_of, world.hands)), list(map(cards_of, world.dealt)))
 
 
@@ -70,7 +70,7 @@ def test_a_dealer_who_called_is_thought_to_hold_trumps() -> None:
     """Bids weigh: a caller's likely hands are not those of somebody who passed."""
 
     def trumps(table: Table) -> float:
-        worlds = sample(playing("9C 10C 9D 10D 9S", table), 200, Dice(3))
+        worlds = Sampler(playing("9C 10C 9D 10D 9S", table), Dice(3)).worlds(200)
         count = sum(
             times * sum(suit_of(card, HEARTS) == HEARTS for card in cards_of(world.dealt[2]))
             for world, times in worlds
@@ -124,7 +124,7 @@ def test_a_view_that_no_world_fits_is_answered_by_rule() -> None:
     )
     table = Table(parse("AS"), (*[Bid()] * 4, Bid(HEARTS)), tricks=tricks)
     view = playing("QC AC", table)
-    assert sample(view, 50, Dice(1)) == []
+    assert Sampler(view, Dice(1)).worlds(50) == []
     decision = Pimc(effort=SMALL).decide(view)
     assert decision.action in view.choices
     assert decision.reason.startswith("No world fits the view.")

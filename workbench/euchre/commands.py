@@ -133,7 +133,7 @@ def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
     the player cannot see. A fair player gives the same answer every time.
     """
     if options.url is not None:
-        findings = _probed(_address(options.url), options)
+        findings = _probed(options.url, options)
     else:
         clock = SystemClock()
         store, strategy = STORES.open(IN_MEMORY, clock), build(options.strategy)
@@ -155,10 +155,3 @@ def _probed(url: str, options: ProbeOptions) -> list[ProbeFinding]:
             if not options.as_json:
                 results().print(str(findings[-1]))
     return findings
-
-
-def _address(url: str) -> str:
-    """The address; raises `ConfigError` where it is none."""
-    if "://" not in url:
-        raise ConfigError(f"'{url}' is no address; write e.g. http://127.0.0.1:8090.")
-    return url

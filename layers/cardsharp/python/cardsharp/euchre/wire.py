@@ -270,16 +270,21 @@ class PlayAsked(OfPlay):
     playable_cards: Offered
 
 
-BidAnswer = _echo(
-    "BidAnswer", OfBid, "The bid; `suit` -1 is a pass.", suit=(int, ...), alone=(bool, ...)
+_SUIT_ALONE: dict[str, Any] = {"suit": int, "alone": bool}
+_CARD: dict[str, Any] = {"card": int}
+_ALONE: dict[str, Any] = {"alone": bool}
+_DECIDED = (
+    ("Bid", OfBid, "bid", _SUIT_ALONE, "The bid; `suit` -1 is a pass."),
+    ("Swap", OfSwap, "discard", _CARD, "The card that is laid aside, one of those offered."),
+    ("Defense", OfDefense, "answer", _ALONE, "Whether the position defends alone."),
+    ("Play", OfPlay, "card", _CARD, "The card played, one of those offered."),
 )
-SwapAnswer = _echo(
-    "SwapAnswer", OfSwap, "The card that is laid aside, one of those offered.", card=(int, ...)
+"""What is decided, in which fields."""
+
+BidAnswer, SwapAnswer, DefenseAnswer, PlayAnswer = (
+    _echo(f"{part}Answer", base, about, **{name: (kind, ...) for name, kind in told.items()})
+    for part, base, _, told, about in _DECIDED
 )
-DefenseAnswer = _echo(
-    "DefenseAnswer", OfDefense, "Whether the position defends alone.", alone=(bool, ...)
-)
-PlayAnswer = _echo("PlayAnswer", OfPlay, "The card played, one of those offered.", card=(int, ...))
 
 
 # --- what others did ---------------------------------------------------------------------------
@@ -312,24 +317,14 @@ class PlayMade(OfPlay):
     card: CardIndex
 
 
-BidNoted = _echo(
-    "BidNoted",
-    OfBid,
-    "The bid is known; we suggest no other.",
-    suit=(int | None, None),
-    alone=(bool | None, None),
-)
-SwapNoted = _echo(
-    "SwapNoted", OfSwap, "The discard is known; we suggest no other.", card=(int | None, None)
-)
-DefenseNoted = _echo(
-    "DefenseNoted",
-    OfDefense,
-    "The answer is known; we suggest no other.",
-    alone=(bool | None, None),
-)
-PlayNoted = _echo(
-    "PlayNoted", OfPlay, "The card is known; we suggest no other.", card=(int | None, None)
+BidNoted, SwapNoted, DefenseNoted, PlayNoted = (
+    _echo(
+        f"{part}Noted",
+        base,
+        f"The {what} is known; we suggest no other.",
+        **{name: (kind | None, None) for name, kind in told.items()},
+    )
+    for part, base, what, told, _ in _DECIDED
 )
 
 

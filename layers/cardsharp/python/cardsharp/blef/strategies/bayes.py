@@ -165,7 +165,8 @@ class Bayes:
         choices(position)
         solved = mixture(position)
         if solved is not None:
-            return _mixed(solved, self._rng)
+            said = "This round is solved; here its equilibrium"
+            return mixing(solved, self._rng, said, "equilibrium")
         decision = weighed(position, foresee(position, known))
         assumed = _AS_BEFORE if known and position.earlier else _AS_MOST
         return replace(decision, reason=f"{assumed} {decision.reason}")
@@ -193,13 +194,17 @@ def _bets(seen: Foresight, bets: list[int]) -> list[Option]:
     return [Option(bet, seen.bet(bet), holds(seen.chances[bet])) for bet in likely[:_DEEP]]
 
 
-def _mixed(solved: Mixture, rng: Random) -> Decision:
-    """One of the actions, each as often as the equilibrium takes it."""
-    actions, chances = zip(*solved, strict=True)
+def mixing(mixed: Mixture, rng: Random, said: str, whose: str, least: float = 0.0) -> Decision:
+    """One of the actions, each as often as it is taken by what is said to know the round."""
+    actions, chances = zip(*mixed, strict=True)
     (action,) = rng.choices(actions, chances)
-    reason = f"This round is solved; here its equilibrium has {name_of(action)} with "
-    options = tuple(Option(one, often, "how often the equilibrium has it") for one, often in solved)
-    return Decision(action, f"{reason}{percent(dict(solved)[action])}.", options)
+    options = tuple(
+        Option(one, often, f"how often the {whose} has it")
+        for one, often in mixed
+        if often >= least or one == action
+    )
+    taken = f"{name_of(action)} with {percent(dict(mixed)[action])}"
+    return Decision(action, f"{said} has {taken}.", options)
 
 
 def _reason(best: Option, seen: Foresight, last: int | None) -> str:

@@ -7,15 +7,13 @@ eight and more what is known of large rounds.
 
 from random import Random
 
-from cardsharp.blef.actions import name_of
 from cardsharp.blef.position import Position
-from cardsharp.blef.strategies import Decision, Option, choices, strategy
-from cardsharp.blef.strategies.bayes import Bayes
+from cardsharp.blef.strategies import Decision, choices, strategy
+from cardsharp.blef.strategies.bayes import Bayes, mixing
 from cardsharp.blef.strategies.equilibrium import SOLVED, cards_of
 from cardsharp.blef.strategies.large import known
 from cardsharp.blef.strategies.tabled import tabled
 from cardsharp.blef.strategies.trained import trained
-from cardsharp.strategy import percent
 
 _TOLD = 0.01
 """What is taken less often is not told among the options."""
@@ -35,12 +33,4 @@ class Solved:
         mixed = None if cards_of(position) in SOLVED else tabled(position)
         if mixed is None:
             return self._bayes.decide(position)
-        actions, chances = zip(*mixed, strict=True)
-        (action,) = self._rng.choices(actions, chances)
-        options = tuple(
-            Option(one, often, "how often the table has it")
-            for one, often in mixed
-            if often >= _TOLD or one == action
-        )
-        reason = f"The table of this round has {name_of(action)} with "
-        return Decision(action, f"{reason}{percent(dict(mixed)[action])}.", options)
+        return mixing(mixed, self._rng, "The table of this round", "table", _TOLD)

@@ -7,8 +7,10 @@ from cardsharp.euchre.cards import ACE, SUITS, Card, Suit, rank_of, strength, su
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies import Decision, Option, Stopwatch, standing, strategy
 from cardsharp.euchre.strategies.bidding import appraise, card_set
-from cardsharp.euchre.strategies.thumb import MANY_TRUMPS
-from cardsharp.euchre.table import DEALER, PlayedCard
+from cardsharp.euchre.strategies.layout import Mask, layout
+from cardsharp.euchre.strategies.playout import Seating
+from cardsharp.euchre.strategies.thumb import following, leading
+from cardsharp.euchre.table import DEALER, Call
 
 
 @strategy("rules")
@@ -71,102 +73,54 @@ def discard_first(hand: Iterable[Card], trump: Suit) -> list[Card]:
     return sorted(held, key=price)
 
 
-# --- card play -------------------------------------------------------------------------------
+# --- card play, as `thumb` has it; what is said here is why ------------------------------------
 
 
 def _play(position: Position) -> Decision:
     cards = [action.card for action in position.choices if isinstance(action, Play)]
     if len(cards) == 1:
         return Decision(Play(cards[0]), "The only card allowed.")
-    trump = position.table.trump
-    if trump is None:
+    call = position.table.call
+    if call is None:
         return Decision(Play(cards[0]), "No trumps are known.")
-    card, reason = (_follow if position.table.trick else _lead)(_Play(position, cards, trump))
-    return Decision(Play(card), reason)
+    bits = layout(call.suit)
+    decide = _follow if position.table.trick else _lead
+    card, reason = decide(position, call, bits.mask(cards), bits.mask(_hidden(position, call)))
+    return Decision(Play(bits.number[card]), reason)
 
 
-class _Play:
-    """A choice among several cards."""
-
-    def __init__(self, position: Position, cards: list[Card], trump: Suit) -> None:
-        self.position, self.cards, self.trump = position, cards, trump
-        self.trumps = [card for card in cards if suit_of(card, trump) == trump]
-        hidden = set(position.unseen)
-        call = position.table.call
-        if call is not None and call.picks_up and position.seat != DEALER:
-            hidden |= {position.table.turn_card} - set(position.table.played_by(DEALER))
-        self.hidden = hidden
-
-    def height(self, card: Card, led: Suit | None = None) -> int:
-        """How high a card is, in its own suit where nothing was led."""
-        return strength(card, self.trump, suit_of(card, self.trump) if led is None else led)
-
-    def is_boss(self, card: Card, led: Suit | None = None) -> bool:
-        """Whether no hidden card of its suit is higher; a trump may beat it all the same."""
-        suit = suit_of(card, self.trump)
-        mine = self.height(card, led)
-        return all(
-            self.height(other, led) < mine
-            for other in self.hidden
-            if suit_of(other, self.trump) == suit
-        )
-
-    def lowest(self) -> Card:
-        """The card that is missed least."""
-        return next(
-            card for card in discard_first(self.position.hand, self.trump) if card in self.cards
-        )
+def _hidden(position: Position, call: Call) -> set[Card]:
+    """The cards that others may hold."""
+    taken = call.picks_up and position.seat != DEALER
+    turned = {position.table.turn_card} - {*position.table.played_by(DEALER)}
+    return {*position.unseen} | (turned if taken else set())
 
 
-def _lead(play: _Play) -> tuple[Card, str]:
-    position, call = play.position, play.position.table.call
-    ours = call is not None and call.seat % 2 == position.seat % 2
-    side = [card for card in play.cards if card not in play.trumps]
-    high = max(play.trumps, key=play.height, default=None)
-    if ours and high is not None and _draws(play, high):
-        return high, "Draws trumps."
-    bosses = [card for card in side if play.is_boss(card)]
-    if bosses:
-        return min(bosses, key=lambda card: (_held(play, card), card)), "High card of its suit."
-    if not side:
-        return (high if high is not None else play.lowest()), "Only trumps are left."
-    return min(side, key=lambda card: (_held(play, card), rank_of(card), card)), "Short suit, low."
+def _lead(position: Position, call: Call, hand: Mask, hidden: Mask) -> tuple[Mask, str]:
+    bits, place = layout(call.suit), Seating(call).place[position.seat]
+    first, lead = not position.table.tricks, leading(call.suit)
+    card = lead(hand, hidden, place, first)
+    if card & bits.trumps:
+        # The lowest bit is no trump: so it leads trumps also where it need not.
+        draws = lead(hand | 1, hidden, place, first) == card
+        return card, "Draws trumps." if draws else "Only trumps are left."
+    higher = hidden & bits.suit[card] & -(card << 1)
+    return card, "Short suit, low." if higher else "High card of its suit."
 
 
-def _draws(play: _Play, high: Card) -> bool:
-    """Whether the caller, or its partner at the first trick, should lead trumps."""
-    call = play.position.table.call
-    if call is not None and call.seat == play.position.seat:
-        return play.is_boss(high) or len(play.trumps) >= MANY_TRUMPS
-    return play.is_boss(high) or not play.position.table.tricks
-
-
-def _held(play: _Play, card: Card) -> int:
-    suit = suit_of(card, play.trump)
-    return sum(suit_of(other, play.trump) == suit for other in play.position.hand)
-
-
-def _follow(play: _Play) -> tuple[Card, str]:
-    position, trick = play.position, play.position.table.trick
-    led = suit_of(trick[0].card, play.trump)
-    best = max(trick, key=lambda played: strength(played.card, play.trump, led))
-    last = len(trick) == 3 - len(position.table.sitting_out)
-    if best.seat == position.partner and (last or _safe(play, best, led)):
-        return play.lowest(), "The partner wins the trick."
-    beating = [c for c in play.cards if play.height(c, led) > play.height(best.card, led)]
-    if not beating:
-        return play.lowest(), "The trick is lost."
-    cheapest = min(beating, key=lambda card: play.height(card, led))
-    highest = max(beating, key=lambda card: play.height(card, led))
-    if last or cheapest in play.trumps:
-        return cheapest, "The cheapest card that wins."
-    if play.is_boss(highest, led):
-        return highest, "The highest card of the suit."
-    if best.seat == position.partner:
-        return play.lowest(), "The partner leads so far."
-    return cheapest, "The cheapest card that leads so far."
-
-
-def _safe(play: _Play, best: PlayedCard, led: Suit) -> bool:
-    """Whether a partner's card is likely to hold."""
-    return play.is_boss(best.card, led) or suit_of(best.card, play.trump) == play.trump
+def _follow(position: Position, call: Call, hand: Mask, hidden: Mask) -> tuple[Mask, str]:
+    bits, table = layout(call.suit), position.table
+    led, winner = bits.suit[bits.bit[table.trick[0].card]], table.winner(table.trick)
+    best = bits.bit[dict(table.trick)[winner]]
+    partners, last = winner == position.partner, len(table.trick) == 3 - len(table.sitting_out)
+    card = following(call.suit)(hand, hidden, led, best, partners, last)
+    if partners and (last or best & bits.trumps or hidden & led < best):
+        return card, "The partner wins the trick."
+    if not (hand & led or hand & bits.trumps) & (led | bits.trumps) & -(best << 1):
+        return card, "The trick is lost."
+    if last or card & bits.trumps:
+        return card, "The cheapest card that wins."
+    if hidden & led < card:
+        return card, "The highest card of the suit."
+    who = "The partner leads" if partners else "The cheapest card that leads"
+    return card, f"{who} so far."

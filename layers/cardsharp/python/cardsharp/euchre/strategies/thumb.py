@@ -1,4 +1,4 @@
-"""The rules of thumb of `sound` over bits (see `layout`); a test holds the two equal.
+"""The rules of thumb by which cards are played, over bits (see `layout`).
 
 A seat plays by what it sees: its hand, and which cards are `hidden` from it.
 """

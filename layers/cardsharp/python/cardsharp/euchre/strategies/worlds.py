@@ -42,11 +42,6 @@ class World(NamedTuple):
     dealt: tuple[int, ...]
 
 
-def sample(position: Position, number: int, dice: Dice) -> list[tuple[World, int]]:
-    """That many worlds, each with how often it was drawn; none if the position allows none."""
-    return Sampler(position, dice).worlds(number)
-
-
 class Sampler:
     """Draws layouts for one position, batch after batch."""
 
