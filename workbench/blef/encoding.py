@@ -1,7 +1,5 @@
 """Positions and actions of Blef as numbers."""
 
-from collections.abc import Mapping
-
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
@@ -29,10 +27,6 @@ def _marks(position: Position) -> Marks:
     }
 
 
-def _choices(position: Position) -> Mapping[int, int]:
-    return {action: action for action in position.legal_actions()}
-
-
 ENCODING = Encoding(
     blocks={
         "hand": len(DECK),
@@ -42,6 +36,6 @@ ENCODING = Encoding(
     },
     marks=_marks,
     actions=len(BETS) + 1,
-    choices=_choices,
+    choices=lambda position: {action: action for action in position.legal_actions()},
 )
 """Seats count from the player's own; an action's number is its id: 88 bets, then the check."""

@@ -75,8 +75,6 @@ def _said(history: Sequence[Move]) -> tuple[Said, ...]:
     return tuple(Said(player=seat, action_id=action) for seat, action in history)
 
 
-def _action_id(action: int) -> int:
-    return action
-
-
-TRANSLATION = Translation(shown, Position.legal_actions, _action_id, Decision, Option)
+TRANSLATION = Translation(
+    shown, Position.legal_actions, lambda action_id: action_id, Decision, Option
+)

@@ -74,7 +74,8 @@ class BlefScreen(Screen[Match, Position, int]):
     def groups(self, position: Position) -> Sequence[ChoiceGroup[int]]:
         """All bets by kind, and the check; remote are those that need more cards than there are."""
         legal, cards = position.legal_actions(), sum(position.n_cards)
-        likely = [*map(_likely, own_odds(position)), _likely(_failing(position))]
+        odds, last = own_odds(position), position.last_bet
+        likely = [*map(_likely, odds), _likely(1 - (0.0 if last is None else odds[last]))]
         starts = accumulate((number for _, number in _KINDS), initial=0)
         kinds = [
             (kind, range(first, first + number))
@@ -148,11 +149,6 @@ def _of_a_kind(kind: str, items: Sequence[str], width: int) -> Iterator[str]:
     text = "  ".join(item.replace(" ", "\N{NO-BREAK SPACE}") for item in items)
     for row, line in enumerate(wrap(text, width - _INDENT, break_on_hyphens=False)):
         yield f"{'' if row else kind:{_INDENT}}{line}".replace("\N{NO-BREAK SPACE}", " ")
-
-
-def _failing(position: Position) -> float:
-    """How likely the last bet fails, by the viewer's own cards."""
-    return 1 - (0.0 if position.last_bet is None else own_odds(position)[position.last_bet])
 
 
 def _likely(chance: float) -> str:

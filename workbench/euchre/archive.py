@@ -81,7 +81,8 @@ class DealArchive:
         wanted = (key.token, key.game, key.deal)
         for entry in _entries(self.log):
             names = (entry.get("token"), entry.get("game_num"), entry.get("deal_num"))
-            if names == wanted and _at(entry) >= began:
+            at = datetime.fromisoformat(str(entry["timestamp"]))
+            if names == wanted and at >= began:
                 said[entry.get("question"), entry.get("seat"), entry.get("answer")].append(entry)
         return said
 
@@ -107,10 +108,6 @@ def open_archive(store: str | None) -> Iterator[DealArchive]:
 
 def _id(key: DealKey) -> str:
     return f"{key.token}-{key.game}-{key.deal}"
-
-
-def _at(entry: Body) -> datetime:
-    return datetime.fromisoformat(str(entry["timestamp"]))
 
 
 def _entries(log: Path) -> Iterator[Body]:

@@ -1,7 +1,5 @@
 """Positions and actions of Euchre as numbers."""
 
-from collections.abc import Mapping
-
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, SUITS
 from cardsharp.euchre.position import Position
@@ -41,10 +39,6 @@ def _marks(position: Position) -> Marks:
     }
 
 
-def _choices(position: Position) -> Mapping[int, Action]:
-    return {_NUMBERS[action]: action for action in position.choices}
-
-
 ENCODING = Encoding(
     blocks={
         "question": len(_QUESTIONS),
@@ -62,6 +56,6 @@ ENCODING = Encoding(
     },
     marks=_marks,
     actions=len(_ACTIONS),
-    choices=_choices,
+    choices=lambda position: {_NUMBERS[action]: action for action in position.choices},
 )
 """Seats of `caller` and `played` count from the player's own; `seat` is from the dealer's left."""

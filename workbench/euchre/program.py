@@ -84,8 +84,4 @@ def _action(action: Action) -> JsonValue:
             return {"alone": alone}
 
 
-def _actions(position: Position) -> tuple[Action, ...]:
-    return position.choices
-
-
-TRANSLATION = Translation(shown, _actions, _action, Decision, Option)
+TRANSLATION = Translation(shown, lambda position: position.choices, _action, Decision, Option)

@@ -85,7 +85,9 @@ class RemotePlayer:
     def begin(self, deal: Deal, seats: frozenset[int]) -> None:
         """Tell of the deal; before the first one, of the session and the game."""
         if not self._known:
-            _check_identity(self._call("POST", "/session", {"token": self.token}, {}, "new"))
+            told = self._call("POST", "/session", {"token": self.token}, {}, "new")
+            if (told.get("cards"), told.get("suits")) != ([*range(24)], [*range(4)]):
+                raise BrokenOff("The service numbers cards or suits in another way than we do.")
             self._call("POST", "/game", {"token": self.token, "gameNum": 0}, {}, "new")
             self._known = True
         self._deal_number += 1
@@ -131,7 +133,7 @@ class RemotePlayer:
         table, call = deal.table, deal.table.call
         for number, bid in enumerate(table.bids):
             if number % _ROUND not in self._seats:
-                more: Json = {"suit": _suit(bid), "alone": bid.alone}
+                more: Json = {"suit": -1 if bid.suit is None else bid.suit, "alone": bid.alone}
                 yield "POST", "/bid", self._bid_address(table, number), more, None
         if table.swapped and call is not None and DEALER not in self._seats:
             yield "POST", "/swap", self._swap_address(table), {"card": deal.discard}, None
@@ -233,7 +235,8 @@ class SeatedPlayer:
         """The service's answer."""
         if self._number != len(match.past):
             self._end(match.past)
-            self._begin(match.now)
+            seats = (seat for seat in range(CHAIRS) if match.now.chair(seat) in self._chairs)
+            self._remote.begin(match.now.deal, frozenset(seats))
             self._number = len(match.past)
         now = turn(match.now.deal.table)
         if now is None:
@@ -243,10 +246,6 @@ class SeatedPlayer:
     def ended(self, match: Match) -> None:
         """Tell the end of the last deal."""
         self._end(match.deals)
-
-    def _begin(self, dealt: Dealt) -> None:
-        seats = (seat for seat in range(CHAIRS) if dealt.chair(seat) in self._chairs)
-        self._remote.begin(dealt.deal, frozenset(seats))
 
     def _end(self, deals: Sequence[Dealt]) -> None:
         if self._number is not None:
@@ -274,21 +273,11 @@ def _checked(what: str, response: requests.Response, echo: Json) -> Json:
     return found
 
 
-def _check_identity(answer: Json) -> None:
-    """This player speaks the client's own numbers only."""
-    if answer.get("cards") != list(range(24)) or answer.get("suits") != list(range(4)):
-        raise BrokenOff("The service numbers cards or suits in another way than we do.")
-
-
 def _integer(answer: Json, name: str) -> int:
     value = answer.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise BrokenOff(f"{name} must be a whole number, not {value!r}.")
     return value
-
-
-def _suit(bid: Bid) -> int:
-    return -1 if bid.suit is None else bid.suit
 
 
 def _leader(table: Table, number: int) -> int:

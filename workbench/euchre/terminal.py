@@ -135,10 +135,7 @@ class Terminal(Screen[Match, Position, Action]):
         if isinstance(action, Bid) and call is not None and call.picks_up:
             yield f"-- {shown(table.turn_card)} goes to {self._at(dealt, DEALER)}"
         if isinstance(action, Play) and not table.trick:
-            yield f"-- trick for {self._taker(dealt, table)}"
-
-    def _taker(self, dealt: Dealt, table: Table) -> str:
-        return self._at(dealt, table.winners[-1])
+            yield f"-- trick for {self._at(dealt, table.winners[-1])}"
 
     def _ending(self, dealt: Dealt) -> Iterator[str]:
         """What a deal brought, and the score."""

@@ -105,14 +105,11 @@ def invite(
         raise Denied("Agent name missing - please supply it", "agent_name", agent_name)
     if agent_name not in agents:
         raise Denied("Invalid agent_name", "agent_name", None)
-    named = (_agent_nickname(agent_name, number) for number in range(1, rules.MAX_PLAYERS + 1))
+    more = ("", *(f"_{number}" for number in range(2, rules.MAX_PLAYERS + 1)))
+    # No person can be called so, for the parentheses.
+    named = (f"{agent_name}{number}_(AI)" for number in more)
     nickname = next(name for name in named if name not in game.nicknames)
     return Change(game.joined_by(nickname, player_uuid, agents[agent_name]))
-
-
-def _agent_nickname(agent_name: str, number: int) -> str:
-    """What the bot of a name is called; no person can be, for the parentheses."""
-    return f"{agent_name}_(AI)" if number == 1 else f"{agent_name}_{number}_(AI)"
 
 
 def start(

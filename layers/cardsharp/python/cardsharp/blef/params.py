@@ -54,9 +54,6 @@ def read_whole(text: str) -> int | None:
 
 def is_nickname(text: str) -> bool:
     """Whether a text is an ASCII letter followed by letters, digits, marks and `_`."""
-    first, rest = text[:1], text[1:]
-    return first.isascii() and first.isalpha() and all(_is_word(character) for character in rest)
-
-
-def _is_word(character: str) -> bool:
-    return character == "_" or unicodedata.category(character) in _WORD_CATEGORIES
+    first, rest = text[:1], text[1:].replace("_", "")
+    words = all(unicodedata.category(character) in _WORD_CATEGORIES for character in rest)
+    return first.isascii() and first.isalpha() and words

@@ -38,15 +38,21 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
             said = []
         if move.facts is not None:
             said = [*said, [facts.get("player"), facts.get("action")]]
-        thought = None if move.intent is None else _thought(move.intent)
-        came = thought is not None and (not facts or _same(move.intent, facts))
+        thought, intent = None, move.intent
+        if intent is not None:
+            seen = {name: intent[name] for name in _SEEN if name in intent}
+            thought = parse(Thought, {**intent, "position": seen})
+            # What we meant to do need not be what happened.
+            if facts and intent.get("actionId") != facts.get("actionId"):
+                thought = None
+        mover = None if closes_round(facts) else seats.get(str(facts.get("player")))
         yield Step(
             sequence=move.sequence,
             turn=number,
-            seat=thought.seat if came and thought is not None else _mover(facts, seats),
+            seat=mover if thought is None else thought.seat,
             happened=_words(facts),
             state={"round": number, "history": said, "hands": facts.get("hands", {})},
-            ours=thought if came else None,
+            ours=thought,
         )
 
 
@@ -75,21 +81,6 @@ def _bets(intent: Body) -> list[object]:
     history = intent.get("history")
     bets = history if isinstance(history, list | tuple) else ()
     return [bet[0] for bet in bets if isinstance(bet, list | tuple) and bet]
-
-
-def _mover(facts: Body, seats: Mapping[str, int]) -> int | None:
-    """Whose bet or check this is, None where that is not known and for the end of a round."""
-    return None if closes_round(facts) else seats.get(str(facts.get("player")))
-
-
-def _thought(intent: Body) -> Thought:
-    seen = {name: intent[name] for name in _SEEN if name in intent}
-    return parse(Thought, {**intent, "position": seen})
-
-
-def _same(intent: Body | None, facts: Body) -> bool:
-    """Whether what we meant to do is what happened."""
-    return intent is not None and intent.get("actionId") == facts.get("actionId")
 
 
 def _words(facts: Body) -> str:

@@ -100,20 +100,12 @@ Hear = Callable[[Changed], None]
 """Is told of every change once it is written; must not raise."""
 
 
-def _present_round(_number: int) -> None:
-    """Read no round: the present one."""
-
-
-def _nobody_hears(_changed: Changed) -> None:
-    """Tell nobody."""
-
-
 @dataclass(frozen=True, slots=True)
 class StateLook:
     """How a state is asked for, each part as it was sent or None; the round as it is to be read."""
 
     player_uuid: str | None = None
-    round: ReadRound = _present_round
+    round: ReadRound = lambda _: None
     wait: str | None = None
     since: str | None = None
 
@@ -159,7 +151,7 @@ class Blef:
         self._clock = clock
         self._chance = chance or SecretChance()
         self._agents = agents
-        self.hear: Hear = _nobody_hears
+        self.hear: Hear = lambda _: None
 
     def create(self, caller: str | None = None) -> str:
         """Create a private game without players; its uuid. A caller may create so many a day."""

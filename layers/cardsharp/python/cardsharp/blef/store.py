@@ -129,7 +129,11 @@ class Games:
         """
         changed = moment_of(self.clock.now(), saved.changed)
         after = Lifetime(changed, game.expires(changed))
-        rounds = [] if closed is None else [_closed(game, closed_at(changed, closed))]
+        rounds = []
+        if closed is not None:  # it outlives the game
+            body = encode_round(closed_at(changed, closed))
+            end = game.created + WHOLE_LIFE
+            rounds.append(Put(_round_key(game.uuid, closed.number), body, 0, end))
         shifts = moves(game.uuid, Lifetime(saved.changed, saved.expires), after)
         self.keep.commit(_put(game, after, saved.version), *shifts, *rounds)
         return Saved(game, saved.version + 1, *after)
@@ -191,12 +195,6 @@ def _put(game: GameRecord, entry: Lifetime, expected: int) -> Put:
     }
     listed = Listed(_PUBLIC, entry.changed, shown) if game.public else None
     return Put(_key(game.uuid), body, expected, entry.expires, listed)
-
-
-def _closed(game: GameRecord, closed: ClosedRound) -> Put:
-    """The write of a closed round, which outlives the game."""
-    key = _round_key(game.uuid, closed.round.number)
-    return Put(key, encode_round(closed), 0, game.created + WHOLE_LIFE)
 
 
 def _key(game_uuid: str) -> Key:

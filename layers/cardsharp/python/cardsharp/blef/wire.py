@@ -209,12 +209,8 @@ class MoveBody(Body):
     action_id: int = Field(ge=0, le=LOST)
 
 
-def _nobody(name: object) -> object:
-    """None for the empty object by which the original says that there is nobody."""
-    return None if name == {} else name
-
-
-_Nickname = Annotated[str | None, BeforeValidator(_nobody)]
+_Nickname = Annotated[str | None, BeforeValidator(lambda name: None if name == {} else name)]
+"""None also for the empty object by which the original says that there is nobody."""
 
 
 class StateBody(Body):

@@ -63,7 +63,9 @@ def _seat(header: Header, step: Step, seat: int) -> Markup:
     called = header.name(seat)
     known = seat < len(header.players) and header.players[seat] != called
     title = f"{called}, {header.players[seat]}" if known else called
-    return titled(title, NOTHING.join(content), _tricks(_won(step).count(seat)))
+    won = _won(step).count(seat)
+    tricks = f"{won} {'trick' if won == 1 else 'tricks'}" if won else ""
+    return titled(title, NOTHING.join(content), tricks)
 
 
 def _card(step: Step, text: str) -> Markup:
@@ -96,10 +98,6 @@ def _pairs(step: Step, name: str) -> list[tuple[int, str]]:
 def _won(step: Step) -> list[int]:
     won = step.state.get("won")
     return won if isinstance(won, list) else []
-
-
-def _tricks(number: int) -> str:
-    return f"{number} {'trick' if number == 1 else 'tricks'}" if number else ""
 
 
 BOARD = Board(SYMBOLS, _parts, _seen, _face)

@@ -113,7 +113,7 @@ def _all_of(missing: int, unseen: int, hidden: int) -> float:
 @lru_cache(maxsize=8192)
 def _odds_of_values(counts: int, unseen: int, hidden: int) -> tuple[float, ...]:
     """The chances of the bets on values alone; `counts` are of the seen cards by value."""
-    have = _unpacked(counts)
+    have = [(counts >> (_BITS_A_COUNT * value)) & _COUNT for value in range(_SPAN)]
     claims = _claims(unseen, hidden)
     found = [row[_HELD * have[one] + have[two]] for row, one, two in claims.of_two]
     lacking = (sum(not have[value] for value in span) for span in _SPANS)
@@ -164,11 +164,6 @@ def _truths_of_values(counts: int) -> int:
         held &= by_count[counts & _COUNT]
         counts >>= _BITS_A_COUNT
     return held
-
-
-def _unpacked(counts: int) -> list[int]:
-    """The number of cards of each value."""
-    return [(counts >> (_BITS_A_COUNT * value)) & _COUNT for value in range(_SPAN)]
 
 
 def _allowed(value: int, count: int) -> int:

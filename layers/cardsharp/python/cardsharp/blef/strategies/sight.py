@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations_with_replacement
 
-from cardsharp.blef.actions import BETS, CHECK, Bet
+from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import COLOURS, VALUES
 
 OPENING = -1
@@ -44,7 +44,11 @@ class Shape:
     def high(self) -> int:
         """How many bets come before the first full house."""
         bets = map(BETS.__getitem__, self.bets)
-        houses = (place for place, bet in enumerate(bets) if _is_full_house(bet))
+        houses = (
+            place
+            for place, bet in enumerate(bets)
+            if len(bet.values) == _PAIRS and bet.size > 2 * _PAIRS
+        )
         return next(houses, len(self.bets))
 
     @cached_property
@@ -79,10 +83,6 @@ class Shape:
     def action(self, choice: int) -> int:
         """What a choice stands for: the check comes first, then the bets that the tables know."""
         return CHECK if choice == 0 else self.bets[choice - 1]
-
-
-def _is_full_house(bet: Bet) -> bool:
-    return len(bet.values) == _PAIRS and bet.size > 2 * _PAIRS
 
 
 def _class_of(bet: int) -> int:

@@ -9,7 +9,7 @@ last bet, and how many of its cards that claims too.
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import accumulate
 from math import exp
@@ -148,14 +148,6 @@ def _bonds(last: int) -> tuple[int, ...]:
     return tuple(bond(last, bet) for bet in range(last + 1, len(BETS)))
 
 
-def _start() -> tuple[float, ...]:
-    return tuple((middle - 1) / _DRAWN for middle in _MIDDLES)
-
-
-def _doubts() -> tuple[float, ...]:
-    return tuple(_DOUBTED * (0.3 - middle) for middle in _MIDDLES)
-
-
 @dataclass(frozen=True, slots=True)
 class Taste:
     """Logarithms: how much each trait draws, and of the odds of a check by level.
@@ -164,11 +156,11 @@ class Taste:
     there is no last bet.
     """
 
-    levels: Sequence[float] = field(default_factory=_start)
+    levels: Sequence[float] = tuple((middle - 1) / _DRAWN for middle in _MIDDLES)
     edges: Sequence[float] = (0.0,) * _EDGES
     steps: Sequence[float] = (0.0,) * (len(_STEPS) + 1)
     bonds: Sequence[float] = (0.0,) * BONDS
-    checks: Sequence[float] = field(default_factory=_doubts)
+    checks: Sequence[float] = tuple(_DOUBTED * (0.3 - middle) for middle in _MIDDLES)
     heights: Sequence[float] = _FLAT
     doubts: Sequence[float] = _FLAT
     rests: Sequence[float] = _FLAT

@@ -98,13 +98,12 @@ def read(file: Path) -> TrainedTables:
     entries, mapped = read_mapped(file, FORMAT)
     rounds: dict[Cards, tuple[RoleTable, RoleTable]] = {}
     for entry in entries:
-        first, second = (_table(mapped.body, *place) for place in entry["tables"])
+        first, second = (
+            RoleTable(apart, mapped.body[at : at + NUMBER * (parts + 1)].cast("I"), mapped.body)
+            for at, parts, apart in entry["tables"]
+        )
         rounds[entry["cards"][0], entry["cards"][1]] = (first, second)
     return TrainedTables(rounds, mapped)
-
-
-def _table(body: memoryview, at: int, parts: int, apart: int) -> RoleTable:
-    return RoleTable(apart, body[at : at + NUMBER * (parts + 1)].cast("I"), body)
 
 
 def write(file: Path, made_by: str, rounds: Mapping[Cards, Sequence[Rows]]) -> None:

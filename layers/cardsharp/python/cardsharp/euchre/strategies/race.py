@@ -43,7 +43,8 @@ class Race:
         """
         leader, open_still = self.leader, False
         for choice in [one for one in self.running if one != leader]:
-            gaps = self._gaps(leader, choice)
+            pairs = zip(self._worths[leader], self._worths[choice], strict=True)
+            gaps = [best - other for best, other in pairs]
             lead, squares = sum(gaps), sum(gap * gap for gap in gaps)
             # lead / n > SURE * sqrt((squares / n - (lead / n) ** 2) / n), in whole numbers
             if lead and self.worlds * lead**2 > SURE**2 * (self.worlds * squares - lead**2):
@@ -51,7 +52,3 @@ class Race:
             elif squares:
                 open_still = True
         return open_still
-
-    def _gaps(self, leader: int, choice: int) -> list[int]:
-        pairs = zip(self._worths[leader], self._worths[choice], strict=True)
-        return [best - other for best, other in pairs]

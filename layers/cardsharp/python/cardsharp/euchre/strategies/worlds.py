@@ -75,7 +75,8 @@ class Sampler:
         """That many more, each with how often it was drawn; none if the position allows none."""
         drawn: list[World] = []
         for _ in range(DRAWS * number):
-            world = self._draw()
+            tries = (self._try() for _ in range(_TRIES))
+            world = next((one for one in tries if one is not None), None)
             if world is None:
                 break  # what was not found in many tries will not be found in many more
             drawn.append(world)
@@ -105,15 +106,8 @@ class Sampler:
                 mark += step
         return kept
 
-    def _draw(self) -> World | None:
-        """A layout, None if none was found in a few tries."""
-        for _ in range(_TRIES):
-            world = self._try()
-            if world is not None:
-                return world
-        return None
-
     def _try(self) -> World | None:
+        """A layout, None if none was found."""
         pool = self._pool[:]
         self._dice.shuffle(pool)
         hands, dealt = [self._hand] * 4, [self._own] * 4
