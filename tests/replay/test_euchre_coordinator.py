@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import parse_qs
 
 import requests
@@ -10,8 +12,7 @@ from support.euchre_random import play_deal
 from support.euchre_traffic import Recorded, Truth, truths
 from support.euchre_traffic import requests as recorded_requests
 
-from cardsharp.euchre.actions import Action
-from cardsharp.euchre.position import Position
+from cardsharp.euchre.actions import PASS, Action
 from cardsharp.euchre.simulation import Match
 from cardsharp.euchre.strategies import Decision
 from workbench.euchre.remote import SeatedPlayer
@@ -21,11 +22,11 @@ SHARED = ("A ", "B ", "E ")
 
 
 class Script:
-    """What was decided in a deal, in order; a player that repeats it, and a strategy too."""
+    """What was decided in a deal, in order: a player that repeats it."""
 
     def __init__(self, truth: Truth) -> None:
         self.actions = iter(truth.actions)
-        self.now: Action | None = None
+        self.now: Action = PASS
 
     def decide(self, _match: Match) -> Action:
         self.now = next(self.actions)
@@ -36,7 +37,7 @@ class Script:
 
 
 class Scripted:
-    """A remote player whose service answers by the script."""
+    """A remote player whose service, of that strategy, answers by the script."""
 
     def __init__(self, player: SeatedPlayer, script: Script) -> None:
         self.player, self.script = player, script
@@ -45,18 +46,6 @@ class Scripted:
     def decide(self, match: Match) -> Action:
         self.script.decide(match)
         return self.player.decide(match)
-
-
-class Prompted:
-    """The strategy behind that service."""
-
-    def __init__(self) -> None:
-        self.script: Script | None = None
-
-    def decide(self, _view: Position) -> Decision:
-        assert self.script is not None
-        assert self.script.now is not None
-        return Decision(self.script.now, "As it was.")
 
 
 def deals() -> Iterator[tuple[Truth, list[Recorded]]]:
@@ -88,12 +77,12 @@ def test_every_deal_of_a_shared_token_is_sent_as_the_client_sent_it() -> None:
         def watch(request: requests.PreparedRequest, sent: list[tuple[object, ...]] = sent) -> None:
             sent.append(comparable(str(request.method), request.path_url, request.body))
 
-        prompted = Prompted()
+        script = Script(truth)
+        prompted: Any = SimpleNamespace(decide=lambda _, script=script: Decision(script.now, "So."))
         token, number = recorded[0].answer["token"], recorded[0].answer["dealNum"]
         remote, adapter = direct_player(Service(prompted), token)
         remote._known, remote._deal_number = True, number - 1
         adapter.watch = watch
-        prompted.script = script = Script(truth)
         ours = tuple(int(seat) for seat in truth.raw["tokens"])
         team = Scripted(remote.seated(ours), script)
         play_deal(truth.cards, [team if seat in ours else script for seat in range(4)])

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from random import Random
+from uuid import uuid4
 
 import requests
 
 from cardsharp.access import Limits
 from cardsharp.blef.bot import SeatOrder
 from cardsharp.blef.client import BlefClient
-from cardsharp.blef.rules import MAX_PLAYERS, legal_actions
-from cardsharp.blef.wire import parse_state, position_in
+from cardsharp.blef.rules import MAX_PLAYERS
+from cardsharp.blef.wire import position_in
 from cardsharp.cloud.ports import MatchReader
 from cardsharp.game import OpenGame
 from workbench.show.lookup import data_folder, open_to_read
@@ -59,24 +60,20 @@ def visit(url: str, random: Random) -> None:
     """Play a random match of two who look before each move.
 
     Raises:
-        requests.RequestException: the service refused, or cannot be reached.
+        ArenaError: the service refused, or cannot be reached.
+        requests.RequestException: the same of the first request.
     """
-    with requests.Session() as http:
-
-        def get(path: str, **query: str | int) -> requests.Response:
-            answer = http.get(f"{url}/v2/games{path}", params=query, timeout=_PATIENCE)
-            answer.raise_for_status()
-            return answer
-
-        game = get("/create").json()["game_uuid"]
-        keys = {n: get(f"/{game}/join", nickname=n).json()["player_uuid"] for n in _NAMES}
-        get(f"/{game}/start", admin_uuid=keys[_NAMES[0]])
-        mover = parse_state(get(f"/{game}").content).cp_nickname
+    created = requests.get(f"{url}/v2/games/create", timeout=_PATIENCE)
+    created.raise_for_status()
+    game = created.json()["game_uuid"]
+    with BlefClient(url, _ONCE) as client:
+        keys = {name: client.join(game, name, str(uuid4())) for name in _NAMES}
+        client.start(game, keys[_NAMES[0]])
+        mover = client.glance(game).cp_nickname
         while mover is not None:
-            state = parse_state(get(f"/{game}", player_uuid=keys[mover]).content)
+            state = client.look(game, keys[mover]).state
             position = position_in(state, mover)
             if state.cp_nickname != mover or position is None:
                 mover = state.cp_nickname
                 continue
-            action = random.choice(legal_actions(position.round()))
-            get(f"/{game}/play", player_uuid=keys[mover], action_id=action)
+            client.act(game, keys[mover], random.choice(position.legal_actions()))

@@ -32,16 +32,6 @@ from workbench.lab.extras import Extras, LabMatch, Taken
 from workbench.twins import twin_function
 
 
-def kept_deals(told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-    """The deals of the match that are over for the log."""
-    by_deal = groupby(told.taken, key=lambda taken: len(taken.state.past))
-    for dealt, (number, group) in zip(told.end.deals, by_deal, strict=False):
-        key, taken = DealKey(told.match_id, 0, number + 1), list(group)
-        before = taken[0].state.points[:: 1 if dealt.first % 2 == 0 else -1]
-        record = _record(told, key, dealt, before)
-        yield record, list(_moves(told, key, taken, dealt.deal.discard))
-
-
 def _record(told: LabMatch, key: DealKey, dealt: Dealt, before: Sequence[int]) -> MatchRecord:
     """A deal's header and outcome, for the seats that the first player has in it.
 
@@ -152,8 +142,13 @@ class EuchreExtras(Extras):
     keeps = True
 
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-        """Each deal of the match, as the service keeps deals."""
-        return kept_deals(told)
+        """Each deal of the match that is over, as the service keeps deals."""
+        by_deal = groupby(told.taken, key=lambda taken: len(taken.state.past))
+        for dealt, (number, group) in zip(told.end.deals, by_deal, strict=False):
+            key, taken = DealKey(told.match_id, 0, number + 1), list(group)
+            before = taken[0].state.points[:: 1 if dealt.first % 2 == 0 else -1]
+            record = _record(told, key, dealt, before)
+            yield record, list(_moves(told, key, taken, dealt.deal.discard))
 
     def kind(self, position: Position) -> str:
         """What is asked; of a card, in which trick."""

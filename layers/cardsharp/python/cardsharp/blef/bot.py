@@ -24,9 +24,7 @@ from cardsharp.blef.logbook import (
     facts_of,
     intent_body,
     outcome_body,
-    refused_body,
     rounds_of,
-    sequence_of,
 )
 from cardsharp.blef.params import MAX_NICKNAME, is_nickname
 from cardsharp.blef.position import Position
@@ -39,6 +37,7 @@ from cardsharp.cloud.ports import Body, Clock
 from cardsharp.cloud.vault import Vault
 from cardsharp.deciding import Decided
 from cardsharp.errors import Garbled, Rejected, StoreError
+from cardsharp.replay import UNKNOWN
 from cardsharp.seats import Places, Seat, Seated, find_seat
 from cardsharp.strategy import Decision
 
@@ -135,7 +134,9 @@ class SeatMatch:
 
         A 4xx stays what it is, whatever its words: the game is left, not looked at for ever.
         """
-        return refused_body(denied.message) if denied.status in _OUR_FAULT else None
+        if denied.status not in _OUR_FAULT:
+            return None
+        return {"result": UNKNOWN, "winner": None, "reason": denied.message}
 
     def _look(self) -> Sighting:
         return self.client.look(self.seat.game, self.seat.secret)
@@ -175,7 +176,7 @@ class SeatMatch:
         ours = not over and state.cp_nickname == nickname
         told = {**known, **facts}
         return Sight(
-            sequence=sequence_of(state),
+            sequence=SPAN * state.round_number + len(state.history),
             facts=facts,
             outcome=outcome_body(state, nickname) if over else None,
             turn=SeatTurn(self, _position(seen, nickname, told)) if ours else None,

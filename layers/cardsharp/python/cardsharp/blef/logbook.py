@@ -51,11 +51,6 @@ class _Fact(Stored):
     hands: Mapping[str, tuple[Dealt, ...]] = {}
 
 
-def sequence_of(state: StateBody) -> int:
-    """The sequence of the move that is next in this state."""
-    return SPAN * state.round_number + len(state.history)
-
-
 def intent_body(
     position: Position, decided: Decided[Decision[int]], at: datetime, worker: str, strategy: str
 ) -> dict[str, object]:
@@ -145,8 +140,3 @@ def outcome_body(state: StateBody, nickname: str) -> dict[str, object]:
         "turns": state.round_number,
         "names": [player.nickname for player in state.players],
     }
-
-
-def refused_body(reason: str) -> Mapping[str, object]:
-    """The outcome of a seat that there is not, or not any more."""
-    return {"result": "unknown", "winner": None, "reason": reason}
