@@ -1,8 +1,10 @@
-"""What a position tells of the rounds before: what all have seen, whoever makes the position."""
+"""What a position tells of the rounds before, and how the default reads the others from them."""
 
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any, cast
@@ -14,13 +16,21 @@ from support.cloud_clock import FakeClock
 from support.games import GAMES, simulated
 from support.played import Decides, begun, kept, taken
 
+from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.bot import SeatMatch, SeatTurn
+from cardsharp.blef.cards import DECK, VALUES
 from cardsharp.blef.client import Sighting
 from cardsharp.blef.logbook import SPAN
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.replay import decisions
+from cardsharp.blef.rules import Move, Round
 from cardsharp.blef.simulation import Match
 from cardsharp.blef.strategies import build
+from cardsharp.blef.strategies.bayes import Bayes
+from cardsharp.blef.strategies.minds import OPENING
+from cardsharp.blef.strategies.odds import bits_of
+from cardsharp.blef.strategies.reading import Insight, reading_of, readings, unlike_tables
+from cardsharp.blef.strategies.taste import Taste, Tasting, believing, traits_of
 from cardsharp.blef.wire import StateBody, position_in
 from cardsharp.cloud.ports import Body
 from cardsharp.seats import Seat
@@ -137,3 +147,131 @@ def test_a_log_that_cannot_be_read_costs_no_move(tmp_path: Path, fault: str) -> 
             if sight.turn is not None:
                 assert cast("SeatTurn", sight.turn).position.earlier == ()
                 return
+
+
+# --- how the others decide ---------------------------------------------------------------------
+
+
+_SIX = range(len(VALUES))
+
+
+def seen(first: str, second: str, seed: int, seats: int | None = None) -> Iterator[Position]:
+    """What whoever sits first sees where it is to act, in a game between those strategies."""
+    players = [Decides(BLEF, name, seed, seats) for name in (first, second)]
+    for note in taken(players[0].simulation.deal(Random(seed)), players, Random(seed))[:-1]:
+        if players[0].simulation.to_act(note.state) == 0:
+            yield players[0].simulation.position(note.state)
+
+
+def over(hands: tuple[str, str], *said: int) -> Round:
+    """A round of two cards each that seat 0 begins, which ends with a check."""
+    cards = [tuple(c for c in DECK if VALUES[c.value] in hand)[:2] for hand in hands]
+    moves = [Move(place % 2, action) for place, action in enumerate((*said, CHECK))]
+    return Round(1, 11, (2, 2), tuple(cards), None, (*moves, Move(0, LOST)))
+
+
+def chance(reading: Insight, bet: int) -> float:
+    """How likely whoever holds two kings opens so."""
+    kings = bits_of([card for card in DECK if VALUES[card.value] == "K"][:2])
+    return reading.explains(traits_of(kings, 2), OPENING, bet)
+
+
+def named(name: str) -> int:
+    return next(number for number, bet in enumerate(BETS) if bet.name == name)
+
+
+def test_who_was_seen_to_lie_is_expected_to_lie_and_who_was_honest_is_not() -> None:
+    lied = over(("9", "A"), named("High card, ace"), named("Pair of aces"))
+    honest = over(("A", "9"), named("High card, ace"), named("Pair of aces"))
+    before, liar, true = (
+        reading_of((one,) * n, 0) for one, n in ((lied, 0), (lied, 4), (honest, 4))
+    )
+    own, other = named("High card, king"), named("High card, queen")
+    assert chance(liar, own) < chance(before, own)
+    assert chance(liar, other) > chance(before, other)
+    assert chance(true, other) < chance(liar, other)
+
+
+def test_who_opens_with_lies_and_answers_with_the_truth_is_expected_to() -> None:
+    """What is liked when a round is opened is learned apart."""
+    taste, hands = (
+        Taste(),
+        [traits_of(bits_of(DECK[4 * value : 4 * value + 1]), 2) for value in _SIX],
+    )
+    for value in [1, 2, 3, 4] * 3:
+        taste = taste.learned(hands[value], OPENING, value + 1, 0.7)
+        taste = taste.learned(hands[value], 0, value, 0.7)
+    drawn = Tasting(taste)
+    assert drawn.chance(hands[2], OPENING, 2) < 0.1
+    assert drawn.chance(hands[2], 0, 2) > 0.5
+
+
+def test_who_believes_a_bet_sees_its_cards() -> None:
+    """And is no different where it cannot be true."""
+    kings, pair = DECK[16:17], named("Pair of kings")
+    seen = believing(bits_of(kings), 2, pair)
+    assert seen.levels == traits_of(bits_of(DECK[16:18]), 1).levels
+    assert believing(bits_of(kings), 1, named("Four of a kind, kings")) is traits_of(
+        bits_of(kings), 1
+    )
+    assert believing(bits_of(kings), 2, OPENING) is traits_of(bits_of(kings), 2)
+
+
+def test_who_never_checks_is_expected_to_bet_on() -> None:
+    bets_on = over(("9", "A"), 0, named("Pair of 9s"), named("Pair of aces"))
+    pair = named("Pair of queens")
+    nines = traits_of(bits_of(DECK[:1]), 2)
+    before, later = (reading_of((bets_on,) * n, 0) for n in (0, 3))
+    assert later.explains(nines, pair, CHECK) < before.explains(nines, pair, CHECK)
+    assert later.weights != before.weights
+    assert sum(later.weights) == pytest.approx(1)
+
+
+def test_who_doubts_bets_that_are_high_to_everybody_is_expected_to() -> None:
+    """Of two that are as likely by the player's own cards, rather the one that is seldom true."""
+    hand = traits_of(bits_of(DECK[:3]), 5)
+    one, other = next(
+        (low, high)
+        for low, high in combinations(range(len(BETS) - 1), 2)
+        if hand.levels[low] == hand.levels[high] and hand.bare.levels[low] > hand.bare.levels[high]
+    )
+    taste = Taste()
+    assert Tasting(taste).check(hand, one) == Tasting(taste).check(hand, other)
+    for _ in range(3):
+        taste = taste.learned(hand, other, CHECK, 0.5).learned(hand, one, len(BETS) - 1, 0.5)
+    assert Tasting(taste).check(hand, other) > Tasting(taste).check(hand, one) + 0.1
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("greedy", 0.6, 1), ("solved", 0, 0.2)])
+def test_who_plays_by_the_tables_is_not_read_and_others_are(
+    name: str, least: float, most: float
+) -> None:
+    positions = [one for seed in range(3) for one in seen("greedy", name, seed)]
+    found = [unlike_tables(one, readings(one)) for one in positions]
+    assert least <= sum(found) / len(found) <= most
+
+
+def test_of_several_each_is_known_for_itself_and_whoever_is_out_is_nobody() -> None:
+    """With three at the table no table of ours says how to play."""
+    for position in seen("random", "greedy", 5, seats=3):
+        read = readings(position)
+        assert read.keys() == {*position.round().active} - {0}
+        assert unlike_tables(position, read)
+    assert all(one.decisions > 0 for one in read.values())
+
+
+def test_the_default_plays_the_table_or_as_bayes_who_knows_what_was_read() -> None:
+    as_bayes = 0
+    for position in [*seen("greedy", "threshold(0.2,0.5)", 7)][::3]:
+        decision, read = build("reader", Random(1)).decide(position), readings(position)
+        if unlike_tables(position, read):
+            knowing = Bayes(Random(1)).decide(position, read)
+            assert decision == knowing
+            as_bayes += 1
+        else:
+            assert decision == build("solved", Random(1)).decide(position)
+        unread = replace(position, earlier=())
+        assert build("reader", Random(1)).decide(unread) == build("solved", Random(1)).decide(
+            unread
+        )
+    assert as_bayes > 3
