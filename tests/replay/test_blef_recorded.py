@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from support.blef import (
@@ -25,13 +24,12 @@ from support.blef import (
 from support.cloud_clock import START, FakeClock
 from support.recorded import recording
 
-from cardsharp.blef import rules
+from cardsharp.blef import rules, service
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import Card
 from cardsharp.blef.position import position_of
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.rules import Move, Round
-from cardsharp.blef.service import MAX_GAMES
 from cardsharp.blef.store import sqlite_games
 from cardsharp.blef.wire import state_body
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -56,6 +54,7 @@ class Recording:
     """
 
     pairs: Sequence[dict[str, Any]]
+    patch: pytest.MonkeyPatch
 
     def __post_init__(self) -> None:
         # By real chance alice's bets would hold in one run of 170, and bob would be out instead.
@@ -96,7 +95,7 @@ class Recording:
         elif case.startswith(("state.started.", "state.3p.")) or case == "join.full":
             self._place(pair)
         elif case == "create.at10000":
-            self._crowd(MAX_GAMES)
+            self.patch.setattr(service, "MAX_GAMES", self.store.count_all())
 
     def _prepare_alices_game(self) -> None:
         """Bob begins; the hands of rounds 1, 2 and 11 are known, of round 2 only alice's."""
@@ -164,11 +163,6 @@ class Recording:
         names = [player["nickname"] for player in state["players"]]
         return tuple(Player(name, key_of(keys.get(name, name))) for name in names)
 
-    def _crowd(self, number: int) -> None:
-        """Fill the store up to so many games."""
-        for _ in range(number - self.store.count_all()):
-            self.store.create(GameRecord(str(uuid4()), START))
-
 
 def _round(state: dict[str, Any]) -> Round:
     """A round as a state shows it; hands that it hides are made up."""
@@ -227,21 +221,24 @@ def agrees(pair: dict[str, Any], reply: Reply) -> bool:
 def ask(recording: Recording, pair: dict[str, Any]) -> Reply:
     """The reply to a recorded request; what only we carry out does not disturb the others."""
     if pair["case"] in {"method.create.POST", "method.join.POST"}:
-        elsewhere = Recording(recording.pairs)
+        elsewhere = Recording(recording.pairs, recording.patch)
         elsewhere.create(ALICE)
         return elsewhere.ask(pair)
     return recording.ask(pair)
 
 
-def test_every_recorded_pair_agrees_or_is_a_listed_decision() -> None:
+def test_every_recorded_pair_agrees_or_is_a_listed_decision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert service.MAX_GAMES == 10_000
     pairs = recording("blef_requests")
     assert len(pairs) == 220
-    service = Recording(pairs)
+    served = Recording(pairs, monkeypatch)
     decided = decisions("blef_decisions")
     wrong, needed = [], set()
     for pair in pairs:
         case = pair["case"]
-        reply = ask(service, pair)
+        reply = ask(served, pair)
         if case in decided and not agrees(pair, reply):
             needed.add(case)
             right = decided[case].agrees(reply, {})
@@ -249,13 +246,13 @@ def test_every_recorded_pair_agrees_or_is_a_listed_decision() -> None:
             right = agrees(pair, reply)
         if case == "state.uppercase.game_uuid":
             target = pair["request"]["target"].lower()
-            right &= reply.json == service.client.send(WireRequest("GET", target)).json
+            right &= reply.json == served.client.send(WireRequest("GET", target)).json
         if not right:
             wrong.append((pair["n"], case, pair["status"], pair["body"], reply.status, reply.text))
         if case == "state.oddnicks":
             kept = [p["nickname"] for p in reply.json["players"]]
             assert kept == ["a", "A", "a_1", "aé", "NULL", "a\u0661"]
-            service.full_house()
+            served.full_house()
     assert wrong == []
     assert needed == set(decided), "a decision that nothing needs is none"
 
