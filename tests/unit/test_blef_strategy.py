@@ -215,6 +215,7 @@ def positions(draw: st.DrawFn, rounds: Sequence[Cards]) -> Position:
 TRAINED = sorted(trained().rounds)
 
 
+@settings(max_examples=40, deadline=None)
 @given(positions(TRAINED), st.integers())
 def test_what_a_table_plays_is_legal_and_whole(seen: Position, seed: int) -> None:
     """And who decides by it plays one of these actions."""
@@ -280,6 +281,7 @@ NUMBERS = {name_of(number): number for number in range(len(BETS))}
 KNOWN = sorted(known().rounds)
 
 
+@settings(max_examples=40, deadline=None)
 @given(positions(KNOWN), st.integers())
 def test_what_solved_does_in_a_large_round_is_legal_and_whole(seen: Position, seed: int) -> None:
     """Of its options it tells those that it takes once in a hundred times, and the one taken."""
