@@ -175,10 +175,7 @@ def test_an_order_is_for_the_game_that_it_names_or_whose_keys_it_has() -> None:
 
 def test_the_same_order_names_the_same_seat_and_a_paused_bot_takes_none(tmp_path: Path) -> None:
     event = {"url": "https://blef.example/v2/", "game": OUR_GAME, "nickname": "ours"}
-    one, two = (
-        SeatOrder.parse(event),
-        SeatOrder.parse({**event, "game": OUR_GAME.upper()}),
-    )
+    one, two = (SeatOrder.parse(event), SeatOrder.parse({**event, "game": OUR_GAME.upper()}))
     assert one.match_id == two.match_id
     assert SeatOrder.parse({**event, "nickname": "other"}).match_id != one.match_id
     clock = SystemClock()

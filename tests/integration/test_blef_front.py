@@ -41,12 +41,7 @@ def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: HttpFront) 
     event = answer["event"]
     assert event["version"] == "2.0"
     assert event["rawPath"] == "/a%2Fb"
-    assert event["queryStringParameters"] == {
-        "x": "1,2",
-        "y": " a b",
-        "z": "",
-        "bad": "\ufffd",
-    }
+    assert event["queryStringParameters"] == {"x": "1,2", "y": " a b", "z": "", "bad": "\ufffd"}
     assert event["headers"]["x-odd"] == "A"
     assert event["requestContext"]["http"]["method"] == "POST"
     assert event["requestContext"]["stage"] == "$default"
@@ -60,8 +55,7 @@ def test_a_function_that_fails_is_a_500_without_its_reason(echoing: HttpFront) -
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [{"statusCode": "x"}, {"statusCode": 200, "body": "*", "isBase64Encoded": True}],
+    "answer", [{"statusCode": "x"}, {"statusCode": 200, "body": "*", "isBase64Encoded": True}]
 )
 def test_an_answer_that_cannot_be_read_is_a_failure(answer: Event) -> None:
     assert read_answer(answer) == FAILED

@@ -17,12 +17,7 @@ from support.cloud_clock import START, FakeClock
 from support.game_stores import Bench, in_file
 
 from cardsharp.blef import store as store_module
-from cardsharp.blef.records import (
-    RECENT,
-    WHOLE_LIFE,
-    GameRecord,
-    Player,
-)
+from cardsharp.blef.records import RECENT, WHOLE_LIFE, GameRecord, Player
 from cardsharp.blef.store import Games, Saved, caller_on, closed_at, encode_game, encode_round
 from cardsharp.cloud.codec import to_micros
 from cardsharp.errors import StoreError

@@ -98,8 +98,7 @@ def probe(url: str, deals: int) -> list[ProbeFinding]:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "deals"),
-    [("rules", DEALS), pytest.param("pimc", 16, marks=pytest.mark.slow)],
+    ("strategy", "deals"), [("rules", DEALS), pytest.param("pimc", 16, marks=pytest.mark.slow)]
 )
 def test_the_probe_finds_no_answer_that_changes_with_hidden_cards(
     strategy: str, deals: int

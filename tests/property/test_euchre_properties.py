@@ -30,10 +30,7 @@ def test_who_follows_suit_could_and_who_did_not_could_not(states: list[Deal]) ->
 
 SEATS = st.integers(0, 3)
 MESSAGES = {
-    "/bid": (
-        {"round": small, "pos": small},
-        {"suit": st.integers(-1, 4), "alone": st.booleans()},
-    ),
+    "/bid": ({"round": small, "pos": small}, {"suit": st.integers(-1, 4), "alone": st.booleans()}),
     "/swap": ({"declarerPos": SEATS, "turnCard": numbers, "pos": st.just(3)}, {"card": numbers}),
     "/defense": (
         {"declarerPos": SEATS, "trumpSuit": SEATS, "pos": SEATS},

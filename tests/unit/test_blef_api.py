@@ -242,9 +242,7 @@ def test_a_start_hides_a_game_here_and_does_not_in_version_2_3(today: Client) ->
         assert today.get("/games").json == [], "a started game cannot be joined"
 
 
-def test_every_state_is_newer_than_the_one_before_however_fast_they_come(
-    today: Client,
-) -> None:
+def test_every_state_is_newer_than_the_one_before_however_fast_they_come(today: Client) -> None:
     """The clock stands still: iOS leaves out what is not newer than what it shows."""
     table = today.started()
     moments = [table.state()["last_modified"]]

@@ -49,11 +49,7 @@ class RemotePlayer:
     """
 
     def __init__(
-        self,
-        base: str,
-        token: str | None = None,
-        *,
-        http: requests.Session | None = None,
+        self, base: str, token: str | None = None, *, http: requests.Session | None = None
     ) -> None:
         if urlsplit(base).scheme not in {"http", "https"}:
             raise ConfigError(f"'{base}' is no address; write e.g. http://127.0.0.1:8090.")

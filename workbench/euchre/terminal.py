@@ -6,14 +6,7 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from cardsharp.euchre.actions import Action, Bid, Discard, Play, Question
-from cardsharp.euchre.cards import (
-    RANK_NAMES,
-    SUIT_LETTERS,
-    SUIT_NAMES,
-    SUIT_SYMBOLS,
-    Card,
-    rank_of,
-)
+from cardsharp.euchre.cards import RANK_NAMES, SUIT_LETTERS, SUIT_NAMES, SUIT_SYMBOLS, Card, rank_of
 from cardsharp.euchre.decisions import score_before
 from cardsharp.euchre.position import Position, seen_by
 from cardsharp.euchre.rules import score

@@ -115,12 +115,7 @@ ROUTES: tuple[Route[Blef], ...] = (
     ),
     replace(_CREATE, errors={}),
     replace(
-        _STATE,
-        act=_state,
-        request=wire_next.StateAsked,
-        answers=_TOLD,
-        error=ErrorBody,
-        headers={},
+        _STATE, act=_state, request=wire_next.StateAsked, answers=_TOLD, error=ErrorBody, headers={}
     ),
     replace(_JOIN, act=_join, request=wire_next.JoinAsked, refusals=_REFUSED),
     replace(

@@ -275,8 +275,7 @@ class Blef:
                 self.hear(changed)
                 return changed
         raise Refused(
-            HTTPStatus.SERVICE_UNAVAILABLE,
-            "The game is being changed by others - please try again",
+            HTTPStatus.SERVICE_UNAVAILABLE, "The game is being changed by others - please try again"
         )
 
     def _changed(self, saved: Saved, since: int, time_left: TimeLeft) -> Saved:

@@ -6,14 +6,7 @@ from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Q
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.fallback import lowest
 from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.records import (
-    BidEvent,
-    DefenseEvent,
-    Event,
-    PlayEvent,
-    Record,
-    SwapEvent,
-)
+from cardsharp.euchre.records import BidEvent, DefenseEvent, Event, PlayEvent, Record, SwapEvent
 from cardsharp.euchre.rules import FACE_DOWN, TURN, Deal
 from cardsharp.euchre.story import bids_of, bids_with, table_before
 from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Table, ToAct, turn

@@ -181,16 +181,7 @@ class Euchre(Simulation[Match, Position, Action]):
         return sorted([*held, *played, *laid, *turned, *deal.cards[TURN + 1 :]])
 
 
-_COUNTED = (
-    "points",
-    "calls",
-    "first_round",
-    "alone",
-    "made",
-    "marches",
-    "lone_marches",
-    "euchred",
-)
+_COUNTED = ("points", "calls", "first_round", "alone", "made", "marches", "lone_marches", "euchred")
 
 
 def _counted(dealt: Dealt) -> Iterator[tuple[str, int, int]]:

@@ -37,8 +37,7 @@ _WHOLE = BeforeValidator(_whole)
 """Stands behind the range, which pydantic else leaves out of the schema."""
 
 Token = Annotated[
-    str,
-    Field(min_length=1, max_length=400, description="Session identifier: any text."),
+    str, Field(min_length=1, max_length=400, description="Session identifier: any text.")
 ]
 Number = Annotated[int, Field(ge=0, lt=_LARGE), _WHOLE]
 Echoed = Annotated[int, Field(ge=-_LARGE, lt=_LARGE), _WHOLE]
