@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -13,6 +14,7 @@ from support.games import GAMES, id_of
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.game import Game, Part
 from cardsharp.web.api import PAGE
+from cardsharp.web.events import Handler
 from cardsharp.web.service import Service
 from workbench.cloud.context import Function
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
@@ -49,10 +51,16 @@ def test_every_part_is_where_it_is_said_to_be(game: Game) -> None:
         assert callable(loaded[name]), name
 
 
-def asked(game: Game, request: WireRequest) -> Any:  # noqa: ANN401 - whatever is answered
-    """The answer of a service of that game which keeps its matches in this process."""
+@cache
+def handler_of(game: Game) -> Handler:
+    """A service of that game which keeps its matches in this process."""
     service: Service[Any] = part_of(game)
-    handler = service.build({service.store: "sqlite::memory:"})
+    return service.build({service.store: "sqlite::memory:"})
+
+
+def asked(game: Game, request: WireRequest) -> Any:  # noqa: ANN401 - whatever is answered
+    """What that service answers."""
+    handler = handler_of(game)
     context = Function(game.name, handler).context(SystemClock())
     event = http_event(request, datetime(2026, 11, 22, tzinfo=UTC))
     return read_answer(handler(event, context))
