@@ -115,11 +115,6 @@ class World:
         headers = {"Authorization": WRONG} if who == "wrong" else None
         return self.client.ask(row.method, path, user, body if writes else None, headers)
 
-    def signed_in(self, row: Row) -> str:
-        """What Alice is answered, as in a cell."""
-        answer = self.ask(row, "Alice")
-        return f"{answer.status}{self.shown(answer, 'Alice')}"
-
     def shown(self, answer: Answer, who: str) -> str:
         """The letters for what an answer shows to whoever asked."""
         found = {match for match in self.taking_part if match in answer.text}
@@ -153,14 +148,10 @@ def world(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "delay_for", lambda _over: timedelta())
         patch.setattr(limits, "MOST_AT_ONCE", 10**6)
-        yield from _opened(tmp_path_factory, name, public=public)
-
-
-def _opened(folders: pytest.TempPathFactory, name: str, *, public: bool) -> Iterator[World]:
-    with HOMES[name](folders.mktemp("arena"), public=public) as home:
-        found = World(home, public=public)
-        yield found
-        found.client.close()
+        with HOMES[name](tmp_path_factory.mktemp("arena"), public=public) as home:
+            found = World(home, public=public)
+            yield found
+            found.client.close()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
@@ -186,7 +177,8 @@ def test_a_client_that_signs_in_only_when_it_is_asked_gets_what_a_player_gets(wo
         told, expected = f"{unasked.status}{world.shown(unasked, 'spectator')}", "spectator"
         if unasked.challenges != [""]:
             assert unasked.status == 401, row
-            told, expected = f"{world.signed_in(row)}", "Alice"
+            answer, expected = world.ask(row, "Alice"), "Alice"
+            told = f"{answer.status}{world.shown(answer, 'Alice')}"
         elif "spectator" not in world.askers:
             expected = "nobody"
         assert told == row.cells[expected], row

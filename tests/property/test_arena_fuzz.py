@@ -109,18 +109,14 @@ def check(answer: Answer) -> Answer:
     return answer
 
 
-def practice(client: Client, seed: int) -> str:
-    answer = client.post("/api/matches", ALICE, {"randomSeed": seed})
-    return f"/api/matches/{answer.json()['id']}"
-
-
 @fuzzing
 @given(st.lists(st.tuples(USERS, actions), max_size=12), st.integers(0, 5))
 def test_no_action_breaks_a_match(
     client: Client, requests: list[tuple[str | None, Any]], seed: int
 ) -> None:
     """No 5xx for any action; afterwards all 60 cards are there, each once, and counted right."""
-    path = practice(client, seed)
+    made = client.post("/api/matches", ALICE, {"randomSeed": seed}).json()["id"]
+    path = f"/api/matches/{made}"
     for user, body in requests:
         check(client.post(path, user, body))
         check(client.post(path, ALICE, body))

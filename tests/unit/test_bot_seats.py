@@ -1,7 +1,7 @@
 """Which seats are ours: worked out from the view alone, and what is ours with them."""
 
 import json
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from support.arena import ALICE, BOB, DUMMY
@@ -9,7 +9,9 @@ from support.arena_bodies import FINISHED, RUNNING
 from support.recorded import SAMPLE, looks
 from world.clock import StillClock
 
+from cardsharp.cloud.attended import Sight
 from cardsharp.contact import Contact
+from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.bot import ArenaMatch
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.logbook import outcome_body
@@ -18,12 +20,10 @@ from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.deadmansdraw.wire_views import MatchView
 
-
-def seat(player_id: str) -> Seat:
-    return Seat(player_id, cast("ArenaClient", None), cast("Strategy", None), "any")
-
-
-US, AS_DUMMY = seat(ALICE), seat(DUMMY)
+US, AS_DUMMY = (
+    Seat(player, cast("ArenaClient", None), cast("Strategy", None), "any")
+    for player in (ALICE, DUMMY)
+)
 
 
 def view(first: str, second: str, creator: str | None = None) -> MatchView:
@@ -51,13 +51,21 @@ def test_our_seats_have_our_id_or_are_the_dummys_in_matches_that_we_created(
     assert Players(*told).seats(view(*players, creator)) == seats
 
 
-def rests(tags: tuple[str, ...], asked_for: tuple[str, ...], limit: int | None) -> bool:
-    """Whether a match with such tags and such a limit in seconds may be left to the poller."""
-    body = json.loads(RUNNING)
-    params = {**body["creationParams"], "tags": tags, "timeout": limit}
-    shown = parse_view({**body, "playerids": [ALICE, BOB], "creationParams": params})
-    me = Seat(ALICE, cast("ArenaClient", Shown(shown)), cast("Strategy", None), "any")
-    return ArenaMatch("match", Players(me), StillClock(), asked_for).look({}).may_rest
+class Shown:
+    """A client to which every match looks the same."""
+
+    def __init__(self, shown: MatchView) -> None:
+        self.shown = shown
+        self.contact = Contact()
+
+    def view(self, _match_id: str) -> MatchView:
+        return self.shown
+
+
+def looked_at(shown: MatchView, player: str, *asked_for: str) -> Sight[Action]:
+    """What a bot finds at its look at a match, as that player."""
+    me = Seat(player, cast("ArenaClient", Shown(shown)), cast("Strategy", None), "any")
+    return ArenaMatch("match", Players(me), StillClock(), asked_for).look({})
 
 
 @pytest.mark.parametrize(
@@ -75,24 +83,10 @@ def rests(tags: tuple[str, ...], asked_for: tuple[str, ...], limit: int | None) 
 def test_r38_only_a_match_that_the_poller_is_told_of_in_time_is_left_to_it(
     tags: tuple[str, ...], asked_for: tuple[str, ...], limit: int | None, left: bool
 ) -> None:
-    assert rests(tags, asked_for, limit) is left
-
-
-class Shown:
-    """A client to which every match looks the same."""
-
-    def __init__(self, shown: MatchView) -> None:
-        self.shown = shown
-        self.contact = Contact()
-
-    def view(self, _match_id: str) -> MatchView:
-        return self.shown
-
-
-def timeouts_of(player_id: str, shown: MatchView) -> int:
-    """How many timeouts of a match a bot takes for its own."""
-    me = Seat(player_id, cast("ArenaClient", Shown(shown)), cast("Strategy", None), "any")
-    return ArenaMatch("match", Players(me), StillClock()).look({}).timeouts
+    body = json.loads(RUNNING)
+    params = {**body["creationParams"], "tags": tags, "timeout": limit}
+    shown = parse_view({**body, "playerids": [ALICE, BOB], "creationParams": params})
+    assert looked_at(shown, ALICE, *asked_for).may_rest is left
 
 
 def test_the_opponents_timeouts_are_not_counted_as_ours() -> None:
@@ -100,17 +94,12 @@ def test_the_opponents_timeouts_are_not_counted_as_ours() -> None:
     total = both = 0
     for match in SAMPLE.started():
         *_, last = looks(match)
-        late = [timeouts_of(player, last.view) for player in set(match["players"])]
+        late = [looked_at(last.view, player).timeouts for player in set(match["players"])]
         assert sum(late) == last.view.state.timeout_count, match["name"]
         total += sum(late)
         both += all(late) and len(late) > 1
     assert total > 10
     assert both > 0
-
-
-def finished(**state: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of the state
-    body: dict[str, Any] = json.loads(FINISHED)
-    return {**body, "state": {**body["state"], **state}}
 
 
 @pytest.mark.parametrize(
@@ -124,5 +113,7 @@ def finished(**state: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of the st
     ],
 )
 def test_an_outcome_is_told_from_our_seat(winner: int | None, seats: set[int], result: str) -> None:
-    outcome = outcome_body(parse_view(finished(winnerIdx=winner)), seats)
+    body = json.loads(FINISHED)
+    body["state"]["winnerIdx"] = winner
+    outcome = outcome_body(parse_view(body), seats)
     assert (outcome["winner"], outcome["result"]) == (winner, result)

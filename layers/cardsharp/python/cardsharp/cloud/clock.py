@@ -1,9 +1,13 @@
 """The real clock."""
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from cardsharp.cloud.ports import Signal
+
+Now = Callable[[], datetime]
+"""What tells the time."""
 
 
 def utc_now() -> datetime:

@@ -1,6 +1,6 @@
 """What an organiser does in a contest: each act is on record, the last can be taken back."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from cardsharp.cloud.clock import Now
 from cardsharp.contest.entries import Entrant, Ruling, Stage, following
 from cardsharp.contest.freeze import KIND, Freeze, board, freeze_of, frozen, next_round
 from cardsharp.contest.records import Records
@@ -61,7 +62,7 @@ _TRIES = 20
 class Desk:
     """The organiser's desk, where acts are done and written down; `clock` tells their moments."""
 
-    def __init__(self, records: Records, clock: Callable[[], datetime]) -> None:
+    def __init__(self, records: Records, clock: Now) -> None:
         self._records, self._clock = records, clock
 
     def enter(self, name: str, strategy: str | None = None) -> tuple[Entrant, str]:

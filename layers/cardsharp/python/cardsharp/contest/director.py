@@ -4,11 +4,11 @@ It remembers nothing that matters (see `matches`), so it may die at any moment a
 again, and no match is lost or counted twice. On a contest's `Course` practice comes before it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from cardsharp.cloud.clock import utc_now
+from cardsharp.cloud.clock import Now, utc_now
 from cardsharp.contest.entries import Meeting, Result, Ruling, Stage, result_of
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.formats import told
@@ -24,9 +24,7 @@ from cardsharp.errors import ArenaError
 class Director:
     """Brings a contest to its end, step by step."""
 
-    def __init__(
-        self, records: Records, tables: TableHost, clock: Callable[[], datetime] = utc_now
-    ) -> None:
+    def __init__(self, records: Records, tables: TableHost, clock: Now = utc_now) -> None:
         self._records, self._clock = records, clock
         self._tables = tables
         self._settings = records.settings
@@ -133,14 +131,16 @@ class Director:
 
     def _begin(self, waiting: list[Pairing]) -> None:
         """Begin the next match of each pairing that has none running; a team sits at one table."""
-        busy = {team for pairing in waiting if self._is_running(pairing) for team in pairing.teams}
+        busy = {
+            team
+            for pairing in waiting
+            if any(one.score is None for one in self._matches.of(pairing))
+            for team in pairing.teams
+        }
         for pairing in waiting:
             if busy.isdisjoint(pairing.teams):
                 busy.update(pairing.teams)
                 self._matches.begin(pairing)
-
-    def _is_running(self, pairing: Pairing) -> bool:
-        return any(one.score is None for one in self._matches.of(pairing))
 
     def _keep(self, pairings: tuple[Pairing, ...], decided: dict[str, Decision]) -> None:
         results: list[Result] = []
@@ -150,8 +150,9 @@ class Director:
             ids = tuple(one.id for one in played)
             ruling, decision = self._ruling(pairing), decided.get(pairing.key)
             results.append(result_of(pairing, decision, facts, ids, ruling))
-            if decision is not None:
-                self._end_what_runs(played)
+            for one in played:
+                if decision is not None and one.score is None:
+                    self._tables.end(one.id, None, "The organiser has decided the pairing.")
         for match in list(self._matches.idle(pairings)):
             self._tables.end(match, None, "A ruling has brought other teams here.")
         kept = results, self._aside(results)
@@ -178,12 +179,6 @@ class Director:
             self._facts[ended.id] = account.facts_of(pairing.teams)
         return self._facts[ended.id]
 
-    def _end_what_runs(self, played: list[Tabled]) -> None:
-        """End the matches of a pairing that an organiser has decided meanwhile."""
-        for one in played:
-            if one.score is None:
-                self._tables.end(one.id, None, "The organiser has decided the pairing.")
-
 
 class Course:
     """A contest's course: practice while it is open, what is left of it, and the contest itself.
@@ -192,9 +187,7 @@ class Course:
     cloud the ticks of a director.
     """
 
-    def __init__(
-        self, records: Records, tables: PracticeHost, clock: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, records: Records, tables: PracticeHost, clock: Now) -> None:
         self._records, self._tables, self._clock = records, tables, clock
         self._practice: Practice | None = None
         self._director = Director(records, tables, clock)

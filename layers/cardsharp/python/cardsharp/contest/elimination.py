@@ -1,13 +1,13 @@
 """Double elimination: a team is out after its second lost pairing."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from cardsharp.contest.bracket import DROPS, Drop, Game, Part, Seed, bracket, ended, seeded, team_of
 from cardsharp.contest.formats import Format, contest_format
-from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Team
+from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
 from cardsharp.contest.scoring import ranked
 
 
@@ -28,7 +28,7 @@ class DoubleElimination(Format):
             return ()
         return bracket(seeded(teams) if self.places is None else self.places, self.drops)
 
-    def pairings(self, teams: Sequence[Team], decided: Decisions) -> Pairings:
+    def pairings(self, teams: Seeds, decided: Decisions) -> Pairings:
         """Every pairing that is known by now."""
         seeds = {team: place for place, team in enumerate(teams)}
         known: list[Pairing] = []
@@ -46,7 +46,7 @@ class DoubleElimination(Format):
                 ends[game.number] = ended(pairing.teams, decision.winner)
         return tuple(known)
 
-    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
+    def table(self, teams: Seeds, decided: Decisions) -> list[list[Team]]:
         """The champion, those still in, and those who are out, the later the better."""
         lost: dict[Team, list[int]] = {team: [] for team in teams}
         for pairing in self.pairings(teams, decided):

@@ -15,6 +15,7 @@ from cardsharp.contest.pairing import (
     Pairing,
     Pairings,
     Rules,
+    Seeds,
     Team,
 )
 from cardsharp.contest.scoring import decided_of, places
@@ -47,7 +48,7 @@ class Format(ABC):
         same: Self = replace(made, **{name: facts[name] for name in known})
         return same
 
-    def open_until(self, teams: Sequence[Team]) -> int | None:
+    def open_until(self, teams: Seeds) -> int | None:
         """The last round from which on a team may take part; 0 without one, None without a last."""
         del teams
         return 0
@@ -62,20 +63,19 @@ class Format(ABC):
         return ()
 
     @abstractmethod
-    def pairings(self, teams: Sequence[Team], decided: Decisions) -> Pairings:
+    def pairings(self, teams: Seeds, decided: Decisions) -> Pairings:
         """Every pairing that is known by now, decided or not, the earlier ones first.
 
-        `teams` is in the order of their seeds, the best first. More decisions never take away or
-        change a pairing that was known before.
+        More decisions never take away or change a pairing that was known before.
         """
 
-    def scores(self, teams: Sequence[Team], decided: Decisions) -> dict[Team, float]:
+    def scores(self, teams: Seeds, decided: Decisions) -> dict[Team, float]:
         """The points by which the places are; none where they are by something else."""
         del teams, decided
         return {}
 
     @abstractmethod
-    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
+    def table(self, teams: Seeds, decided: Decisions) -> list[list[Team]]:
         """The places so far, the best first; teams that share a place stand together."""
 
 
@@ -88,11 +88,11 @@ class OpenFormat(Format):
 
     late: Late = ()
 
-    def open_until(self, teams: Sequence[Team]) -> int | None:
+    def open_until(self, teams: Seeds) -> int | None:
         """The last round from which on a team may take part; None without a last."""
         return self.number_of_rounds(len(self.there(teams, 1)))
 
-    def there(self, teams: Sequence[Team], number: int) -> list[Team]:
+    def there(self, teams: Seeds, number: int) -> list[Team]:
         """The teams that take part in the round of that number."""
         since = dict(self.late)
         return [team for team in teams if since.get(team, 1) <= number]
@@ -101,7 +101,7 @@ class OpenFormat(Format):
     def number_of_rounds(self, teams: int) -> int | None:
         """How many rounds there are for so many teams; None where late ones bring further ones."""
 
-    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
+    def table(self, teams: Seeds, decided: Decisions) -> list[list[Team]]:
         """The places by points, then by matches won less matches lost."""
         known = decided_of(self.pairings(teams, decided), decided)
         return places(teams, self.scores(teams, decided), known)
@@ -118,7 +118,7 @@ class DrawnFormat(OpenFormat):
     drawn: tuple[Drawn, ...] = ()
     draws: bool = True
 
-    def pairings(self, teams: Sequence[Team], decided: Decisions) -> Pairings:
+    def pairings(self, teams: Seeds, decided: Decisions) -> Pairings:
         """Every pairing that is known by now."""
         known: Pairings = ()
         last: Pairings = ()
@@ -136,9 +136,7 @@ class DrawnFormat(OpenFormat):
         return known
 
     @abstractmethod
-    def draw(
-        self, number: int, teams: Sequence[Team], known: Pairings, decided: Decisions
-    ) -> Pairings:
+    def draw(self, number: int, teams: Seeds, known: Pairings, decided: Decisions) -> Pairings:
         """The pairings of the round of that number, of the teams that are there."""
 
 
@@ -154,7 +152,7 @@ def _by_round(drawn: Drawn) -> defaultdict[int, _Ended]:
     return found
 
 
-def _again(before: Sequence[Mapping[int, _Ended]], number: int, teams: Sequence[Team]) -> Pairings:
+def _again(before: Sequence[Mapping[int, _Ended]], number: int, teams: Seeds) -> Pairings:
     """A round of these teams as it was drawn after the same; nothing where it never was."""
     for drawn in before:
         found = tuple(one for one, _ in drawn.get(number, ()))

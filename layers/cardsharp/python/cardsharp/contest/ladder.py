@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from cardsharp.contest.formats import DrawnFormat, contest_format
 from cardsharp.contest.matching import pairs
-from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Team
+from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
 from cardsharp.contest.scoring import ranked
 from cardsharp.ratings import MEAN, PairScore, Rating, ratings_of
 
@@ -62,9 +62,10 @@ def next_pairings(
         behind = min(free, key=level.__getitem__)
         found = pairs(free, lambda *two: against(*two) if behind in two else None)
     order = {frozenset(pairing.teams): pairing.teams for pairing in known}
+    changed = (order.get(frozenset(pair), pair[::-1])[::-1] for pair in found)
     return [
-        Pairing(str(number), round_of(number), "practice", _changed(pair, order))
-        for number, pair in enumerate(found, len(known) + 1)
+        Pairing(str(number), round_of(number), "practice", teams)
+        for number, teams in enumerate(changed, len(known) + 1)
     ]
 
 
@@ -86,14 +87,6 @@ def levels(teams: Iterable[Team], known: Iterable[Pairing]) -> dict[Team, int]:
         highest = max(highest, min(begun.values()))
         level.update({team: at + 1 - level[team] for team, at in begun.items()})
     return {team: max(level[team], highest - AHEAD + 1) for team in teams}
-
-
-def _changed(
-    pair: tuple[Team, Team], order: Mapping[frozenset[Team], tuple[Team, ...]]
-) -> tuple[Team, Team]:
-    """The two in the other order than when they met last."""
-    first, second = order.get(frozenset(pair), pair[::-1])
-    return second, first
 
 
 def ratings(
@@ -125,13 +118,11 @@ class Ladder(DrawnFormat):
 
     planned: ClassVar[bool] = False
 
-    def draw(
-        self, number: int, teams: Sequence[Team], known: Pairings, decided: Decisions
-    ) -> Pairings:
+    def draw(self, number: int, teams: Seeds, known: Pairings, decided: Decisions) -> Pairings:
         """The pairings of the next round."""
         return _round(number, tuple(teams), known, tuple(decided[one.key].wins for one in known))
 
-    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
+    def table(self, teams: Seeds, decided: Decisions) -> list[list[Team]]:
         """The teams by their rating; who is level in whole points shares a place."""
         known = [one for one in self.pairings(teams, decided) if one.key in decided]
         wins = tuple(decided[pairing.key].wins for pairing in known)

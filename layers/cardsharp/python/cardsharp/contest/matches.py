@@ -96,7 +96,11 @@ class Matches:
         number = len(self.of(pairing))
         order = TableOrder(
             teams=pairing.seats(number),
-            tags=(f"{self.name}_Round{pairing.round}", self.name, _tag(self, pairing, number)),
+            tags=(
+                f"{self.name}_Round{pairing.round}",
+                self.name,
+                f"{self.name}:{pairing.key}:{number}",
+            ),
             seed=_seed(self.secret, pairing.key, number),
             timeout=self.timeout,
         )
@@ -107,10 +111,6 @@ class Matches:
             which = None if view.foreign else _number_of(self.name, view)
             if which is not None and self._views.setdefault(which, view).id == view.id:
                 self._views[which] = view
-
-
-def _tag(matches: Matches, pairing: Pairing, number: int) -> str:
-    return f"{matches.name}:{pairing.key}:{number}"
 
 
 def _number_of(name: str, view: Tabled) -> _Which | None:

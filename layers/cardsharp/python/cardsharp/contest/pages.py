@@ -78,15 +78,11 @@ def _width(text: str) -> float:
     )  # fmt: skip
 
 
-def _length(value: float) -> str:
-    """A length in a drawing, with as few digits as say it."""
-    return f"{value:.1f}".removesuffix(".0")
-
-
 def environment(*more: BaseLoader) -> Environment:
     """The templates of a contest's pages, and those of other places that use them."""
     found = templates(*more, FileSystemLoader(FOLDER))
-    found.globals |= {"short": _short, "at": _length, "shown": shown, "known": _known}
+    found.globals |= {"short": _short, "shown": shown, "known": _known}
+    found.globals["at"] = lambda length: f"{length:.1f}".removesuffix(".0")
     found.filters |= {"shown": shown, "quoted": partial(quote, safe="")}
     return found
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, replace
 Team = str
 """A team's id."""
 
+Seeds = Sequence[Team]
+"""Teams in the order of their seeds, the best first."""
+
 Late = tuple[tuple[Team, int], ...]
 """Teams that came late, each with the round from which it takes part."""
 

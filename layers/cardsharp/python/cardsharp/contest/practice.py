@@ -7,13 +7,14 @@ nothing that matters: matches are found by their tags, and those that ended are 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import count
 from math import inf
 
+from cardsharp.cloud.clock import Now
 from cardsharp.contest.entries import Meeting, Standing
 from cardsharp.contest.freeze import board
 from cardsharp.contest.ladder import next_pairings, ratings, round_of
@@ -39,9 +40,7 @@ LONGEST_REST = timedelta(minutes=16)
 class Practice:
     """Has teams play each other, step by step; everybody as often, near ones more often."""
 
-    def __init__(
-        self, records: Records, tables: PracticeHost, clock: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, records: Records, tables: PracticeHost, clock: Now) -> None:
         settings = records.settings
         self._records = records
         self._tables = tables
@@ -128,7 +127,10 @@ class Practice:
     # --- what is to be played --------------------------------------------------------------
 
     def _begin(self) -> None:
-        running = {number: _pairing(number, view) for number, view in self._running()}
+        running = {
+            number: Pairing(str(number), round_of(number), "practice", view.teams)
+            for number, view in self._running()
+        }
         busy = {team for pairing in running.values() for team in pairing.teams}
         there = self._present(busy)
         if len(there) - len(busy) <= 1:
@@ -217,7 +219,3 @@ def _outcome(meeting: Meeting, team: Team) -> str:
     if meeting.gone:
         return "missed"
     return "drawn" if meeting.winner is None else "won" if meeting.winner == team else "lost"
-
-
-def _pairing(number: int, view: Tabled) -> Pairing:
-    return Pairing(str(number), round_of(number), "practice", view.teams)

@@ -1,10 +1,9 @@
 """Everybody meets everybody, in rounds in which nobody plays twice."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cardsharp.contest.formats import OpenFormat, contest_format
-from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Team
+from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
 from cardsharp.contest.scoring import decided_of, points
 
 
@@ -16,7 +15,7 @@ class RoundRobin(OpenFormat):
     Who comes late meets one of the others each round, whatever that one has to play beside.
     """
 
-    def pairings(self, teams: Sequence[Team], decided: Decisions) -> Pairings:
+    def pairings(self, teams: Seeds, decided: Decisions) -> Pairings:
         """All pairings, known from the start: one team stays, the others turn about it."""
         del decided
         first = self.there(teams, 1)
@@ -42,6 +41,6 @@ class RoundRobin(OpenFormat):
         """Nobody comes too late."""
         del teams
 
-    def scores(self, teams: Sequence[Team], decided: Decisions) -> dict[Team, float]:
+    def scores(self, teams: Seeds, decided: Decisions) -> dict[Team, float]:
         """A point for a pairing won, a half for a level one."""
         return points(teams, decided_of(self.pairings(teams, decided), decided))

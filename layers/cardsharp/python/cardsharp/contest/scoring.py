@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from cardsharp.contest.pairing import Decision, Decisions, Late, Pairing, Team
+from cardsharp.contest.pairing import Decision, Decisions, Late, Pairing, Seeds, Team
 
 
-def points(teams: Sequence[Team], played: Iterable[tuple[Pairing, Decision]]) -> dict[Team, float]:
+def points(teams: Seeds, played: Iterable[tuple[Pairing, Decision]]) -> dict[Team, float]:
     """The points of each team."""
     found = dict.fromkeys(teams, 0.0)
     for pairing, decision in played:
@@ -21,7 +21,7 @@ def decided_of(pairings: Iterable[Pairing], decided: Decisions) -> list[tuple[Pa
     return [(pairing, decided[pairing.key]) for pairing in pairings if pairing.key in decided]
 
 
-def sat_out(teams: Sequence[Team], known: Sequence[Pairing], late: Late = ()) -> Counter[Team]:
+def sat_out(teams: Seeds, known: Sequence[Pairing], late: Late = ()) -> Counter[Team]:
     """How often each team had no opponent since it was there."""
     rounds, since = {pairing.round for pairing in known}, dict(late)
     played = Counter(team for pairing in known for team in pairing.teams)
@@ -30,7 +30,7 @@ def sat_out(teams: Sequence[Team], known: Sequence[Pairing], late: Late = ()) ->
 
 
 def places(
-    teams: Sequence[Team], score: Mapping[Team, float], played: Iterable[tuple[Pairing, Decision]]
+    teams: Seeds, score: Mapping[Team, float], played: Iterable[tuple[Pairing, Decision]]
 ) -> list[list[Team]]:
     """The teams by points, then by matches won less matches lost; who is level shares a place."""
     margin = dict.fromkeys(teams, 0)
@@ -42,7 +42,7 @@ def places(
     return ranked(teams, {team: (score[team], margin[team]) for team in teams})
 
 
-def ranked(teams: Sequence[Team], by: Mapping[Team, tuple[float, ...]]) -> list[list[Team]]:
+def ranked(teams: Seeds, by: Mapping[Team, tuple[float, ...]]) -> list[list[Team]]:
     """The teams, those with the most of it first; who has as much shares a place."""
     ranks = sorted(set(by.values()), reverse=True)
     return [[team for team in teams if by[team] == rank] for rank in ranks]

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from cardsharp.contest.facts import share_of
 from cardsharp.contest.formats import DrawnFormat, contest_format
-from cardsharp.contest.pairing import Decision, Decisions, Pairing, Pairings, Team
+from cardsharp.contest.pairing import Decision, Decisions, Pairing, Pairings, Seeds, Team
 from cardsharp.contest.scoring import decided_of, ranked, sat_out
 
 SAT_OUT = 0.5
@@ -33,9 +33,7 @@ class SeatedTables(DrawnFormat):
 
     seats: int = 4
 
-    def draw(
-        self, number: int, teams: Sequence[Team], known: Pairings, decided: Decisions
-    ) -> Pairings:
+    def draw(self, number: int, teams: Seeds, known: Pairings, decided: Decisions) -> Pairings:
         """The tables of the next round."""
         by = self._made(teams, known, decided)
         order = tuple(team for level in ranked(teams, by) for team in level)
@@ -45,17 +43,17 @@ class SeatedTables(DrawnFormat):
         """How many rounds there are."""
         return ceil((teams - 1) / (self.seats - 1))
 
-    def scores(self, teams: Sequence[Team], decided: Decisions) -> dict[Team, float]:
+    def scores(self, teams: Seeds, decided: Decisions) -> dict[Team, float]:
         """A point for a table of which somebody is the first, less for other places."""
         made = self._made(teams, self.pairings(teams, decided), decided)
         return {team: score for team, (score, _) in made.items()}
 
-    def table(self, teams: Sequence[Team], decided: Decisions) -> list[list[Team]]:
+    def table(self, teams: Seeds, decided: Decisions) -> list[list[Team]]:
         """The places so far."""
         return ranked(teams, self._made(teams, self.pairings(teams, decided), decided))
 
     def _made(
-        self, teams: Sequence[Team], known: Sequence[Pairing], decided: Decisions
+        self, teams: Seeds, known: Sequence[Pairing], decided: Decisions
     ) -> dict[Team, tuple[float, float]]:
         """The points of each team for its places, and those that it made in the game."""
         idle = sat_out(teams, known, self.late)

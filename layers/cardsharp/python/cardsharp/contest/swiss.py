@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from cardsharp.contest.formats import DrawnFormat, contest_format
 from cardsharp.contest.matching import pairs
-from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Team
+from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
 from cardsharp.contest.scoring import decided_of, points, sat_out
 
 NOBODY = -1
@@ -28,9 +28,7 @@ class Swiss(DrawnFormat):
     so least.
     """
 
-    def draw(
-        self, number: int, teams: Sequence[Team], known: Pairings, decided: Decisions
-    ) -> Pairings:
+    def draw(self, number: int, teams: Seeds, known: Pairings, decided: Decisions) -> Pairings:
         """The pairings of the next round."""
         score = self._points(teams, known, decided)
         found = _paired(tuple(teams), known, tuple(score[team] for team in teams))
@@ -39,7 +37,7 @@ class Swiss(DrawnFormat):
             for place, pair in enumerate(found, 1)
         )
 
-    def scores(self, teams: Sequence[Team], decided: Decisions) -> dict[Team, float]:
+    def scores(self, teams: Seeds, decided: Decisions) -> dict[Team, float]:
         """A point for a pairing won or a round sat out, a half for a level one."""
         return self._points(teams, self.pairings(teams, decided), decided)
 
@@ -48,7 +46,7 @@ class Swiss(DrawnFormat):
         return min((teams - 1).bit_length() + 1, (teams + 1) // 2)
 
     def _points(
-        self, teams: Sequence[Team], known: Sequence[Pairing], decided: Decisions
+        self, teams: Seeds, known: Sequence[Pairing], decided: Decisions
     ) -> dict[Team, float]:
         score = points(teams, decided_of(known, decided))
         for team, times in sat_out(teams, known, self.late).items():

@@ -8,9 +8,10 @@ import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from cardsharp.access import REALM, ha1
+from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.arena.players import Book, User
 
 NONCE_LIFE = timedelta(minutes=10)
@@ -36,7 +37,7 @@ class Gatekeeper:
     used each knows of itself alone.
     """
 
-    def __init__(self, book: Book, clock: Callable[[], datetime], key: Callable[[], bytes]) -> None:
+    def __init__(self, book: Book, clock: Now, key: Callable[[], bytes]) -> None:
         self._book = book
         self._clock = clock
         self._key = key

@@ -1,12 +1,12 @@
 """What an arena can be told when it is started."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
-from cardsharp.cloud.clock import utc_now
+from cardsharp.cloud.clock import Now, utc_now
 from cardsharp.deadmansdraw.arena.limits import AT_HOME, PER_ADDRESS, PER_USER, Quotas
 from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, Player
 from cardsharp.deadmansdraw.arena.randomness import Randomness
@@ -53,4 +53,4 @@ class ArenaConfig:
     pace: timedelta = timedelta()
     watchdog: timedelta | None = None
     admin_password: str | None = field(default=None, repr=False)
-    clock: Callable[[], datetime] = utc_now
+    clock: Now = utc_now

@@ -85,7 +85,8 @@ def parse_wish(body: dict[str, Any], fresh_seed: str) -> Wish:
         nulls=frozenset(name for name in SHOWN if name in body and body[name] is None),
     )
     _refuse_duplicates(params)
-    return Wish(_player_ids(body), params, given_seed)
+    ids = body.get("playerids")
+    return Wish(tuple(map(js_string, ids)) if isinstance(ids, list) else None, params, given_seed)
 
 
 def lay_table(params: CreationParams, draws: Draws) -> State:
@@ -130,11 +131,6 @@ def _or(pile: Cards | None, default: Cards) -> Cards:
 
 def _shown(pile: Cards | None) -> list[Json] | None:
     return None if pile is None else cards_json(pile)
-
-
-def _player_ids(body: dict[str, Any]) -> tuple[str, ...] | None:
-    value = body.get("playerids")
-    return tuple(map(js_string, value)) if isinstance(value, list) else None
 
 
 def _tags(body: dict[str, Any]) -> tuple[str, ...] | None:

@@ -7,7 +7,6 @@ from starlette.responses import Response
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.http import (
-    TimeLeft,
     client_ip,
     error_answer,
     given_time,
@@ -30,6 +29,7 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.referee import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Referee
 from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
+from cardsharp.deadmansdraw.arena.waiting import TimeLeft
 from cardsharp.errors import Malformed
 from cardsharp.web.refusals import Refused
 

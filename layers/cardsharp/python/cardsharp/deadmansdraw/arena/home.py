@@ -9,6 +9,7 @@ from secrets import token_bytes
 
 from pydantic import SecretStr
 
+from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.arena.app import Arena, Place
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.limits import MemoryCounts
@@ -35,7 +36,7 @@ class Awake:
     A laptop was shut, or a machine stopped and went on: nobody could move meanwhile.
     """
 
-    def __init__(self, clock: Callable[[], datetime], resumed: Callable[[datetime], None]) -> None:
+    def __init__(self, clock: Now, resumed: Callable[[datetime], None]) -> None:
         self._clock, self._resumed = clock, resumed
         self._seen = clock()
 

@@ -21,7 +21,7 @@ from cardsharp.deadmansdraw.arena.limits import WINDOW, Counts, Guesses, Pace, S
 from cardsharp.deadmansdraw.arena.paths import decode_parameters
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR, Spectators
-from cardsharp.deadmansdraw.arena.waiting import ClientGone
+from cardsharp.deadmansdraw.arena.waiting import ClientGone, TimeLeft
 from cardsharp.errors import Malformed, RulesError, StoreError
 from cardsharp.web.refusals import Refused
 
@@ -74,9 +74,6 @@ async def hung_up(request: Request) -> None:
 def client_ip(request: Request) -> str | None:
     """The address that a request came from."""
     return None if request.client is None else request.client.host
-
-
-TimeLeft = Callable[[], timedelta]
 
 
 def given_time(request: Request) -> TimeLeft:
@@ -144,7 +141,9 @@ class Guard:
                 if creates:
                     self._shares.creates(user)
                 pace = await self._slow_user(request, user)
-                return _paced(await _answered(handler(request, user)), pace)
+                answer = await _answered(handler(request, user))
+                answer.headers.update({} if pace is None else pace.headers)
+                return answer
 
         return self._endpoint(admitted, slowed=not self._crowded)
 
@@ -261,12 +260,6 @@ def _unless_known(request: Request, response: Response) -> Response:
         return response
     kept = {name: text for name, text in response.headers.items() if name not in _OF_THE_BODY}
     return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
-
-
-def _paced(response: Response, pace: Pace | None) -> Response:
-    if pace is not None:
-        response.headers.update(pace.headers)
-    return response
 
 
 async def _answered(handling: Awaitable[Response]) -> Response:

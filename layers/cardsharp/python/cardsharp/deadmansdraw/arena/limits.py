@@ -14,12 +14,13 @@ with a 429, and the organiser by a line in the log.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
+from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.web.refusals import Refused
 
@@ -46,7 +47,7 @@ class Counts(Protocol):
 class MemoryCounts:
     """Counts of this process alone."""
 
-    def __init__(self, clock: Callable[[], datetime]) -> None:
+    def __init__(self, clock: Now) -> None:
         self._clock = clock
         self._counted: dict[str, Counted] = {}
         self._enough = _MANY
@@ -90,7 +91,7 @@ class Pace:
 class SlowDown:
     """Counts the requests of each key in fixed windows."""
 
-    def __init__(self, limit: int, clock: Callable[[], datetime]) -> None:
+    def __init__(self, limit: int, clock: Now) -> None:
         self._limit = limit
         self._counts = MemoryCounts(clock)
 
@@ -125,9 +126,7 @@ The second is for where each is answered at once, as who waits would cost someth
 class Guesses:
     """Counts wrong passwords, in `counts`, and remembers from where right ones came."""
 
-    def __init__(
-        self, counts: Counts, clock: Callable[[], datetime], *, waits: bool = True
-    ) -> None:
+    def __init__(self, counts: Counts, clock: Now, *, waits: bool = True) -> None:
         self._counts = counts
         self._waits, self._most = waits, MOST if waits else MOST_AT_ONCE
         self._clock = clock

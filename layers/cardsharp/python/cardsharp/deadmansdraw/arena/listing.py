@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from operator import gt, lt
 
 from starlette.datastructures import QueryParams
 
@@ -86,7 +87,9 @@ def parse_filter(query: QueryParams) -> Filter:
 
 def select(matches: Iterable[Match], wanted: Filter, now: datetime) -> list[Match]:
     """Those of the matches that fit, newest first."""
-    found = [match for match in matches if _fits(match, wanted)]
+    found = [match for match in matches if fits_tags(match, wanted.tags)]
+    if wanted.ids is not None:
+        found = [match for match in found if match.id in wanted.ids]
     if wanted.day is not None:
         day = parse_day(wanted.day, now)
         found = [match for match in found if local_day(match.started_at) == day]
@@ -94,7 +97,8 @@ def select(matches: Iterable[Match], wanted: Filter, now: datetime) -> list[Matc
     if wanted.limit is None:
         return found
     if wanted.offset is not None:
-        found = [match for match in found if _beyond(match.id, wanted.offset, wanted)]
+        beyond = gt if wanted.ascending else lt
+        found = [match for match in found if beyond(match.id, wanted.offset)]
     return found[: wanted.limit]
 
 
@@ -132,14 +136,6 @@ def parse_day(text: str, now: datetime) -> date | None:
 def fits_tags(match: Match, tags: frozenset[str] | None) -> bool:
     """Whether a match has one of the tags; None are no condition."""
     return tags is None or not tags.isdisjoint(match.params.tags or ())
-
-
-def _fits(match: Match, wanted: Filter) -> bool:
-    return fits_tags(match, wanted.tags) and (wanted.ids is None or match.id in wanted.ids)
-
-
-def _beyond(match_id: str, offset: str, wanted: Filter) -> bool:
-    return match_id > offset if wanted.ascending else match_id < offset
 
 
 def _parse_named_day(text: str) -> date | None:

@@ -128,7 +128,8 @@ def act(match: Match, action: Action, origin: Origin) -> tuple[Match, Move]:
 def end_turn_by_force(match: Match, origin: Origin) -> tuple[Match, Move]:
     """The match after the player to move ran out of time (docs/spec/arena.md section 5)."""
     late, other = match.active_player, match.pairing.players[1 - (match.state.active or 0)]
-    elapsed = _seconds_text((origin.at - match.last_move_at).total_seconds())
+    # Seconds as JavaScript prints milliseconds divided by 1000, e.g. `1.326`, `2`.
+    elapsed = f"{(origin.at - match.last_move_at).total_seconds():.3f}".rstrip("0").rstrip(".")
     draws = _draws(match)
     state, events = force_turn_end(
         match.state,
@@ -183,8 +184,3 @@ def _attributed(events: tuple[Event, ...], player: int) -> list[Json]:
 
 def _text(events: list[Json]) -> str:
     return json.dumps(events, separators=(",", ":"))
-
-
-def _seconds_text(seconds: float) -> str:
-    """Seconds as JavaScript prints milliseconds divided by 1000, e.g. `1.326`, `2`."""
-    return f"{seconds:.3f}".rstrip("0").rstrip(".")

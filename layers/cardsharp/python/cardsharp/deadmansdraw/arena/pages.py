@@ -2,8 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
-from datetime import datetime
+from collections.abc import Iterable
 from functools import cache, cached_property
 from http import HTTPStatus
 from itertools import islice
@@ -15,6 +14,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
+from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.arena.http import not_found, tagged
 from cardsharp.deadmansdraw.arena.listing import Filter, busy_days, flag, select
 from cardsharp.deadmansdraw.arena.match import Match
@@ -54,7 +54,7 @@ _PLAYERS = Markup("{} v {}")
 class Pages:
     """The pages over one referee's matches."""
 
-    def __init__(self, site: Site, referee: Referee, clock: Callable[[], datetime]) -> None:
+    def __init__(self, site: Site, referee: Referee, clock: Now) -> None:
         self._site, self._referee, self._clock = site, referee, clock
 
     async def root(self, _request: Request) -> Response:
@@ -87,11 +87,12 @@ class Pages:
         return _page(list_page(self._site, _COLUMNS, rows, filters, older))
 
     async def statistics(self, request: Request, user: User) -> Response:
-        """GET /matches/statistics."""
+        """GET /matches/statistics: of a tag; else all tags, each with its number of matches."""
         tag, seen = request.query_params.get("tag"), self._referee.all_shown(user)
         if tag:
             return _page(statistics_page(self._site, tag, seen, self._referee.book))
-        return _page(tags_page(self._site, seen))
+        counts = sorted(Counter(tag for one in seen for tag in set(one.params.tags or ())).items())
+        return _page(rendered("statistics.jinja", tag=None, counts=counts, site=self._site))
 
     async def docs(self, _request: Request) -> Response:
         """GET /docs."""
@@ -185,12 +186,6 @@ def _named(match: Match, seat: int, book: Book) -> Markup:
 
 
 # --- how the matches of a tag went --------------------------------------------------------------
-
-
-def tags_page(site: Site, matches: Iterable[Match]) -> str:
-    """The page where no tag was asked for: all tags, each with its number of matches."""
-    counts = Counter(tag for match in matches for tag in set(match.params.tags or ()))
-    return rendered("statistics.jinja", tag=None, counts=sorted(counts.items()), site=site)
 
 
 def statistics_page(site: Site, tag: str, matches: Iterable[Match], book: Book) -> str:

@@ -139,16 +139,11 @@ class _Mash:
         return (int(state) & UINT32) * CARRY_UNIT
 
 
-def _utf16_units(text: str) -> Iterator[int]:
-    """The code units that JavaScript's `charCodeAt` sees."""
-    raw = text.encode("utf-16-le")
-    return (int.from_bytes(raw[at : at + 2], "little") for at in range(0, len(raw), 2))
-
-
 def _seeded(seed: str) -> list[float]:
     mash = _Mash()
     entropy = [mash.feed(b" ") for _ in range(ORDER)]
-    units = list(_utf16_units(_IGNORED.sub("", seed)))
+    raw = _IGNORED.sub("", seed).encode("utf-16-le")  # what JavaScript's `charCodeAt` sees
+    units = [int.from_bytes(raw[at : at + 2], "little") for at in range(0, len(raw), 2)]
     mash.feed(units)
     for unit in units:
         digits = str(unit).encode()

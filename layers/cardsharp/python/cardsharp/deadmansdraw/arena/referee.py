@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.arena.creation import Wish, parse_wish
 from cardsharp.deadmansdraw.arena.ids import DUMMY_ID, IdMaker, parse_id
@@ -82,7 +83,7 @@ class Referee:
         lobby: Lobby,
         book: Book,
         randomness: Randomness,
-        clock: Callable[[], datetime],
+        clock: Now,
         *,
         since: datetime = ALWAYS,
     ) -> None:
@@ -127,7 +128,8 @@ class Referee:
         if len(ids) != SEATS:
             raise Malformed("Invalid players specified, please check settings.")
         first, second = ids[0].lower(), ids[1].lower()
-        if not user.is_admin and not _is_practice(user.id, {first, second}):
+        practises = user.id != DUMMY_ID and {first, second} <= {user.id, DUMMY_ID}
+        if not user.is_admin and not practises:
             raise Malformed(
                 "Start a match with your player id twice or your player and the dummy player "
                 "to start a practice match."
@@ -253,11 +255,6 @@ class Referee:
         limit = match.params.limit()
         begun = max(match.last_move_at, self._since)
         return limit is not None and not match.finished and now - begun > limit + grace
-
-
-def _is_practice(user_id: str, players: set[str]) -> bool:
-    """Whether a player may create this pairing: of themselves and the dummy, who may not."""
-    return user_id != DUMMY_ID and players <= {user_id, DUMMY_ID}
 
 
 def _seat_of(match: Match, player_id: str) -> int | None:

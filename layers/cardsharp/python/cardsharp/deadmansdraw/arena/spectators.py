@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.arena.limits import SlowDown
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.web.refusals import Refused
@@ -41,7 +42,7 @@ class _Kept:
 class Spectators:
     """What is answered to those who do not say who they are."""
 
-    def __init__(self, clock: Callable[[], datetime]) -> None:
+    def __init__(self, clock: Now) -> None:
         self._clock = clock
         self._pace = SlowDown(PER_ADDRESS, clock)
         self._kept: OrderedDict[str, _Kept] = OrderedDict()

@@ -22,7 +22,7 @@ import hashlib
 import logging
 import secrets
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.cloud.aws import Unmet
+from cardsharp.cloud.clock import Now
 from cardsharp.cloud.dynamodb_items import key, moment, number, text
 from cardsharp.cloud.dynamodb_items import key as key_of
 from cardsharp.cloud.dynamodb_table import DynamoTable
@@ -229,7 +230,7 @@ def _unzipped(value: "Value") -> bytes:
 class TableCounts:
     """Counts in a table; a stretch begins at a multiple of its length."""
 
-    def __init__(self, table: DynamoTable, clock: Callable[[], datetime]) -> None:
+    def __init__(self, table: DynamoTable, clock: Now) -> None:
         self._table, self._clock = table, clock
 
     def count(self, key: str, length: timedelta) -> Counted:

@@ -10,12 +10,13 @@
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from cardsharp.cloud.clock import Now
 from cardsharp.cloud.codec import decode
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
@@ -38,7 +39,7 @@ _log = logging.getLogger(__name__)
 class Teams(Mapping[str, Player]):
     """The players by id, read again when they are older than `FRESH`."""
 
-    def __init__(self, table: DynamoTable, clock: Callable[[], datetime]) -> None:
+    def __init__(self, table: DynamoTable, clock: Now) -> None:
         self._table = table
         self._clock = clock
         self._dummy = load_players(DEFAULT_FILE)[DUMMY_ID]

@@ -1,5 +1,6 @@
 """The pages that are made here, so that they are read without script; what they show is escaped."""
 
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,14 +17,9 @@ def rendered(name: str, **content: object) -> Markup:
     return Markup(_PAGES.get_template(name).render(content, alone=None))  # noqa: S704 - escaped there
 
 
-def _quoted(text: str) -> str:
-    """A text as a value in an address."""
-    return quote(text, safe="")
-
-
 def _bold(text: object, when: bool) -> Markup:
     return Markup("<b>{}</b>").format(text) if when else escape(text)
 
 
 _PAGES = templates(FileSystemLoader(FOLDER))
-_PAGES.globals |= {"quoted": _quoted, "bold": _bold}
+_PAGES.globals |= {"quoted": partial(quote, safe=""), "bold": _bold}

@@ -120,19 +120,13 @@ def tells_of_moves(
         try:
             if wakes and match.moves == 1:
                 wake(table)
-            if is_played(match.active_player):
-                send_turn(table, match.id)
+            item = (table.get(_KEY) or {}) if is_played(match.active_player) else {}
+            if "queue_url" in item:
+                SqsQueue(item["queue_url"]["S"]).send(MatchMessage(match_id=match.id).body)
         except StoreError:
             _log.exception("What follows a move in match %s could not be sent", match.id)
 
     return moved
-
-
-def send_turn(table: DynamoTable, match_id: str) -> None:
-    """Have the turn of a match played, for a team that the arena itself plays."""
-    item = table.get(_KEY) or {}
-    if "queue_url" in item:
-        SqsQueue(item["queue_url"]["S"]).send(MatchMessage(match_id=match_id).body)
 
 
 def _send(queue: Queue, ticket: int, delay: timedelta = NOW) -> None:

@@ -16,6 +16,12 @@ _NEVER = Signal("never")
 """Nobody notifies it."""
 
 
+Ready = Callable[[], bool]
+Gone = Callable[[], Awaitable[None]]
+TimeLeft = Callable[[], timedelta]
+"""What a waiting request is told: whether it is over, that its client is, and for how long."""
+
+
 class ClientGone(Exception):
     """The waiting client has hung up; nobody is there to be answered."""
 
@@ -29,13 +35,7 @@ class Waiting(ABC):
         """How many clients wait now, of those whom this process answers; read from any thread."""
 
     @abstractmethod
-    async def wait(
-        self,
-        signal: Signal,
-        ready: Callable[[], bool],
-        gone: Callable[[], Awaitable[None]],
-        left: Callable[[], timedelta],
-    ) -> bool:
+    async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> bool:
         """Whether `ready()` came true, which it can do at `signal` only, while time was `left()`.
 
         Raises:
@@ -43,7 +43,7 @@ class Waiting(ABC):
         """
 
     @abstractmethod
-    async def pause(self, length: timedelta, gone: Callable[[], Awaitable[None]]) -> None:
+    async def pause(self, length: timedelta, gone: Gone) -> None:
         """Let time pass; raises `ClientGone` as well."""
 
     def close(self) -> None:
@@ -81,17 +81,11 @@ class Signals(Waiting):
         for signal in list(self._sleepers):
             self.notify(signal)
 
-    async def pause(self, length: timedelta, gone: Callable[[], Awaitable[None]]) -> None:
+    async def pause(self, length: timedelta, gone: Gone) -> None:
         """Let time pass; raises `ClientGone` as well."""
         await self.wait(_NEVER, lambda: False, gone, lambda: length)
 
-    async def wait(
-        self,
-        signal: Signal,
-        ready: Callable[[], bool],
-        gone: Callable[[], Awaitable[None]],
-        left: Callable[[], timedelta],
-    ) -> bool:
+    async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> bool:
         """Whether `ready()` came true in the time `left()`; it is looked at at each notification.
 
         Raises:
@@ -153,13 +147,7 @@ class Polling(Waiting):
         super().__init__()
         self._look = look
 
-    async def wait(
-        self,
-        signal: Signal,
-        ready: Callable[[], bool],
-        gone: Callable[[], Awaitable[None]],
-        left: Callable[[], timedelta],
-    ) -> bool:
+    async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> bool:
         """Whether `ready()` came true in the time `left()`."""
         del gone
         seen: object = None
@@ -178,7 +166,7 @@ class Polling(Waiting):
                 await asyncio.sleep(rest.total_seconds())
         return False
 
-    async def pause(self, length: timedelta, gone: Callable[[], Awaitable[None]]) -> None:
+    async def pause(self, length: timedelta, gone: Gone) -> None:
         """Let time pass."""
         del gone
         with self._counted():

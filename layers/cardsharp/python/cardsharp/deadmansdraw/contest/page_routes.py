@@ -1,7 +1,6 @@
 """The pages of contests at their arena: where they are, and who may see them."""
 
 from collections.abc import Callable
-from datetime import datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from cardsharp import contest
-from cardsharp.cloud.clock import utc_now
+from cardsharp.cloud.clock import Now, utc_now
 from cardsharp.contest.tables import Playing
 from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, not_found, tagged
 from cardsharp.deadmansdraw.arena.lobby import Lobby
@@ -36,9 +35,7 @@ class ContestPages:
 
     title, path = "Contest", "/contest"
 
-    def __init__(
-        self, contests: "Callable[[], ContestsKept]", clock: Callable[[], datetime] = utc_now
-    ) -> None:
+    def __init__(self, contests: "Callable[[], ContestsKept]", clock: Now = utc_now) -> None:
         self._contests, self._clock = contests, clock
 
     def held_back(self) -> Callable[[Match], bool]:

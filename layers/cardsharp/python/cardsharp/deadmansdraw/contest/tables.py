@@ -51,7 +51,7 @@ class ArenaTables:
     def account(self, match: str) -> Account:
         """A match read whole."""
         view = self.view(match)
-        moves = _moves(view)
+        moves = [played(move) for move in view.moves if move.sequence_id]  # but the one that opens
         gone = (who for seat, who in enumerate(view.player_ids) if _left(moves, seat) >= GONE)
         at = instant(view.last_move_at)
         return Account(view.player_ids, facts_of(view), at, view.finished, tuple(gone))
@@ -112,11 +112,6 @@ def facts_of(view: MatchView) -> Facts:
         autopicks=counts.get("autopicks", ()),
         began=instant(view.started_at),
     )
-
-
-def _moves(view: MatchView) -> list[PastMove]:
-    """The moves after the one that opens the match."""
-    return [played(move) for move in view.moves if move.sequence_id]
 
 
 def _seconds(view: MatchView) -> float:
