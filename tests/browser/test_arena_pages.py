@@ -38,7 +38,7 @@ def seen_by_alice(
 
 
 @pytest.mark.parametrize("width", [390, 1600])
-def test_a_match_is_opened_from_the_list_and_moves_on(
+def test_a_listed_match_is_opened_and_moves_on(
     browser: Browser, tmp_path: Path, width: int
 ) -> None:
     """A player sees each card within a second of the action, without asking again and again."""

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 from support.browser import overflows, serious, visited
-from support.contest_shown import Show, contest_shown
-from support.contests import teams
+from support.contests import Show, contest_shown, teams
 
 from cardsharp.contest.pages import file_page
 

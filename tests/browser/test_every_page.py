@@ -18,8 +18,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
 from support.browser import picture, serious, visited
-from support.contest_shown import Show, contest_shown
-from support.contests import teams
+from support.contests import Show, contest_shown, teams
 from support.layout import faults, sketch, too_wide
 from support.recorded import SAMPLE
 from support.stored import PLAYERS, any_match, named

@@ -57,9 +57,7 @@ def undone(page: Page) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])
-def test_a_contest_is_organised_without_script(
-    browser: Browser, tmp_path: Path, width: int
-) -> None:
+def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path, width: int) -> None:
     """Every act asks once; each page fits, and whoever cannot see it finds what is on it."""
 
     def looked(name: str) -> None:

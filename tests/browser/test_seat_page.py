@@ -134,9 +134,7 @@ def focused_and_hinted(page: Page, game: str) -> None:
 
 
 @pytest.mark.parametrize(("game", "width", "scheme"), SCREENS)
-def test_nobody_is_kept_out_on_any_screen(
-    browser: Browser, game: str, width: int, scheme: str
-) -> None:
+def test_nobody_is_kept_out_anywhere(browser: Browser, game: str, width: int, scheme: str) -> None:
     """On a telephone whatever is to be touched is as large as a finger."""
     phone = width < FINGER * 10
     screen = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme, **STILL}
@@ -208,9 +206,7 @@ def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_chances_by_ones_own_cards_stand_beside_bets_where_wished(
-    browser: Browser, script: bool
-) -> None:
+def test_chances_by_ones_own_cards_stand_beside_bets(browser: Browser, script: bool) -> None:
     """One card in hand and one unseen; by script they are there for the next question, too."""
     with seated("blef") as (seat,), visited(browser, **STILL, java_script_enabled=script) as page:
         page.goto(seat.link)

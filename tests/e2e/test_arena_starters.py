@@ -34,9 +34,7 @@ def started(kit: str, url: str, player: str, *more: str, password: str = "") -> 
 
 
 @each("curl", "java")
-def test_a_starter_practises_against_the_dummy_that_it_plays_as_well(
-    kit: str, place: Place
-) -> None:
+def test_a_starter_practises_against_the_dummy_played_by_it(kit: str, place: Place) -> None:
     arena, client = place
     dummy = started(kit, arena.url, DUMMY)
     try:

@@ -124,9 +124,7 @@ def test_who_is_no_player_is_told_so_in_a_sentence_without_the_password(
         assert len(refused.err.splitlines()) == 1
 
 
-def test_the_bot_waits_for_an_arena_that_is_down_and_survives_its_restart(
-    cli: Cli, tmp_path: Path
-) -> None:
+def test_the_bot_waits_for_an_arena_and_survives_its_restart(cli: Cli, tmp_path: Path) -> None:
     del cli
     port, data = unused_port(), tmp_path / "arena.db"
     config = ArenaConfig(admin_password=ADMIN_PASSWORD, port=port, data=data)
@@ -148,9 +146,7 @@ def test_the_bot_waits_for_an_arena_that_is_down_and_survives_its_restart(
     assert process.returncode == 0
 
 
-def test_ctrl_c_lets_a_running_match_end_and_a_second_one_does_not(
-    cli: Cli, arena: ArenaServer
-) -> None:
+def test_ctrl_c_lets_a_match_end_and_a_second_one_does_not(cli: Cli, arena: ArenaServer) -> None:
     del cli
     with program("bot", *here(arena)) as process:
         line_with(process.stderr, "attending")
@@ -165,9 +161,7 @@ def test_ctrl_c_lets_a_running_match_end_and_a_second_one_does_not(
 
 
 @pytest.mark.slow
-def test_who_stands_by_goes_on_when_the_bot_that_attends_is_killed(
-    cli: Cli, arena: ArenaServer
-) -> None:
+def test_who_stands_by_goes_on_when_the_bot_is_killed(cli: Cli, arena: ArenaServer) -> None:
     del cli
     with program("bot", *here(arena), "--standby") as first:
         line_with(first.stderr, "attending")
@@ -226,9 +220,7 @@ def test_practice_matches_can_be_left_to_others(cli: Cli, arena: ArenaServer) ->
     assert cli("matches").code == 2, "nothing is in our own log"
 
 
-def test_bad_practice_orders_and_an_arena_that_is_down_are_told_apart(
-    cli: Cli, arena: ArenaServer
-) -> None:
+def test_bad_orders_and_an_arena_that_is_down_are_told_apart(cli: Cli, arena: ArenaServer) -> None:
     bad = cli("practice", *here(arena), "--draw-pile", "Parrot3")
     assert (bad.code, len(bad.err.splitlines())) == (2, 1)
     assert "'Parrot3' is no card" in bad.err

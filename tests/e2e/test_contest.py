@@ -239,9 +239,7 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_a_contest_is_whole_though_its_processes_are_killed_and_frozen(
-    cli: Cli, tmp_path: Path
-) -> None:
+def test_a_contest_is_whole_though_it_is_killed_and_frozen(cli: Cli, tmp_path: Path) -> None:
     """With real sockets and kills, and every kit; `make contest` does the rest on virtual time."""
     folder, kits = tmp_path / "cup", [kit for kit in BOTS if not missing(kit)]
     cli("contest", "new", str(folder), "-n", "1", "--timeout", "5")

@@ -151,9 +151,7 @@ def test_pages_of_a_list_follow_one_another(opened: Opened, tmp_path: Path) -> N
 # --- the rest -------------------------------------------------------------------------------
 
 
-def test_busy_days_are_ones_own_of_a_month_and_the_week_around(
-    opened: Opened, tmp_path: Path
-) -> None:
+def test_busy_days_are_ones_own_of_a_month_and_around(opened: Opened, tmp_path: Path) -> None:
     """The admin's are all; without a day it is this month, without a readable one any."""
     clock = HandClock()
     with opened(tmp_path, clock=clock) as (arena, client):
@@ -233,9 +231,7 @@ def test_digest_with_a_wrong_password_stays_out(running: Running) -> None:
     assert "stale" not in answer.headers["www-authenticate"]
 
 
-def test_a_nonce_expires_and_its_right_answer_is_called_stale(
-    running: Running, digest: Digest
-) -> None:
+def test_a_nonce_expires_and_its_answer_is_called_stale(running: Running, digest: Digest) -> None:
     """Within its life a nonce serves again; after it a browser is told to answer a new one."""
     _, _, clock = running
     assert digest().history != []

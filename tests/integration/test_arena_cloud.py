@@ -114,9 +114,7 @@ def test_a_team_and_its_password_are_known_without_a_start(
         assert "no password" not in names
 
 
-def test_a_late_turn_is_ended_by_whoever_looks(
-    opened: Opened, table: DynamoTable, tmp_path: Path
-) -> None:
+def test_a_late_turn_is_ended_by_others(opened: Opened, table: DynamoTable, tmp_path: Path) -> None:
     """A process that has just begun gives nobody new time."""
     clock = HandClock()
     with opened(tmp_path, table=table, clock=clock) as (arena, _):

@@ -41,6 +41,7 @@ from cardsharp.errors import ConfigError, Untrusted
 from workbench.arena.server import ArenaServer
 from workbench.deadmansdraw.connection import await_arena
 
+Public = tuple[ArenaServer, Client, HandClock]
 OPENSSL = shutil.which("openssl")
 AS_ALICE = Credentials(ALICE, PASSWORDS[ALICE])
 ONCE = Limits(attempts=1)
@@ -119,15 +120,13 @@ def test_without_tls_only_private_addresses_are_answered(address: str, status: i
 
 
 @pytest.fixture
-def public(tmp_path: Path) -> Iterator[tuple[ArenaServer, Client, HandClock]]:
+def public(tmp_path: Path) -> Iterator[Public]:
     clock = HandClock()
     with running_arena(tmp_path, clock=clock, public=True) as (arena, client):
         yield arena, client, clock
 
 
-def test_an_answer_serves_all_spectators_for_two_seconds(
-    public: tuple[ArenaServer, Client, HandClock],
-) -> None:
+def test_an_answer_serves_all_spectators_for_two_seconds(public: Public) -> None:
     """Players see at once what spectators see a moment later."""
     arena, client, clock = public
     path = "/api/matches?condensed=1"
@@ -140,17 +139,13 @@ def test_an_answer_serves_all_spectators_for_two_seconds(
     assert len(client.get(path, None).json()) == 1
 
 
-def test_ours_signs_in_by_digest_where_spectators_are_let_in(
-    public: tuple[ArenaServer, Client, HandClock],
-) -> None:
+def test_ours_signs_in_by_digest_where_spectators_are_let_in(public: Public) -> None:
     """As `cardsharp doctor --digest` and `bot --digest` do: it is not taken for a spectator."""
     with ArenaClient(public[0].url, AS_ALICE, ONCE, digest=True) as client:
         assert client.whoami().name == "Alice"
 
 
-def test_a_spectator_who_asks_too_much_is_refused_for_a_minute(
-    public: tuple[ArenaServer, Client, HandClock],
-) -> None:
+def test_a_spectator_who_asks_too_much_is_refused_for_a_minute(public: Public) -> None:
     """However the requests differ; players go on."""
     _, client, clock = public
     assert PER_ADDRESS > MOST_KEPT
@@ -239,9 +234,7 @@ def looks(client: Client, match: str) -> list[bytes]:
 @pytest.mark.parametrize(
     "randomness", [Randomness.FAIR, pytest.param(Randomness.ORIGINAL, marks=pytest.mark.slow)]
 )
-def test_a_match_goes_on_after_restarts_as_it_would_have(
-    tmp_path: Path, randomness: Randomness
-) -> None:
+def test_a_match_goes_on_after_restarts_the_same(tmp_path: Path, randomness: Randomness) -> None:
     """Nothing that was answered is lost to `kill -9`, byte for byte; the same events to the end."""
     wish = {"playerids": [ALICE, BOB], "randomSeed": "goes on", "tags": ["a", "b"], "timeout": 600}
     rng = Random(4)

@@ -20,9 +20,7 @@ def client(opened: Opened, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_pages_load_only_what_is_served_here_under_a_strict_policy(
-    client: Client, path: str
-) -> None:
+def test_pages_load_only_what_is_here_by_a_strict_policy(client: Client, path: str) -> None:
     """Scripts and styles of our own alone, nothing inline, no frames, no forms."""
     text = client.get(path).text
     loaded = re.findall(r'<(?:link|script)[^>]*(?:href|src)="([^"]+)"', text)
@@ -112,9 +110,7 @@ def test_the_list_has_what_fits_the_form(opened: Opened, tmp_path: Path) -> None
         assert client.get("/matches?at=nonsense&limit=x&active=7").status == 200
 
 
-def test_a_practice_match_is_played_on_its_page_by_who_ordered_it_and_nobody_else(
-    client: Client,
-) -> None:
+def test_a_practice_match_is_played_on_its_page_by_who_ordered_it(client: Client) -> None:
     def post(path: str, user: str, **fields: str) -> Any:  # noqa: ANN401 - an answer
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         return client.ask("POST", path, user, urlencode(fields).encode(), headers=form)

@@ -18,13 +18,12 @@ from cardsharp.deadmansdraw.arena import limits
 from cardsharp.deadmansdraw.arena.limits import FREE, MOST, Guesses, MemoryCounts, Quotas
 from cardsharp.web.refusals import Refused
 
+Here = tuple[Client, HandClock]
 FEW = Quotas(matches=2, at_once=3)
 
 
 @pytest.fixture
-def home(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Client, HandClock]]:
+def home(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
     monkeypatch.setattr(limits, "MOST", FREE + 1)
     monkeypatch.setattr(limits, "MOST_AT_ONCE", FREE + 1)
     clock = HandClock()
@@ -68,9 +67,7 @@ def test_after_very_many_a_user_comes_from_where_it_was_let_in_before() -> None:
     found.check("10.0.0.8", ALICE)
 
 
-def test_a_guesser_is_told_to_hang_up_and_shut_out(
-    home: tuple[Client, HandClock], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_guesser_hangs_up_and_is_shut_out(home: Here, caplog: pytest.LogCaptureFixture) -> None:
     """The organiser reads of it once, without any password."""
     client, clock = home
     assert client.get("/api/whoami").status == 200
@@ -160,8 +157,8 @@ def test_who_goes_while_it_is_slowed_has_asked_nothing(tmp_path: Path) -> None:
 # --- matches, requests, bytes --------------------------------------------------------------
 
 
-def test_a_player_creates_so_many_matches_in_a_day(
-    home: tuple[Client, HandClock], caplog: pytest.LogCaptureFixture
+def test_a_player_creates_so_many_matches_a_day(
+    home: Here, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The organiser as many as needed."""
     caplog.set_level(logging.WARNING)

@@ -59,9 +59,7 @@ def test_a_list_that_waits_for_active_matches_wakes_at_the_turn(running: Running
 
 
 @pytest.mark.parametrize(("method", "flag"), [("GET", "waitactive"), ("POST", "wait")])
-def test_the_end_of_a_match_wakes_who_waits_for_a_turn(
-    running: Running, method: str, flag: str
-) -> None:
+def test_a_matchs_end_wakes_who_waits_for_a_turn(running: Running, method: str, flag: str) -> None:
     """410 in the middle of a wait, in the shape of each method."""
     arena, client = running
     match = new_match(arena)

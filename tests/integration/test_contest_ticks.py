@@ -156,9 +156,7 @@ def test_while_nothing_is_to_be_done_there_are_no_ticks(cloud: Cloud) -> None:
     assert list(cloud.lobby.all()) != []
 
 
-def test_practice_goes_on_by_ticks_to_its_end_and_the_cup_comes_after_what_is_left(
-    cloud: Cloud,
-) -> None:
+def test_practice_goes_on_by_ticks_and_the_cup_comes_after_what_is_left(cloud: Cloud) -> None:
     """Of the teams that the arena has heard of, by whatever process; what runs then is played."""
     there = [team.id for team in cloud.records.teams()][:2]
     cloud.records.practise(cloud.clock.now() + timedelta(seconds=60))
@@ -178,9 +176,7 @@ def test_practice_goes_on_by_ticks_to_its_end_and_the_cup_comes_after_what_is_le
 
 
 @pytest.mark.parametrize("phase", [0, 2, 4])
-def test_a_dead_teams_turn_ends_at_most_ten_seconds_after_its_limit(
-    cloud: Cloud, phase: int
-) -> None:
+def test_a_dead_teams_turn_ends_ten_seconds_after_its_limit(cloud: Cloud, phase: int) -> None:
     """Wherever in the pause between two ticks its limit falls."""
     first, second = list(cloud.book.players)[:2]
     cloud.wake()

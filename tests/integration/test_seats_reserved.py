@@ -118,9 +118,7 @@ def served(tmp_path: Path, **settings: str) -> Client:
     return Client(store, clock, base="", agents=build_agents({**told, **settings}))
 
 
-def test_of_many_invitations_at_once_each_that_is_acknowledged_is_in_the_game(
-    tmp_path: Path,
-) -> None:
+def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(tmp_path: Path) -> None:
     client = served(tmp_path)
     game = client.create()
     ann = client.join(game, "ann")

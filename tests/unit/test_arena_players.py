@@ -28,9 +28,7 @@ NEW = {**GOOD, "password": "another-canary"}
         (json.dumps([GOOD, GOOD]), "twice"),
     ],
 )
-def test_a_wrong_file_is_refused_with_all_its_faults(
-    tmp_path: Path, content: str, told: str
-) -> None:
+def test_a_wrong_file_is_refused_with_its_faults(tmp_path: Path, content: str, told: str) -> None:
     """The sentence names the file, the entry and the field."""
     path = tmp_path / "players.json"
     path.write_text(content)
@@ -51,9 +49,7 @@ def test_a_record_that_is_shown_has_no_password(tmp_path: Path) -> None:
     assert "canary" not in repr(player)
 
 
-def test_a_file_that_changes_is_read_again_and_one_that_cannot_be_changes_nothing(
-    tmp_path: Path,
-) -> None:
+def test_a_file_that_changes_is_read_again_but_not_a_broken_one(tmp_path: Path) -> None:
     path = tmp_path / "players.json"
     path.write_text(json.dumps([GOOD]))
     players = PlayersFile(path)

@@ -146,9 +146,7 @@ def test_once_begun_no_team_is_removed_and_its_bracket_takes_none() -> None:
 
 
 @pytest.mark.parametrize("form", ["swiss", "ladder", "round-robin", "tables"])
-def test_who_comes_late_plays_from_the_next_round_on_and_has_nothing_for_those_before(
-    form: str,
-) -> None:
+def test_who_comes_late_plays_from_the_next_round_on(form: str) -> None:
     """A match under way stays what it is; in a round robin all are met whoever comes when."""
     records, tables = founded(6, format=form, matches=1, most=3, seats=2), FakeTables()
     director = Director(records, tables)

@@ -64,9 +64,7 @@ def test_places_are_by_points_then_by_matches() -> None:
 
 
 @pytest.mark.parametrize("name", ["swiss", "ladder"])
-def test_who_looks_at_a_contest_needs_nothing_that_draws(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_looks_needs_nothing_that_draws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And what was drawn stays while all before it does, however a later version would draw."""
     cup, teams = Settings("cup", name), named(6)
     whole = decided_by(cup.form, teams, by_chance(Random(1)))
@@ -110,9 +108,7 @@ def test_who_sits_out_has_a_point_for_it() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(number=st.integers(2, 24), seats=st.integers(2, 8), seed=st.integers(0, 2**32))
-def test_tables_are_full_and_the_best_and_the_worst_end_so(
-    number: int, seats: int, seed: int
-) -> None:
+def test_tables_are_full_and_the_best_ends_first(number: int, seats: int, seed: int) -> None:
     """Everybody sits at one table a round, but for one where the last of the pairs is missing."""
     teams, form, chance = named(number), SeatedTables(seats), Random(seed)
     strength = {team: chance.random() for team in teams}

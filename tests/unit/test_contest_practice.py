@@ -144,9 +144,7 @@ def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
 
 
 @pytest.mark.parametrize("order", [(ALICE, BOB), (BOB, ALICE)])
-def test_busts_and_late_turns_are_counted_for_the_team_that_had_them(
-    order: tuple[str, str],
-) -> None:
+def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str]) -> None:
     """In the order of the pairing's teams, whoever sat where."""
     clock = HandClock()
     pile = [["Mermaid", value] for value in range(4, 9)]

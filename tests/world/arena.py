@@ -48,20 +48,10 @@ SEED = "seed-canary-1"
 """With it Alice begins; nothing that we store may repeat it."""
 
 # Two turns of ours, each with five actions or more: draws that could be drawn twice, and effects.
+PILE = "Mermaid 7, Oracle 4, Map 5, Key 5, Cannon 7, Hook 4, Sword 6, Kraken 3, Anchor 6"
 TABLE: dict[str, Any] = {
     "drawPile": [
-        {"suit": suit, "value": value}
-        for suit, value in (
-            ("Mermaid", 7),
-            ("Oracle", 4),
-            ("Map", 5),
-            ("Key", 5),
-            ("Cannon", 7),
-            ("Hook", 4),
-            ("Sword", 6),
-            ("Kraken", 3),
-            ("Anchor", 6),
-        )
+        {"suit": suit, "value": int(value)} for suit, value in map(str.split, PILE.split(", "))
     ],
     "banks": [[{"suit": "Key", "value": 7}], [{"suit": "Chest", "value": 7}]],
 }

@@ -155,7 +155,7 @@ def _matches(played: Played) -> Iterator[str]:
 
 
 def _pairing(result: Result, matches: Mapping[int, Match], settings: Settings) -> Iterator[str]:
-    pairing = Pairing(result.pairing, result.round, result.part, result.teams)
+    pairing = result.drawn
     numbers = sorted(matches)
     if numbers != list(range(len(matches))):
         yield f"Of pairing {result.pairing} the matches {numbers} were played."

@@ -165,7 +165,7 @@ class Director:
         counted = {match for one in results for match in one.matches}
         found = [
             replace(
-                result_of(pairing, None, (self._facts_of(one, pairing),), (one.id,), None),
+                result_of(pairing, facts=(self._facts_of(one, pairing),), matches=(one.id,)),
                 counts=False,
             )
             for pairing, one in self._matches.uncounted(counted)

@@ -143,7 +143,7 @@ def following(results: Iterable[Result], form: Format, teams: Sequence[Team]) ->
     decided = decided_of(())
     while True:
         shown = [
-            offered.get((pairing.key, pairing.teams)) or result_of(pairing, None, (), (), None)
+            offered.get((pairing.key, pairing.teams)) or result_of(pairing)
             for pairing in form.pairings(teams, decided)
         ]
         before, decided = decided, decided_of(shown)
@@ -158,10 +158,10 @@ def decided_of(results: Iterable[Result]) -> dict[str, Decision]:
 
 def result_of(
     pairing: Pairing,
-    decision: Decision | None,
-    facts: tuple[Facts, ...],
-    matches: tuple[str, ...],
-    ruling: Ruling | None,
+    decision: Decision | None = None,
+    facts: tuple[Facts, ...] = (),
+    matches: tuple[str, ...] = (),
+    ruling: Ruling | None = None,
 ) -> Result:
     """A pairing as it is kept."""
     return Result(

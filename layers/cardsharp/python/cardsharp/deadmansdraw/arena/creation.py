@@ -5,10 +5,10 @@ checked for duplicates.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from cardsharp.deadmansdraw.arena.dto import Json, cards_json
 from cardsharp.deadmansdraw.arena.inputs import NO_VALUE, Unconvertible, parse_card
@@ -21,6 +21,7 @@ from cardsharp.deadmansdraw.state import State
 from cardsharp.errors import Malformed
 
 Cards = tuple[Card, ...]
+T = TypeVar("T")
 
 DEFAULT_DISCARD_PILE = lowest_of_each_suit(SERVER_DECK)
 DEFAULT_DRAW_DECK = without(SERVER_DECK, DEFAULT_DISCARD_PILE)
@@ -76,12 +77,12 @@ def parse_wish(body: dict[str, Any], fresh_seed: str) -> Wish:
     given_seed = body.get("randomSeed")
     params = CreationParams(
         seed=fresh_seed if given_seed is None else _seed(given_seed),
-        tags=_tags(body),
-        play_area=_pile(body, "playArea"),
-        draw_pile=_pile(body, "drawPile"),
-        discard_pile=_pile(body, "discardPile"),
-        banks=_banks(body),
-        timeout=_timeout(body),
+        tags=_given(body, "tags", _tags),
+        play_area=_given(body, "playArea", _pile),
+        draw_pile=_given(body, "drawPile", _pile),
+        discard_pile=_given(body, "discardPile", _pile),
+        banks=_given(body, "banks", _banks),
+        timeout=_given(body, "timeout", _timeout),
         nulls=frozenset(name for name in SHOWN if name in body and body[name] is None),
     )
     _refuse_duplicates(params)
@@ -133,12 +134,15 @@ def _shown(pile: Cards | None) -> list[Json] | None:
     return None if pile is None else cards_json(pile)
 
 
-def _tags(body: dict[str, Any]) -> tuple[str, ...] | None:
-    value = body.get("tags")
-    if value is None:
-        return None
+def _given(body: dict[str, Any], field: str, read: Callable[[str, Any], T]) -> T | None:
+    """A field as it is read, None where it is left out or null."""
+    value = body.get(field)
+    return None if value is None else read(field, value)
+
+
+def _tags(field: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise Unconvertible("tags", value)
+        raise Unconvertible(field, value)
     tags = tuple(map(js_string, value))
     if sum(map(len, tags)) + len(tags) > MAX_TAGS_LENGTH:
         raise Malformed(f"The tags have more than {MAX_TAGS_LENGTH} characters together.")
@@ -155,22 +159,16 @@ def _cards(items: Sequence[object]) -> Cards:
     return tuple(card for card in found if card is not None)
 
 
-def _pile(body: dict[str, Any], field: str) -> Cards | None:
-    value = body.get(field)
-    if value is None:
-        return None
+def _pile(field: str, value: object) -> Cards:
     if not isinstance(value, list):
         raise Unconvertible(field, value)
     return _cards(value)
 
 
-def _banks(body: dict[str, Any]) -> tuple[Cards, Cards] | None:
-    value = body.get("banks")
-    if value is None:
-        return None
+def _banks(field: str, value: Any) -> tuple[Cards, Cards]:  # noqa: ANN401 - any JSON value
     lists = isinstance(value, list) and all(isinstance(bank, list) for bank in value)
     if not lists or len(value) != 2:  # noqa: PLR2004 - one bank a player
-        raise Unconvertible("banks", value)
+        raise Unconvertible(field, value)
     return _cards(value[0]), _cards(value[1])
 
 
@@ -181,16 +179,13 @@ def _seed(value: object) -> str:
     return seed
 
 
-def _timeout(body: dict[str, Any]) -> float | None:
-    value = body.get("timeout")
-    if value is None:
-        return None
+def _timeout(field: str, value: object) -> float:
     try:
         seconds = float(value) if isinstance(value, str | int | float) else math.nan
     except (ValueError, OverflowError):
         seconds = math.nan
     if math.isnan(seconds) or isinstance(value, bool):
-        raise Unconvertible("timeout", value)
+        raise Unconvertible(field, value)
     if abs(seconds) > MAX_TIMEOUT.total_seconds():
         raise Malformed(
             f"The timeout is in seconds, at most {MAX_TIMEOUT.total_seconds():.0f} (a year)."
