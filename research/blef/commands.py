@@ -9,8 +9,7 @@ import cyclopts
 from cyclopts import Parameter, validators
 
 from cardsharp.blef.strategies.equilibrium import SOLVED, table
-from research.blef.small_round import SmallRound, small_round
-from research.blef.solve import Solver, exploitability
+from research.blef.solve import SmallRound, Solver, exploitability, small_round
 from research.blef.strategy_profile import plays, profile_of
 from research.blef.tables import FOLDER, Origin, profile_in, table_of, write
 from workbench.show.options import Json

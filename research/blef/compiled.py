@@ -5,14 +5,16 @@ from array import array
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate
+from math import sqrt
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.sight import Shape, hands_of
 from cardsharp.blef.strategies.trained import Rows
 from cardsharp.errors import ConfigError
+from cardsharp.ratings import NORMAL_95
 from research.compiling import load, why_not
 
 _BETS, _VALUES, _MOST_CARDS = len(BETS), 6, 11
@@ -228,3 +230,27 @@ def local_best_response(
     if min(won) < 0:
         raise MemoryError("Not enough memory for a local best response.")
     return won
+
+
+class Measured(NamedTuple):
+    """Where a figure lies with 95 % confidence."""
+
+    low: float
+    high: float
+
+
+def lacking(cards: Cards, other: CPlayer, depth: int, seed: int, rounds: int) -> Measured:
+    """What a local best response wins above an equal share, mean of both seats.
+
+    No best answer wins less, so this bounds the exploitability from below.
+    """
+    each = rounds // 2
+    won = [won / each for won in local_best_response(other, cards, depth, seed, each)]
+    spread = sum(share * (1 - share) / each for share in won) / len(won) ** 2
+    margin, mean = NORMAL_95 * sqrt(spread), sum(won) / len(won) - 0.5
+    return Measured(mean - margin, mean + margin)
+
+
+def tables_of(cards: Cards, table: CTable) -> CPlayer:
+    """A player of one table."""
+    return player("tables", {cards: table})

@@ -10,7 +10,7 @@ from cardsharp.blef.rules import Move, max_cards
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
-from research.blef.small_round import OTHER, STARTER, Plan, Profile, SmallRound, Values, mover
+from research.blef.solve import OTHER, STARTER, Plan, Profile, SmallRound, Values, mover
 
 Plays = Callable[[Position], Mixture]
 """What is played in a position, and how often each action."""

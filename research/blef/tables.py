@@ -18,9 +18,16 @@ from cardsharp.blef.strategies.equilibrium import (
     hand_key,
     said_key,
 )
-from research.blef.small_round import OTHER, STARTER, Profile, SmallRound, Values
-from research.blef.small_round import Plan as SolvedPlan
-from research.blef.solve import best_response, exploitability
+from research.blef.solve import (
+    OTHER,
+    STARTER,
+    Profile,
+    SmallRound,
+    Values,
+    best_response,
+    exploitability,
+)
+from research.blef.solve import Plan as SolvedPlan
 
 FOLDER = Path(str(files("cardsharp.blef.strategies") / "tables"))
 

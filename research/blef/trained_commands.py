@@ -13,11 +13,9 @@ from cardsharp.blef.strategies.large import known
 from cardsharp.blef.strategies.large import write as write_large
 from cardsharp.blef.strategies.trained import FILE, write
 from cardsharp.errors import ConfigError
-from research.blef.checking import lacking, tables_of
-from research.blef.compiled import Cards, CPlayer, library, player
-from research.blef.large_rounds import ROUNDS as LARGE_ROUNDS
-from research.blef.large_rounds import Lessons, known_in, learn_all, teach
-from research.blef.packing import packed, tables_in
+from research.blef.compiled import Cards, CPlayer, lacking, library, player, tables_of
+from research.blef.packing import ROUNDS as LARGE_ROUNDS
+from research.blef.packing import Lessons, known_in, learn_all, packed, tables_in, teach
 from research.blef.training import ROUNDS, Budget, Folder, learner_of, train
 from workbench.lab.options import Cluster, Seed
 from workbench.lab.runs import pool_of

@@ -13,9 +13,8 @@ from cardsharp.blef.strategies.large import known, mixture, read, write
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.sight import OPENING
 from cardsharp.errors import ConfigError
-from research.blef.checking import lacking
-from research.blef.compiled import library, play_rounds, player
-from research.blef.large_rounds import Lessons, known_in, learn, learn_all, teach
+from research.blef.compiled import lacking, library, play_rounds, player
+from research.blef.packing import Lessons, known_in, learn, learn_all, teach
 from research.blef.trained_commands import app
 from research.compiling import why_not
 

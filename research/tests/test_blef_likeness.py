@@ -17,8 +17,7 @@ from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.tabled import looked_up
 from cardsharp.blef.strategies.trained import FILE, trained
-from research.blef.checking import lacking
-from research.blef.compiled import CPlayer, library, player
+from research.blef.compiled import CPlayer, lacking, library, player
 from research.blef.packing import tables_in
 from research.compiling import why_not
 

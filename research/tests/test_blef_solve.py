@@ -16,8 +16,7 @@ from cardsharp.blef.rules import Move
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.equilibrium import SOLVED, mixture, table
 from research.blef.commands import app
-from research.blef.small_round import SEATS, small_round
-from research.blef.solve import Solver, best_response, exploitability
+from research.blef.solve import SEATS, Solver, best_response, exploitability, small_round
 from research.blef.strategy_profile import plays, position_in, profile_of
 from research.blef.tables import FOLDER, profile_in, write
 

@@ -15,20 +15,20 @@ from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.blef.strategies.sight import OPENING, Shape, hands_of
 from cardsharp.blef.strategies.trained import FILE, WHOLE, Rows, read, trained, write
 from cardsharp.errors import ConfigError
-from research.blef.checking import lacking, tables_of
 from research.blef.compiled import (
     Cards,
     CTable,
     Learner,
+    lacking,
     library,
     play_rounds,
     player,
     setup_of,
     table_of,
+    tables_of,
 )
 from research.blef.packing import ROW, opened, packed, table, tables_in
-from research.blef.small_round import Profile, SmallRound, mover, small_round
-from research.blef.solve import exploitability
+from research.blef.solve import Profile, SmallRound, exploitability, mover, small_round
 from research.blef.trained_commands import app
 from research.blef.training import Budget, Folder, advance, learner_of, train
 from research.compiling import why_not
