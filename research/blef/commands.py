@@ -10,8 +10,7 @@ from cyclopts import Parameter, validators
 
 from cardsharp.blef.strategies.equilibrium import SOLVED, table
 from research.blef.solve import SmallRound, Solver, exploitability, small_round
-from research.blef.strategy_profile import plays, profile_of
-from research.blef.tables import FOLDER, Origin, profile_in, table_of, write
+from research.blef.tables import FOLDER, Origin, plays, profile_in, profile_of, table_of, write
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
 

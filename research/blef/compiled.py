@@ -196,17 +196,10 @@ def table_of(setup: CSetup, tables: Sequence[Rows]) -> CTable:
 
 
 def player(
-    kind: str,
-    tables: Mapping[Cards, CTable] | None = None,
-    check: float = -1,
-    bet: float = 0.5,
+    kind: str, tables: Mapping[Cards, CTable] | None = None, check: float = -1, bet: float = 0.5
 ) -> CPlayer:
     """A player of rounds."""
-    made = CPlayer(
-        kind=("threshold", "tables").index(kind),
-        check=check,
-        bet=bet,
-    )
+    made = CPlayer(kind=("threshold", "tables").index(kind), check=check, bet=bet)
     for (one, two), table in (tables or {}).items():
         made.tables[one][two] = ctypes.pointer(table)
     return made

@@ -1,4 +1,4 @@
-"""The default is measured against players that it does not know, and they are what they say."""
+"""The default is measured against players that it does not know, and by how often its bets hold."""
 
 import ast
 import json
@@ -21,11 +21,10 @@ from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.reading import reading_of, readings, unlike_tables
 from research.blef import readers, strangers
 from research.blef.gate import GateOptions, aim_of, gate, short
+from research.blef.reliability import ReliabilityOptions, Told, bets, curve, reliability
 from workbench.lab.duel import Duel
 from workbench.lab.plan import Plan
 from workbench.lab.runs import run
-
-WITH_CHANCE = {"bluffer", "mixer", "careless", "tempted", "turncoat", "moody"}
 
 
 def positions(name: str, seed: int, seats: int = 2, other: str = "threshold") -> Iterator[Position]:
@@ -154,3 +153,26 @@ def test_the_gate_says_what_was_won_and_where_rounds_were_lost_and_goes_on(
     match = json.loads(next(iter(kept.values())).splitlines()[1])["matches"][0]["counts"]
     lost = [match[f"lost with {cards}"] for cards in SETUPS]
     assert sum(map(sum, lost)) == match["rounds"][0]
+
+
+def test_a_curve_has_what_was_said_and_what_held_by_tenths() -> None:
+    told = [Told(0.1, held=True), Told(0.19, held=False), Told(0.999, held=True)]
+    low, high = curve(told)
+    assert (low.bets, low.held) == (2, 50)
+    assert [low.told, high.told] == pytest.approx([14.5, 99.9])
+    assert low.low < 50 < low.high
+    assert (high.bets, high.held, high.high) == (1, 100, 100)
+
+
+def test_who_says_more_sees_more_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    """And beliefs are beliefs: none is 0 or 1."""
+    reliability(options=ReliabilityOptions(bets=120, seed=3, as_json=True))
+    found = json.loads(capsys.readouterr().out)
+    assert sum(level["bets"] for level in found["levels"]) == 120
+    assert found["error"] < 0.25
+    said = [one for one, _ in zip(bets(3, 3), range(120), strict=False)]
+    assert all(0 < one.chance < 1 for one in said)
+    likely, unlikely = (
+        [one.held for one in said if (one.chance > 0.5) == wanted] for wanted in (True, False)
+    )
+    assert sum(likely) / len(likely) > sum(unlikely) / len(unlikely) + 0.2

@@ -71,8 +71,7 @@ def test_the_command_writes_what_it_learned(tmp_path: Path) -> None:
 def test_a_round_that_is_not_learned_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'2v2' is not trained; there are 1v7"):
         app(
-            ["large", "--out", str(tmp_path / "x"), "--setups", "2v2"],
-            result_action="return_value",
+            ["large", "--out", str(tmp_path / "x"), "--setups", "2v2"], result_action="return_value"
         )
 
 

@@ -17,8 +17,7 @@ from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.equilibrium import SOLVED, mixture, table
 from research.blef.commands import app
 from research.blef.solve import SEATS, Solver, best_response, exploitability, small_round
-from research.blef.strategy_profile import plays, position_in, profile_of
-from research.blef.tables import FOLDER, profile_in, write
+from research.blef.tables import FOLDER, plays, position_in, profile_in, profile_of, write
 
 VALUES = {(1, 1): 0.4638, (2, 1): 0.638, (1, 2): 0.379}
 AIMS = {(1, 1): 0.001, (2, 1): 0.005, (1, 2): 0.005}
