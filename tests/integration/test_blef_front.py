@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 import requests
-from support.blef import blef_front
 
+from cardsharp.blef.routes import API
+from cardsharp.blef.service import Blef
+from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite_file import MEMORY
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.events import Event
 from workbench.cloud.http_events import FAILED, read_answer
 from workbench.cloud.http_front import HttpFront, HttpGateway
+from workbench.stage.serving import front as front_of
 
 
 def echo(event: Event, context: LambdaContext) -> Event:
@@ -124,7 +128,8 @@ class Noticing(SystemClock):
 
 def test_a_long_poll_is_answered_when_somebody_moves_and_when_the_front_stops() -> None:
     clock = Noticing()
-    with blef_front(clock=clock) as front, ThreadPoolExecutor(2) as threads:
+    service = Blef(sqlite_games(MEMORY, clock), clock)
+    with front_of(API, service) as front, ThreadPoolExecutor(2) as threads:
         game = requests.get(f"{front.url}/v2/games/create", timeout=10).json()["game_uuid"]
         address = f"{front.url}/v2/games/{game}"
 

@@ -18,7 +18,6 @@ from cardsharp.blef.rules import Deal, Move, Round
 from cardsharp.blef.service import NO_AGENTS, Agents, Blef
 from cardsharp.blef.store import Games, sqlite_games
 from cardsharp.cloud import telemetry
-from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import edge
@@ -26,8 +25,6 @@ from support.cloud_clock import FakeClock
 from support.recorded import table
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
-from workbench.cloud.http_front import HttpFront
-from workbench.stage.serving import front
 
 TIMEOUT = timedelta(seconds=29)
 
@@ -136,12 +133,6 @@ def logged() -> Iterator[io.StringIO]:
         telemetry.meter.stream = metrics
         for handler, stream in handlers.items():
             handler.setStream(stream)  # type: ignore[attr-defined]
-
-
-def blef_front(store: Games | None = None, clock: Clock | None = None) -> HttpFront:
-    """A front that serves games, from this process if no store is given."""
-    given = clock or SystemClock()
-    return front(API, Blef(store or sqlite_games(MEMORY, given), given))
 
 
 def memory_client(base: str = API.base) -> Client:

@@ -117,17 +117,14 @@ def _others_lose(mine: int, others: tuple[int, ...]) -> float:
     )
 
 
+@cache
 def chance(mine: int, others: tuple[int, ...]) -> float:
     """The chance to be left of who may lose so many rounds, against others who may lose theirs."""
-    return _chance_of(mine, tuple(sorted(left for left in others if left)))
-
-
-@cache
-def _chance_of(mine: int, others: tuple[int, ...]) -> float:
-    if not mine or not others:
+    there = tuple(sorted(left for left in others if left))
+    if not mine or not there:
         return float(bool(mine))
-    one = 1 / (1 + len(others))
-    return one * chance(mine - 1, others) + (1 - one) * _others_lose(mine, others)
+    one = 1 / (1 + len(there))
+    return one * chance(mine - 1, there) + (1 - one) * _others_lose(mine, there)
 
 
 JUDGE = BayesJudgement()

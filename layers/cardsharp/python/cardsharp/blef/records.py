@@ -74,11 +74,6 @@ class GameRecord:
         """The players' names in order."""
         return tuple(player.nickname for player in self.players)
 
-    @property
-    def room(self) -> int:
-        """A number from 10 to 99 by which people know a game in the list, drawn with its uuid."""
-        return room_of(self.uuid)
-
     def seat_of(self, player_uuid: str) -> int | None:
         """The seat of the player with this uuid; takes the same time whoever it is."""
         return self.seat_with(key_of(player_uuid))
@@ -113,7 +108,7 @@ class ClosedRound:
 
 
 def room_of(game_uuid: str) -> int:
-    """The number from 10 to 99 of the game with this uuid."""
+    """A number from 10 to 99 by which people know a game in the list, drawn with its uuid."""
     return int(game_uuid[:8], 16) % 90 + 10
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.census import Lifetime, count_active, count_all, moves
-from cardsharp.blef.records import RECENT, WHOLE_LIFE, ClosedRound, GameRecord, Player, room_of
+from cardsharp.blef.records import RECENT, WHOLE_LIFE, ClosedRound, GameRecord, Player
 from cardsharp.blef.rules import Move, Round
 from cardsharp.cloud.codec import decode, from_micros, to_micros
 from cardsharp.cloud.ports import Clock
@@ -60,21 +60,10 @@ class Listing:
     started: bool
     changed: datetime
 
-    @property
-    def room(self) -> int:
-        """The number by which people know the game."""
-        return room_of(self.uuid)
-
 
 _STEP = timedelta(milliseconds=2)
-
-
-def moment_of(now: datetime, before: datetime) -> datetime:
-    """When a change counts as made: after the one before, whatever the clocks of two machines say.
-
-    Clients leave out what is not newer than what they know.
-    """
-    return max(now, before + _STEP)
+"""A change counts as made at least so long after the one before, whatever the clocks of two
+machines say: clients leave out what is not newer than what they know."""
 
 
 def closed_at(changed: datetime, closed: Round) -> ClosedRound:
@@ -127,7 +116,7 @@ class Games:
         Raises:
             Conflict: the game was changed after it was read; nothing is written.
         """
-        changed = moment_of(self.clock.now(), saved.changed)
+        changed = max(self.clock.now(), saved.changed + _STEP)
         after = Lifetime(changed, game.expires(changed))
         rounds = []
         if closed is not None:  # it outlives the game

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
-from cardsharp.blef.records import Player, Status
+from cardsharp.blef.records import Player, Status, room_of
 from cardsharp.blef.service import Sight
 from cardsharp.blef.store import Listing, Saved
 from cardsharp.blef.wire import (
@@ -100,7 +100,7 @@ def state_body(sight: Sight) -> NextStateBody:
     return NextStateBody(
         admin_nickname=game.admin,
         public=_text(public=game.public),
-        room=game.room,
+        room=room_of(game.uuid),
         # A round that is over is told as it was before its loser's cards were taken.
         status=game.status if over or sight.position is None else Status.RUNNING,
         round_number=seen.number + over,
@@ -122,7 +122,7 @@ def list_body(listings: list[Listing]) -> NextListBody:
         [
             NextListedBody(
                 game_uuid=one.uuid,
-                room=one.room,
+                room=room_of(one.uuid),
                 players=list(one.nicknames),
                 last_modified=one.changed.timestamp(),
             )
@@ -137,7 +137,7 @@ def list_news(saved: Saved) -> ListNewsBody:
     game = saved.game
     return ListNewsBody(
         game_uuid=game.uuid,
-        room=game.room,
+        room=room_of(game.uuid),
         public=_text(public=game.public and game.round is None),
         players=list(game.nicknames),
         last_modified=saved.changed.timestamp(),

@@ -6,7 +6,6 @@ of a colour are six bits that index a table.
 
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
-from itertools import chain
 from math import comb
 from typing import NamedTuple
 
@@ -172,26 +171,21 @@ def _allowed(value: int, count: int) -> int:
     return sum(1 << number for number, least in needed if count >= least)
 
 
-def _packed(suit: int) -> int:
-    """The values of a colour's cards, three bits for the number of each; these add up."""
-    return sum(1 << (_BITS_A_COUNT * value) for value in range(_SPAN) if suit >> value & 1)
-
-
-def _cards_of(suit: int, colour: int) -> tuple[Card, ...]:
-    return tuple(Card(value, colour) for value in range(_SPAN) if suit >> value & 1)
-
-
 def _suit_truths(colour: int) -> tuple[int, ...]:
     """The bets on colours and cards that a colour's cards make true, by those cards."""
-    numbers = tuple(chain(_FLUSHES, _EXACT))
+    pools = [tuple(Card(value, colour) for value in values) for values in _VALUES_OF]
     return tuple(
-        sum(1 << number for number in numbers if BETS[number].holds(_cards_of(suit, colour)))
-        for suit in range(_ONE_COLOUR + 1)
+        sum(1 << number for number in (*_FLUSHES, *_EXACT) if BETS[number].holds(pool))
+        for pool in pools
     )
 
 
 _FLUSH_SIZE = BETS[_FIRST_FLUSH].colours[0][1]
-_COUNTS = tuple(_packed(suit) for suit in range(_ONE_COLOUR + 1))
+_VALUES_OF = [
+    [value for value in range(_SPAN) if suit >> value & 1] for suit in range(_ONE_COLOUR + 1)
+]
+_COUNTS = [sum(1 << _BITS_A_COUNT * value for value in values) for values in _VALUES_OF]
+"""The values of a colour's cards, three bits for the number of each; these add up."""
 _EXACT_BITS = tuple(bits_of(BETS[number].cards) for number in _EXACT)
 _ALLOWED = [[_allowed(value, n) for n in range(_HELD)] for value in range(_SPAN)]
 _SUIT_TRUTHS = tuple(_suit_truths(colour) for colour in range(len(COLOURS)))
