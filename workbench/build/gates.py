@@ -162,7 +162,7 @@ def deployments() -> Iterable[str]:
 
 def run_artifacts() -> Iterable[str]:
     """Whether the built functions play a match, and within our aims."""
-    return _run([sys.executable, "-m", "workbench.bench.built"])
+    return _run([sys.executable, "-m", "workbench.operate.built"])
 
 
 GATES: dict[str, Callable[[], Iterable[str]]] = {

@@ -1,4 +1,4 @@
-"""Run the built artifacts: `python -m workbench.bench.built [--build FOLDER]`.
+"""Run the built artifacts: `python -m workbench.operate.built [--build FOLDER]`.
 
 Poller, worker and practice function of a build are started on this machine's processor by AWS's
 runtime client with their layers mounted, against the local arena and the emulator: the poller

@@ -1,1 +1,0 @@
-"""Measurements as commands; they print figures and promise none."""
