@@ -64,12 +64,11 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
 def _measure_anew() -> None:
     # The emulator and the handlers are slow to import, and not needed to add up a bill.
     from workbench.cost.contest import measure_contest  # noqa: PLC0415
-    from workbench.cost.games import request_uses  # noqa: PLC0415
     from workbench.cost.measure import measure, write_measured  # noqa: PLC0415
     from workbench.cost.pages import measure_pages  # noqa: PLC0415
 
     messages().print("playing matches on this machine to measure them ...")
-    found = {"requests": request_uses(), "contest": measure_contest(), "pages": measure_pages()}
+    found = {"contest": measure_contest(), "pages": measure_pages()}
     write_measured(measure().model_copy(update=found), MEASURED)
 
 

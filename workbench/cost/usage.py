@@ -50,14 +50,6 @@ class Measurement(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class RequestUse(Measurement):
-    """What a request to a game's HTTP service used, the mean of a typical match; see `games`."""
-
-    read_units: Amount
-    write_units: Amount
-    log_bytes: Amount
-
-
 class ContestUse(Measurement):
     """What a match at the cloud's arena used, the mean of some; see `contest`.
 
@@ -140,7 +132,6 @@ class Measured(Measurement):
     alarmed_metrics: Amount
     look: LookUse
     tick: LookUse
-    requests: dict[str, RequestUse] = {}
     contest: ContestUse | None = None
     pages: PagesUse | None = None
 
