@@ -63,11 +63,9 @@ class Invocation:
     """One invocation that has ended; `error` is a sentence, or None for a success."""
 
     function: str
-    request_id: str
     event: Event
     answer: object
     error: str | None
-    duration: timedelta
 
 
 Observer = Callable[[Invocation], None]
@@ -95,7 +93,6 @@ def invoke(function: Function, event: Event, context: LambdaContext, clock: Cloc
         answer = json.loads(json.dumps(function.handler(given, context)))
     except Exception as failure:  # noqa: BLE001 - the boundary that Lambda itself is
         error = f"{type(failure).__name__}: {failure}"
-    duration = timedelta(seconds=clock.monotonic() - began)
-    if error is None and duration > function.timeout:
+    if error is None and clock.monotonic() - began > function.timeout.total_seconds():
         answer, error = None, f"Task timed out after {function.timeout.total_seconds():.2f} seconds"
-    return Invocation(function.name, context.aws_request_id, event, answer, error, duration)
+    return Invocation(function.name, event, answer, error)

@@ -32,7 +32,7 @@ from workbench.cloud.events import sqs_event
 from workbench.cloud.samples import read_emf
 from workbench.cloud.template import TEMPLATE, load_template
 from workbench.cost.load import TIMING
-from workbench.cost.meter import WRITES, AwsCounts, UseMeter
+from workbench.cost.meter import AwsCounts, UseMeter
 from workbench.cost.request import PLATFORM_BYTES
 from workbench.cost.usage import LookUse, Measured
 from workbench.stage.opponent_process import OPPONENT, US, steady_at
@@ -75,13 +75,9 @@ class Bench:
         return counts
 
     def played(self) -> AwsCounts:
-        """What one match used; "lines" are the facts and intents that it left in the log."""
-        match_ids: list[str] = []
+        """What one match used."""
         with _long_after():
-            counts = self.used(lambda: match_ids.append(_play(self)))
-        moves = self.assembly.log.moves(match_ids[0])
-        counts["lines"] = sum((m.facts is not None) + (m.intent is not None) for m in moves)
-        return counts
+            return self.used(lambda: _play(self))
 
     def looked(self, work: Callable[["Bench"], None]) -> LookUse:
         """What a look used, the mean of some by a process that is warm."""
@@ -142,15 +138,9 @@ def measure(matches: int = 10) -> Measured:
 
 def _of_a_match(played: AwsCounts, matches: int, renewals_per_second: float) -> dict[str, float]:
     """The means of what matches used, without what goes by their time: renewals of the lease."""
-    seconds = played["milliseconds"] / 1000 / matches
-    renewals = round(seconds * matches * renewals_per_second)
-    units = played["write units"] - renewals
-    requests = sum(played[f"dynamodb.{name}"] for name in WRITES) - renewals
+    renewals = round(played["milliseconds"] / 1000 * renewals_per_second)
     return {
-        "match_seconds": round(seconds, 2),
-        "match_write_units": round(units / matches),
-        "line_write_units": round(units / played["lines"], 2),
-        "line_write_requests": round(requests / played["lines"], 2),
+        "match_write_units": round((played["write units"] - renewals) / matches),
         "match_read_units": round(played["read units"] / matches, 1),
         "match_queue_requests": round(played.of("sqs") / matches, 1),
         "match_log_bytes": round(played["log bytes"] / matches + PLATFORM_BYTES),
@@ -195,8 +185,8 @@ def _watches() -> float:
     return 1 / float(told["CARDSHARP_WATCH_SECONDS"])
 
 
-def _play(at: Bench) -> str:
-    """Announce a match as the poller does, and have it played as the queue mapping does; its id."""
+def _play(at: Bench) -> None:
+    """Announce a match as the poller does, and have it played as the queue mapping does."""
     match_id = at.arena.create_match([US[0], OPPONENT[0]])
     at.assembly.offering.offer_one(match_id)
     message = at.assembly.queue.receive(timedelta(seconds=5))
@@ -207,7 +197,6 @@ def _play(at: Bench) -> str:
     if answer["batchItemFailures"]:
         raise CardsharpError(f"The match {match_id} was not played to its end.")
     at.assembly.queue.delete(message)
-    return match_id
 
 
 def _listen(at: Bench) -> None:

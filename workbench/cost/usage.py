@@ -109,17 +109,13 @@ class PagesUse(Measurement):
 class Measured(Measurement):
     """What one match and one minute of listening used in a local run; see `measure`.
 
-    `match_seconds` is the worker's time in that run, where opponents think in milliseconds;
-    what goes by time (renewing the lease) is not in the units of a match. A line is a fact or an
-    intent in the match log: matches are of different length, and their lines cost alike.
+    Opponents think in milliseconds there, and what goes by time (renewing the lease) is not in the
+    units of a match.
     """
 
     date: date
     matches: int
-    match_seconds: Amount
     match_write_units: Amount
-    line_write_units: Amount
-    line_write_requests: Amount
     match_read_units: Amount
     match_queue_requests: Amount
     match_log_bytes: Amount
