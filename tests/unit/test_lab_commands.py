@@ -59,7 +59,7 @@ def test_a_file_is_dealt_anew_each_time_and_named_where_it_is_not_steady(
     file = written(tmp_path, "wavers", body, "import random")
     said = []
     for _ in range(2):
-        lab("duel", file, "draw-2", "-n", "1")
+        lab("duel", file, "draw-2", "-n", "1", "--workers", "1")
         said.append(capsys.readouterr().err)
     assert len({text.partition("(seed ")[2].partition(")")[0] for text in said}) == 2
     assert "wavers.py decided otherwise when a deal was played again" in said[0]

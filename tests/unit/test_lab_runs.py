@@ -12,7 +12,7 @@ from workbench.lab.runs import Numbered, run
 
 
 def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> Plan:
-    return Plan(first="champion", second=second, pairs=pairs, seed=seed, plain=True)
+    return Plan(first="third", second=second, pairs=pairs, seed=seed, plain=True)
 
 
 def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_the_file_of_another_run_is_refused(tmp_path: Path, other: Plan) -> None
 
 def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     """Against the same player on the same decks; the interval is that of the gaps."""
-    files = tmp_path / "champion.jsonl", tmp_path / "draw-4.jsonl"
+    files = tmp_path / "third.jsonl", tmp_path / "draw-4.jsonl"
     other = Plan(first="draw-4", second="draw-2", pairs=30, seed=5, plain=True)
     mine, theirs = (
         run(one, tell=RunLedger(file, one).add)
@@ -60,10 +60,10 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     assert matches == 60
     assert bounds.low < gap < bounds.high
     assert bounds.margin < mine.interval.margin + theirs.interval.margin
-    third = tmp_path / "third.jsonl"
-    RunLedger(third, plan(second="third"))
+    another = tmp_path / "another.jsonl"
+    RunLedger(another, plan(second="draw-3"))
     with pytest.raises(ConfigError, match="nothing to compare"):
-        difference(files[0], third)
+        difference(files[0], another)
 
 
 def test_the_dice_are_splitmix64() -> None:
