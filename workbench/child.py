@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import BinaryIO
 
@@ -17,19 +16,12 @@ READY = "ready"
 class Child:
     """The process as its parent sees it: a module of ours, told its orders."""
 
-    def __init__(
-        self,
-        module: str,
-        orders: str,
-        errors: BinaryIO,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, module: str, orders: str, errors: BinaryIO) -> None:
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             [sys.executable, "-m", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            env=environment,
             text=True,
             # A Ctrl-C at the terminal stops us, and we stop the process.
             start_new_session=True,

@@ -37,7 +37,7 @@ from workbench.operate.stack import Stack, find_stack
 from workbench.operate.status import BotStatus, look_at
 from workbench.operate.story import lines_about
 from workbench.operate.trial import WORD, CloudTrial, trial
-from workbench.stage.opponent_process import OPPONENT, US
+from workbench.stage.opponent import OPPONENT, US
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
 

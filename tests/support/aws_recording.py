@@ -32,8 +32,7 @@ from workbench.cloud.context import Function, Invocation, LambdaHandler, invoke
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.samples import Sample, read_emf, sample
 from workbench.cloud.template import create_table
-from workbench.stage.opponent import Order
-from workbench.stage.opponent_process import opponent_at_play
+from workbench.stage.opponent import OpponentProcess, Order
 from workbench.stage.side import assembled, embedded_in
 from workbench.stage.surroundings import environment
 
@@ -197,6 +196,6 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
 @contextmanager
 def opponent(recorder: Recorder, folder: Path) -> Iterator[None]:
     order = Order(recorder.arena.url, BOB, PASSWORDS[BOB], "steady")
-    with opponent_at_play(order, folder / "opponent.log") as process:
+    with OpponentProcess(order, folder / "opponent.log") as process:
         process.await_ready()
         yield

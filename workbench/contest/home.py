@@ -37,8 +37,7 @@ from workbench.contest.tables import LOG
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
 from workbench.show.options import ArenaPlace
-from workbench.stage.opponent import Opponent, Order
-from workbench.stage.opponent_process import opponent_at_play
+from workbench.stage.opponent import Opponent, OpponentProcess, Order
 from workbench.strategy_file import is_own, strategy_named
 from workbench.submission import is_awaited, played_as, submitted
 from workbench.warden import plain
@@ -260,7 +259,7 @@ def _apart(order: Order, tell: Tell, folder: Path, over: threading.Event) -> Non
         if is_awaited(order.strategy):
             over.wait(AGAIN.total_seconds())
             continue
-        with opponent_at_play(order, folder / f"{order.player}.log") as process:
+        with OpponentProcess(order, folder / f"{order.player}.log") as process:
             try:
                 process.await_ready()
                 while not over.wait(AGAIN.total_seconds()):

@@ -19,8 +19,7 @@ from workbench.cost.games import Timed
 from workbench.cost.meter import UseMeter
 from workbench.cost.usage import ContestUse
 from workbench.deadmansdraw.emulated import emulated
-from workbench.stage.opponent import Order
-from workbench.stage.opponent_process import OPPONENT, US, opponent_at_play
+from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
 
 PATIENCE = 180
 """Seconds in which a match between two programs must be over."""
@@ -53,7 +52,7 @@ def measure_contest(matches: int = 5) -> ContestUse:
         stack.enter_context(arena)
         for number, team in enumerate((US, OPPONENT)):
             order = Order(arena.url, *team, "draw-3")
-            stack.enter_context(opponent_at_play(order, folder / f"{number}.log")).await_ready()
+            stack.enter_context(OpponentProcess(order, folder / f"{number}.log")).await_ready()
         before = uses.counts
         for number in range(matches):
             ended.clear()

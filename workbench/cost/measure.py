@@ -35,7 +35,7 @@ from workbench.cost.load import TIMING
 from workbench.cost.meter import AwsCounts, UseMeter
 from workbench.cost.request import PLATFORM_BYTES
 from workbench.cost.usage import LookUse, Measured
-from workbench.stage.opponent_process import OPPONENT, US, steady_at
+from workbench.stage.opponent import OPPONENT, US, steady_at
 from workbench.stage.side import assembled
 
 _POLL = timedelta(seconds=3)

@@ -33,7 +33,7 @@ from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.http_events import EVENTS, is_served, sample_requests
 from workbench.cloud.template import services
 from workbench.machine import slowness
-from workbench.stage.opponent_process import OPPONENT, US, steady_at
+from workbench.stage.opponent import OPPONENT, US, steady_at
 
 INIT_AIM = timedelta(milliseconds=400)
 """With the clients of AWS, for which a function has a whole processor then and only then."""

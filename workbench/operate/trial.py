@@ -38,7 +38,7 @@ from workbench.operate.preflight import default_demand, preflight
 from workbench.operate.publish import go_on_publishing
 from workbench.operate.stack import DEFAULT_NAME, Stack, find_stack
 from workbench.show.checks import Finding
-from workbench.stage.opponent_process import US, steady_at
+from workbench.stage.opponent import US, steady_at
 
 WORD = "a password for the pages of the trial"
 

@@ -1,4 +1,4 @@
-"""An opponent: a plain client of the arena, in a process of its own.
+"""An opponent: a plain client of the arena, in a process of its own, and how its parent sees it.
 
 `python -m workbench.stage.opponent` reads its order, one line of JSON, from stdin, says READY on
 stdout and plays every match that waits for it until stdin ends. So it ends with its parent,
@@ -7,20 +7,26 @@ however that dies.
 
 import json
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Self
 
 from cardsharp.access import Address, Credentials
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.turn import play_turn
 from cardsharp.deadmansdraw.wire_views import MatchView
-from cardsharp.errors import CardsharpError
-from workbench.child import read_orders, say_ready
-from workbench.strategy_file import strategy_named
+from cardsharp.errors import CardsharpError, ConfigError
+from workbench.child import Child, read_orders, say_ready
+from workbench.strategy_file import called, strategy_named
 from workbench.warden import plain
+
+US = ("111111111111111111111111", "teamonepass")
+OPPONENT = ("222222222222222222222222", "teamtwopass")
+"""Two players of the local arena, whose passwords are public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,50 @@ class Opponent:
             return Random()
         tags = ",".join(view.creation_params.tags)
         return Random(f"{self._order.seed}/{tags}/{view.move_count}")
+
+
+class OpponentProcess(Child):
+    """An opponent as its parent sees it: started at once, ended with the block."""
+
+    def __init__(self, order: Order, log: Path) -> None:
+        self._name = called(order.strategy)
+        self._log = log
+        with log.open("wb") as errors:
+            super().__init__("workbench.stage.opponent", order.line(), errors)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def await_ready(self) -> None:
+        """Wait until it is about to ask the arena; raises `ConfigError` if it cannot play."""
+        if not self.gets_ready():
+            self.process.wait()
+            raise ConfigError(self._last_words())
+
+    def check(self) -> None:
+        """Raise `CardsharpError` with its last words if it has ended although nobody asked it."""
+        if self.has_ended():
+            raise CardsharpError(self._last_words())
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        words = (
+            lines[-1].removeprefix("cardsharp: ")
+            if lines
+            else f"it ended with {self.process.returncode}"
+        )
+        return f"The opponent '{self._name}' cannot play: {words}"
+
+
+@contextmanager
+def steady_at(url: str, folder: Path) -> Iterator[None]:
+    """Have the local arena's second team play `steady` there, ready; its log is in `folder`."""
+    with OpponentProcess(Order(url, *OPPONENT, "steady"), folder / "opponent.log") as opponent:
+        opponent.await_ready()
+        yield
 
 
 def main() -> None:

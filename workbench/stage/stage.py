@@ -23,8 +23,7 @@ from cardsharp.deadmansdraw.wire_views import MatchView
 from workbench.arena.server import ArenaServer
 from workbench.cloud.home import HomeOptions
 from workbench.stage.following import Follower, Glance
-from workbench.stage.opponent import Order
-from workbench.stage.opponent_process import OPPONENT, US, OpponentProcess
+from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
 from workbench.stage.side import Cloud, CloudKind, Side, assembled, attending, opened
 
 _SOURCE = logging.getLogger("urllib3.connectionpool")
@@ -180,8 +179,7 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password=password)))
         order = Order(arena.url, *OPPONENT, script.opponent, script.seed)
-        opponent = OpponentProcess(order, folder / "opponent.log")
-        stack.callback(opponent.end)
+        opponent = stack.enter_context(OpponentProcess(order, folder / "opponent.log"))
         cloud = stack.enter_context(opened(script.cloud, folder))
         variables = variables_of(script.strategy, arena.url, cloud)
         assembly = stack.enter_context(assembled(variables))
@@ -190,7 +188,7 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
         opponent.await_ready()
 
         def hang_up() -> None:
-            opponent.end()
+            opponent.kill()
             arena.stop()
 
         home = HomeOptions(concurrency=script.at_once, breath=cloud.breath)
