@@ -48,9 +48,9 @@ from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import game
 from workbench.contest.hall import steps
-from workbench.contest.home import AGAIN, KeptTables, Reporter
+from workbench.contest.home import AGAIN, KeptTables
 from workbench.contest.lease import directed
-from workbench.contest.tables import PAUSE
+from workbench.contest.tables import PAUSE, Reporter
 from workbench.stage.opponent import Opponent, Order
 from workbench.submission import SANDBOXED, played_as, submitted
 from world.arena import URL, BenchArena

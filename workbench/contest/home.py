@@ -17,9 +17,7 @@ from time import monotonic
 from pydantic import SecretStr
 
 from cardsharp.access import Address, Credentials, ha1
-from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.entries import Entrant
-from cardsharp.contest.faults import note_fault
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -33,14 +31,13 @@ from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import CardsharpError, ConfigError, Malformed, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.contest.submitting import HomePages
-from workbench.contest.tables import LOG
+from workbench.contest.tables import LOG, Reporter
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
 from workbench.show.options import ArenaPlace
 from workbench.stage.opponent import Opponent, OpponentProcess, Order
 from workbench.strategy_file import is_own, strategy_named
-from workbench.submission import is_awaited, played_as, submitted
-from workbench.warden import plain
+from workbench.submission import is_awaited, played_as
 
 FRESH = 2.0
 """Seconds until a new password counts."""
@@ -127,21 +124,6 @@ def _player(team: Entrant) -> Player:
     return Player.model_validate({"_id": team.id, "name": team.name, "ha1": team.ha1})
 
 
-class Reporter:
-    """Tells the organiser of a team's faults, and keeps them."""
-
-    def __init__(self, records: Records) -> None:
-        self._records = records
-
-    def __call__(self, team: Team, fault: object, did: str = "fell over") -> None:
-        """Tell of a fault of a team, or of something else that it `did`."""
-        what = plain(str(fault).splitlines()[0])
-        with suppress(StoreError):  # the warning says it in any case
-            note_fault(self._records, team, what, utc_now())
-        name = self._records.names().get(team, team)
-        _log.warning("%s %s: %s", name, did, what)
-
-
 @contextmanager
 def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[str, ArenaClient]]:
     """The contest's arena with the teams that are played here: its address, and its organiser.
@@ -184,20 +166,13 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
                     order = Order(url, f"{team.id}{HERE}", words[team.id], played, team.name, ca)
                     play_on(order, tell, folder, over)
 
-        hear = partial(_hear, records, folder, tell)
+        hear = partial(tell.hear, folder, None)
         enlist()
         stack.callback(hear)
         threading.Thread(target=_look_out, args=(enlist, hear, over), daemon=True).start()
         here = Address(url, certificate)
         client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
         yield arena.url, client
-
-
-def _hear(records: Records, folder: Path, tell: Reporter) -> None:
-    """Tell what teams have tried in their sandboxes."""
-    for team in records.teams():
-        for what in submitted(folder, team.id, team.strategy).noted():
-            tell(team.id, what, "is held back")
 
 
 def _look_out(enlist: Callable[[], None], hear: Callable[[], None], over: threading.Event) -> None:

@@ -19,6 +19,7 @@ from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
+from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.entries import Entrant
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.faults import note_fault
@@ -61,6 +62,26 @@ class TableKept:
 
 
 _KEPT = TypeAdapter(TableKept)
+
+
+class Reporter:
+    """Tells the organiser of teams' faults, and keeps them."""
+
+    def __init__(self, records: Records, clock: Callable[[], datetime] = utc_now) -> None:
+        self._records, self._clock = records, clock
+
+    def __call__(self, team: Team, fault: object, did: str = "fell over") -> None:
+        """Tell of a fault of a team, or of something else that it `did`."""
+        what = plain(str(fault).splitlines()[0])
+        with suppress(StoreError):  # the warning says it in any case
+            note_fault(self._records, team, what, self._clock())
+        _log.warning("%s %s: %s", self._records.names().get(team, team), did, what)
+
+    def hear(self, folder: Path, teams: Sequence[Team] | None) -> None:
+        """Tell what these teams, or all, have tried in their sandboxes."""
+        for team in teams or [one.id for one in self._records.teams()]:
+            for what in submitted(folder, team, None).noted():
+                self(team, what, "is held back")
 
 
 class HomeTables:
@@ -206,19 +227,12 @@ class HomeTables:
         if kept.ended is not None:
             return
         end = future.result()
-        if end.fault:
-            names = [self._teams()[team].name for team in kept.teams]
-            who = "Nobody" if end.failed is None else names[end.failed]
-            fault = plain(end.fault.splitlines()[0])
-            if end.failed is not None:
-                with suppress(StoreError):  # the warning says it in any case
-                    note_fault(self._records, kept.teams[end.failed], fault, self._clock())
-            _log.warning("%s failed in match %s: %s", who, match, fault)
-        for team in kept.teams:
-            for what in submitted(self._folder, team, None).noted():
-                with suppress(StoreError):  # as above
-                    note_fault(self._records, team, what, self._clock())
-                _log.warning("%s is held back: %s", self._teams()[team].name, what)
+        tell = Reporter(self._records, self._clock)
+        if end.failed is not None:
+            tell(kept.teams[end.failed], end.fault, f"failed in match {match}")
+        elif end.fault:
+            _log.warning("Nobody failed in match %s: %s", match, plain(end.fault.splitlines()[0]))
+        tell.hear(self._folder, kept.teams)
         alone = end.points.count(max(end.points)) == 1
         winner = end.points.index(max(end.points)) if alone else None
         ended = replace(kept, ended=self._clock(), end=end, winner=winner)
