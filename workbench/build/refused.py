@@ -261,12 +261,9 @@ def account_role(template: Template) -> Iterator[str]:
     """No WebSocket API logs, for which a new account's API Gateway has no role."""
     sockets = _sockets(template)
     for name, told in of_kind(template, STAGE):
-        if target(told["ApiId"]) in sockets and ("AccessLogSettings" in told or _logs(told)):
+        level = told.get("DefaultRouteSettings", {}).get("LoggingLevel", "OFF")
+        if target(told["ApiId"]) in sockets and ("AccessLogSettings" in told or level != "OFF"):
             yield f"{name} logs, for which API Gateway has no role in a new account"
-
-
-def _logs(stage: Part) -> bool:
-    return bool(stage.get("DefaultRouteSettings", {}).get("LoggingLevel", "OFF") != "OFF")
 
 
 def _sockets(template: Template) -> set[str]:

@@ -116,12 +116,11 @@ class EnteredTeams(Mapping[str, Player]):
             with suppress(StoreError):  # a busy store: it is tried again
                 found, names = self._records.teams(), self._records.players()
                 known = [replace(team, name=names.get(team.id, team.name)) for team in found]
-                self._players = {team.id: _player(team) for team in (*known, HOUSE)}
+                self._players = {
+                    one.id: Player.model_validate({"_id": one.id, "name": one.name, "ha1": one.ha1})
+                    for one in (*known, HOUSE)
+                }
         return self._players
-
-
-def _player(team: Entrant) -> Player:
-    return Player.model_validate({"_id": team.id, "name": team.name, "ha1": team.ha1})
 
 
 @contextmanager

@@ -54,7 +54,9 @@ def measure(
     redirect(logged)
     with UseMeter() as uses, kept(game, EMULATOR) as variables:
         timed = Timed(build({**os.environ, **variables}))
-        function = Function(game.name, timed, _timeout(game.name))
+        function = Function(
+            game.name, timed, timedelta(seconds=int(str(properties_of(game.name)["Timeout"])))
+        )
         before = uses.counts
         with HttpFront(function) as front:
             for seed in range(matches):
@@ -71,10 +73,6 @@ def measure(
         "DynamoDB write units": counts["write units"],
         "DynamoDB read units": counts["read units"],
     }
-
-
-def _timeout(game: str) -> timedelta:
-    return timedelta(seconds=int(str(properties_of(game)["Timeout"])))
 
 
 def main() -> None:

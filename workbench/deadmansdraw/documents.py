@@ -1,6 +1,5 @@
 """Turns and decisions as JSON documents."""
 
-from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.events import (
     CardPlaced,
     CardRemoved,
@@ -68,9 +67,5 @@ def _card_event(event: Event) -> dict[str, object]:
             cards = [str(card) for card in effect.cards]
             found = {"effect": effect.effect_type.value, "cards": cards}
         case EffectAnswered(name, answer):
-            found = {"answered": str(name), "card": _name(answer)}
+            found = {"answered": str(name), "card": None if answer is None else str(answer)}
     return found
-
-
-def _name(card: Card | None) -> str | None:
-    return None if card is None else str(card)

@@ -1,6 +1,6 @@
 """Positions and actions of Dead Man's Draw as numbers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card
@@ -35,10 +35,6 @@ def _places(cards: Iterable[Card]) -> list[int]:
     return [_PLACES[card] for card in cards]
 
 
-def _choices(position: Position) -> Mapping[int, Action]:
-    return {_number(action): action for action in position.legal_actions()}
-
-
 def _number(action: Action) -> int:
     if action.response is None:
         return {DRAW: _DRAW, END_TURN: _END_TURN}[action]
@@ -61,6 +57,6 @@ ENCODING = Encoding(
     },
     marks=_marks,
     actions=_FIRST_CARD + _DECK,
-    choices=_choices,
+    choices=lambda position: {_number(one): one for one in position.legal_actions()},
 )
 """Cards by their place in the deck; 0 draws, 1 ends the turn, 2 leaves an Oracle's card."""

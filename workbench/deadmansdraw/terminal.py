@@ -7,7 +7,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from cardsharp.deadmansdraw.actions import Action, EffectType, Verb
-from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.events import Event, MatchEnded, TurnEnded
 from cardsharp.deadmansdraw.logbook import position_body
 from cardsharp.deadmansdraw.position import PastMove, Position
@@ -95,7 +94,8 @@ def _name(action: Action, position: Position) -> str:
         return f"end the turn and bank {_worth(position)} points"
     card = action.response.card
     if card is None:
-        return f"leave {_cards(position.pending.cards if position.pending else ())}"
+        cards = position.pending.cards if position.pending else ()
+        return f"leave {' '.join(map(str, cards))}"
     lies = any(card.suit == one.suit for one in position.play_area)
     bust = " and bust" if lies and action.response.effect_type != EffectType.CANNON else ""
     return f"{_ANSWERS.get(EffectType(action.response.effect_type), 'answer')} {card}{bust}"
@@ -104,7 +104,3 @@ def _name(action: Action, position: Position) -> str:
 def _worth(position: Position) -> int:
     """Points that ending the turn adds to the own bank, without the bonus of Chest and Key."""
     return position.own.with_cards(position.play_area).score - position.own.score
-
-
-def _cards(cards: Iterable[Card]) -> str:
-    return " ".join(map(str, cards))

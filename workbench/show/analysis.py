@@ -94,7 +94,8 @@ def _players(shown: Analysed) -> Table:
     table.add_column("")
     for side in order:
         table.add_column(shown.names[side], justify="right", header_style="bold")
-    table.add_row("accuracy", *(_accuracy(player.accuracy) for player in players))
+    shares = (one.accuracy for one in players)
+    table.add_row("accuracy", *("-" if one is None else f"{one:.1f} %" for one in shares))
     table.add_row("skill", *(shown.signed(player.skill) for player in players))
     table.add_row("luck", *(shown.signed(player.luck) for player in players))
     less_luck = [one for one in map(analysis.less_luck, order) if one is not None]
@@ -105,10 +106,6 @@ def _players(shown: Analysed) -> Table:
     for name, counts in analysis.counts.items():
         table.add_row(name, *(str(counts[side]) for side in order))
     return table
-
-
-def _accuracy(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f} %"
 
 
 def _sum(shown: Analysed) -> str:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from cardsharp.game import Game
 from cardsharp.games import games
-from cardsharp.web.reading import Json
 from workbench.stage.serving import service_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -15,13 +14,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 def files_of(game: Game) -> Mapping[Path, str]:
     """What the files hold in which a game's documents are kept."""
     return {
-        DOCS / f"{'-'.join(filter(None, (game.name, name)))}-openapi.json": _text(document)
+        DOCS / f"{'-'.join(filter(None, (game.name, name)))}-openapi.json": (
+            json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        )
         for name, document in service_of(game).documents().items()
     }
-
-
-def _text(document: Json) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

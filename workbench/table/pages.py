@@ -45,7 +45,9 @@ def own_asset(name: str) -> str:
 def seat_page(room: Room, place: int, links: Sequence[str], notice: str = "") -> str:
     """The whole page of a chair; `links` lead to the chairs, by their place."""
     context = _context(room, place, links)
-    return template("seat.html").render(context, notice=notice, site=_site(links[place]))
+    return template("seat.html").render(
+        context, notice=notice, site=SITE._replace(matches=links[place])
+    )
 
 
 def news_document(room: Room, place: int, links: Sequence[str], version: int) -> dict[str, object]:
@@ -68,10 +70,6 @@ def news_document(room: Room, place: int, links: Sequence[str], version: int) ->
 def message(text: str) -> str:
     """A page that says why there is nothing else."""
     return template("nothing.html").render(message=text, site=SITE)
-
-
-def _site(link: str) -> Site:
-    return SITE._replace(matches=link)
 
 
 def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:

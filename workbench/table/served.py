@@ -2,7 +2,7 @@
 
 import ipaddress
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import timedelta
 from http import HTTPStatus
@@ -23,7 +23,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from cardsharp.cloud.ports import MatchReader, MatchRecord
 from cardsharp.cloud.told import ToldMatches
 from cardsharp.errors import CardsharpError
-from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site
@@ -73,7 +72,7 @@ class ServedTables:
     """
 
     def __init__(self, hosts: Iterable[str], hold: timedelta = HOLD) -> None:
-        self.play_on = PlayOn(token_urlsafe(16), _players)
+        self.play_on = PlayOn(token_urlsafe(16), lambda of: strategies_of(of.strategies).names())
         self.front: ASGIApp = PlainTextResponse("", HTTPStatus.NOT_FOUND)
         self._hosts, self._hold = [*hosts], hold
         self._open: dict[str, tuple[Room, ASGIApp]] = {}
@@ -232,10 +231,6 @@ def _own_address() -> str:
         except OSError:
             return HOST
         return str(asking.getsockname()[0])
-
-
-def _players(game: Game) -> Sequence[str]:
-    return strategies_of(game.strategies).names()
 
 
 def _own_asset(request: Request) -> Response:

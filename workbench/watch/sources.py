@@ -54,14 +54,13 @@ def texts_of(place: Path) -> dict[str, bytes]:
     if place.is_dir():
         files = sorted(one for one in place.iterdir() if one.suffix in RECORDED)
     try:
-        return {str(one): _unpacked(one) for one in files}
+        return {
+            str(one): gzip.decompress(one.read_bytes()) if one.suffix == ".gz" else one.read_bytes()
+            for one in files
+        }
     except (OSError, EOFError) as error:
         why = getattr(error, "strerror", None) or error
         raise ConfigError(f"{place} cannot be read: {why}.") from None
-
-
-def _unpacked(file: Path) -> bytes:
-    return gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
 
 
 def _parsed(texts: Mapping[str, bytes]) -> list[Whole]:
