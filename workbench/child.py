@@ -37,10 +37,6 @@ class Child:
         pipe = self.process.stdout
         return pipe is not None and pipe.readline().strip() == READY
 
-    def has_ended(self) -> bool:
-        """Whether it runs no more."""
-        return self.process.poll() is not None
-
     def kill(self) -> None:
         """End it as a power cut does, and wait for its end; quiet if it has ended."""
         self.process.kill()

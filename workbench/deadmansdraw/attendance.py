@@ -68,17 +68,17 @@ def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -
     Raises:
         KeyboardInterrupt: asked a second time while matches are running.
     """
-    with _leaving() as leaving:
-        while not (leaving.asked or (once and news.ended)):
+    with _leaving() as heard:
+        while not (heard or (once and news.ended)):
             side.assembly.clock.sleep(GLANCE)
             news.tell_calmly(side.assembly.clock)
-        if leaving.asked:
+        if heard:
             say("no new matches.")
         side.home.wind_down()
         if side.home.running:
             say(f"{side.home.running} running, played to the end; Ctrl-C again stops at once.")
         while side.home.running:
-            if leaving.insisted:
+            if len(heard) > 1:
                 raise KeyboardInterrupt
             side.assembly.clock.sleep(GLANCE)
             news.tell_calmly(side.assembly.clock)
@@ -138,40 +138,22 @@ def left_to(say: Callable[[str], None], queue: Queue, at_once: int) -> Callable[
     return left
 
 
-class _Leaving:
-    """How often Ctrl-C was pressed, or SIGTERM came."""
-
-    def __init__(self) -> None:
-        self._times = 0
-
-    def heard(self, _number: int, _frame: object) -> None:
-        """Count one more."""
-        self._times += 1
-
-    @property
-    def asked(self) -> bool:
-        """Whether no new match shall begin."""
-        return self._times > 0
-
-    @property
-    def insisted(self) -> bool:
-        """Whether the running ones shall be left too."""
-        return self._times > 1
-
-
 @contextmanager
-def _leaving() -> Iterator[_Leaving]:
-    """Count Ctrl-C and SIGTERM instead of being interrupted, which can get lost.
+def _leaving() -> Iterator[list[int]]:
+    """Yield the signals that come: Ctrl-C and SIGTERM, which interrupt nothing and are not lost.
 
     An exception that a signal raises in the middle of whatever runs can be caught there.
     """
-    leaving = _Leaving()
-    both = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, leaving.heard) for number in both]
+    heard: list[int] = []
+
+    def hear(number: int, _frame: object) -> None:
+        heard.append(number)
+
+    before = {one: signal.signal(one, hear) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield leaving
+        yield heard
     finally:
-        for number, handler in zip(both, before, strict=True):
+        for number, handler in before.items():
             signal.signal(number, handler)
 
 

@@ -116,7 +116,7 @@ class OpponentProcess(Child):
 
     def check(self) -> None:
         """Raise `CardsharpError` with its last words if it has ended although nobody asked it."""
-        if self.has_ended():
+        if self.process.poll() is not None:
             raise CardsharpError(self._last_words())
 
     def _last_words(self) -> str:
