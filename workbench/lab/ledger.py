@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -89,18 +89,11 @@ class RunLedger:
             )
 
 
-class Difference(NamedTuple):
-    """How many points in 100 more one player made, between which bounds, in so many matches."""
+def difference(one: Path, two: Path) -> tuple[float, Interval, int]:
+    """How many points in 100 more the first player of one run made than that of the other.
 
-    points: float
-    bounds: Interval
-    matches: int
-
-
-def difference(one: Path, two: Path) -> Difference:
-    """How many points more the first player of one run made than that of the other.
-
-    Deck by deck, so that the luck of the deal cancels out.
+    With where that lies with 95 % confidence, and over how many matches of each. It is taken deck
+    by deck, so that the luck of the deal cancels out.
 
     Raises:
         ConfigError: they are no runs over the same decks against the same player.
@@ -116,7 +109,7 @@ def difference(one: Path, two: Path) -> Difference:
     gaps = [share_of(mine[number]) - share_of(theirs[number]) for number in shared]
     matches = len(mine[shared[0]])
     bounds = interval([(1 + gap) / 2 for gap in gaps], matches).scaled(200, -100)
-    return Difference(100 * sum(gaps) / len(gaps), bounds, matches * len(gaps))
+    return 100 * sum(gaps) / len(gaps), bounds, matches * len(gaps)
 
 
 def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
