@@ -84,7 +84,7 @@ def new(
     elif not settings.has_arena:
         raise ConfigError(f"A stack has no arena of {options.game}; hold the contest in a folder.")
     else:
-        there.found(settings)
+        there.kept.found(settings)
     number = "1 match" if options.matches == 1 else f"{options.matches} matches"
     results().print(f"contest {name}: {options.format}, {number} a pairing")
     played = "" if settings.has_arena else " --strategy STRATEGY"

@@ -78,7 +78,7 @@ def _under_way(folder: Path, command: str, options: ArenaPlace, where: Where) ->
     if options != USUAL:
         raise ConfigError("With --stack the arena is there already; give --region at the most.")
     name = name_of(folder)
-    with there.records(name) as records:
+    with there.kept.named(name) as records:
         if len(records.teams()) < 2:  # noqa: PLR2004 - nobody meets anybody
             raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
         messages().print(f"contest {name}: arena at {there.url}; it goes on after Ctrl-C.")

@@ -48,7 +48,7 @@ class Where:
     def records(self, folder: Path) -> Records:
         """The records of the contest."""
         there = self.contests()
-        return kept_in(folder) if there is None else there.records(name_of(folder))
+        return kept_in(folder) if there is None else there.kept.named(name_of(folder))
 
     @contextmanager
     def desk(self, folder: Path) -> Iterator[Desk]:

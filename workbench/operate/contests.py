@@ -7,9 +7,7 @@ from functools import cached_property
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
-from cardsharp.contest.entries import Settings
 from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.ticks import PAUSE, wake
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
@@ -38,19 +36,12 @@ class Contests:
             )
         return DynamoTable(found, self.stack.client("dynamodb"))
 
-    def found(self, settings: Settings) -> None:
-        """Create a contest; raises `ConfigError` where there is one of that name."""
-        self._kept.found(settings)
-
     @property
-    def _kept(self) -> ContestsKept:
+    def kept(self) -> ContestsKept:
+        """What is kept of them."""
         return ContestsKept(
             DynamoKeep(self._table.name, SystemClock(), self.stack.client("dynamodb"))
         )
-
-    def records(self, name: str) -> Records:
-        """The records of a contest; raises `ConfigError` where there is none of that name."""
-        return self._kept.named(name)
 
     def go_on(self) -> None:
         """Have the director look at once, and not only within two minutes."""

@@ -10,7 +10,7 @@ from cardsharp.cloud.aws import call
 from cardsharp.errors import ConfigError, StoreError
 from workbench.cloud.template import ARENA, TEMPLATE, all_resources, load_template
 from workbench.operate.stack import DEFAULT_NAME, Client, Clients, find_stack
-from workbench.show.checks import DoctorCheck, Skipped, attempt
+from workbench.show.checks import DoctorCheck, Finding, Skipped, attempt
 
 RIGHTS = "workbench/operate/deployer.yaml"
 """What makes the policy of a deployer, who needs it for a deployment and these commands."""
@@ -263,12 +263,9 @@ def outdated(client: Clients, name: str) -> Iterator[DoctorCheck]:
     games = [one for one in parameters.get("Services", "none").split(",") if one != "none"]
     pages = ["the pages"] if "Services" in parameters and parameters["DeployWeb"] == "yes" else []
     if games or pages:
-        yield attempt("upgrade", lambda: _sentence(name, [*games, *pages]))
-
-
-def _sentence(name: str, gone: list[str]) -> str:
-    """Never returns: what goes is told as what keeps one from deploying at once."""
-    raise ConfigError(
-        f"{name} is of version 0.2: its match log stays, but {', '.join(gone)} will have new "
-        f"addresses and empty tables, or are gone where they are not asked for ({UPGRADE})."
-    )
+        gone = ", ".join([*games, *pages])
+        text = (
+            f"{name} is of version 0.2: its match log stays, but {gone} will have new addresses "
+            f"and empty tables, or are gone where they are not asked for ({UPGRADE})."
+        )
+        yield DoctorCheck("upgrade", Finding.FAILED, text)
