@@ -1,16 +1,12 @@
 """One build of functions and layers for this machine, shared by all tests and their processes."""
 
 import fcntl
-import hashlib
 
 import pytest
 
-from workbench.build.artifacts import Build, digest_of
+from workbench.build.artifacts import Build
 from workbench.build.sam import IndexUnreachable, sam_build
-from workbench.build.target import ROOT, this_machine
-from workbench.cloud.template import templates
-
-SOURCES = ("functions", "layers/cardsharp", "layers/dependencies")
+from workbench.build.target import this_machine
 
 
 def native_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
@@ -18,7 +14,7 @@ def native_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     base = tmp_path_factory.getbasetemp()
     # Below a worker of pytest-xdist lies its own folder; the run's folder is one up.
     shared = base.parent if base.name.startswith("popen-") else base
-    folder = shared / f"aws-build-{_fingerprint()}"
+    folder = shared / "aws-build"
     with (shared / "aws-build.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "whole").exists():
@@ -30,10 +26,3 @@ def native_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
                 )
             (folder / "whole").touch()
     return Build(folder)
-
-
-def _fingerprint() -> str:
-    whole = hashlib.sha256(b"".join(file.read_bytes() for file in templates()))
-    for source in SOURCES:
-        whole.update(digest_of(ROOT / source).encode())
-    return whole.hexdigest()[:12]

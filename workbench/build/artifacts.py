@@ -1,6 +1,5 @@
 """A build as it lies on disk: one folder a function or layer, with its size and its hash."""
 
-import hashlib
 import io
 import subprocess
 import zipfile
@@ -104,16 +103,6 @@ def fits(resource: Resource, architecture: str) -> bool:
 def size_of(folder: Path) -> int:
     """The bytes of all files in a folder."""
     return sum(file.stat().st_size for file in _files(folder))
-
-
-def digest_of(folder: Path) -> str:
-    """A hash of all names, contents and executable bits; times do not count."""
-    whole = hashlib.sha256()
-    for file in _files(folder):
-        executable = bool(file.stat().st_mode & 0o100)
-        content = hashlib.sha256(file.read_bytes()).hexdigest()
-        whole.update(f"{file.relative_to(folder)}\0{executable}\0{content}\n".encode())
-    return whole.hexdigest()
 
 
 def archive(folder: Path) -> bytes:
