@@ -201,7 +201,7 @@ def test_the_commands_train_pack_and_check(
     app(["check", "--file", out, "-n", "100"], result_action="return_value")
     said = capsys.readouterr().out
     assert "3v2: 10 of 10 steps" in said
-    assert "1 rounds" in said
+    assert "1 rounds" in " ".join(said.split())
     assert "3v2 depth 2" in said
     assert "3v2 10" in read(Path(out)).file.made_by
 
