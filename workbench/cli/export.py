@@ -60,25 +60,25 @@ def export(
 
 def _fresh(first: str, second: str, options: ExportOptions) -> Iterator["DecisionRow"]:
     """The decisions of matches that are played now."""
-    from workbench.env.dataset import teller  # noqa: PLC0415
+    from workbench.env.dataset import Teller  # noqa: PLC0415
 
-    name = game_named(options.game).name
-    plan = Plan(game=name, first=first, second=second, pairs=options.pairs, seed=options.seed)
+    of = game_named(options.game)
+    plan = Plan(game=of.name, first=first, second=second, pairs=options.pairs, seed=options.seed)
     check_players(plan)
-    rows = teller(name, valued=options.value).played(plan)
+    rows = Teller(of, valued=options.value).played(plan)
     return _counted(rows, plan.pairs * plan.matches_a_pair)
 
 
 def _stored(options: ExportOptions) -> Iterator["DecisionRow"]:
     """The decisions of stored matches."""
-    from workbench.env.dataset import teller  # noqa: PLC0415
+    from workbench.env.dataset import Teller  # noqa: PLC0415
 
     of = None if options.game is None else game_named(options.game)
     matches = list(matches_of(options, of))
     rows = (
         row
         for record, moves in matches
-        for row in teller(game_of(record).name, valued=options.value).stored(record, moves)
+        for row in Teller(game_of(record), valued=options.value).stored(record, moves)
     )
     return _counted(rows, len(matches))
 

@@ -44,6 +44,8 @@ _SUITS = {suit.value.lower(): suit for suit in Suit}
 
 CREATION_TIME = timedelta(minutes=5)
 
+_PILES = ("draw_pile", "discard_pile", "play_area")
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
@@ -63,22 +65,13 @@ class StartOptions:
 
     def piles(self) -> dict[str, object]:
         """The piles of a practice order; raises `ConfigError` for what is no card."""
-        given = {
-            "draw_pile": self.draw_pile,
-            "discard_pile": self.discard_pile,
-            "play_area": self.play_area,
-        }
         piles: dict[str, object] = {}
         if self.like is not None:
             table = table_like(self.like)
-            piles = {
-                "draw_pile": _bodies(table.draw_pile),
-                "discard_pile": _bodies(table.discard_pile),
-                "play_area": _bodies(table.play_area),
-                "banks": [*map(_bodies, table.banks)],
-                "seed": seed_of_first(),
-            }
-        piles |= {k: _pile(v) for k, v in given.items() if v is not None}
+            piles = {name: _bodies(getattr(table, name)) for name in _PILES}
+            piles |= {"banks": [*map(_bodies, table.banks)], "seed": seed_of_first()}
+        given = {name: getattr(self, name) for name in _PILES}
+        piles |= {name: _pile(text) for name, text in given.items() if text is not None}
         if self.banks is not None:
             first, _, second = self.banks.partition("/")
             piles["banks"] = [_pile(first), _pile(second)]

@@ -10,7 +10,6 @@ from typing import Any, TypedDict
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
-from cardsharp.games import game
 from cardsharp.judge import Judge
 from cardsharp.replay import Asked, header_of, outcome_of
 from workbench.env.encoding import Encoding, number_of, rewards
@@ -155,8 +154,3 @@ def _write_parquet(rows: Iterator[DecisionRow], file: Path) -> int:
             target.write_table(pa.Table.from_pylist(batch, schema))
             number += len(batch)
     return number
-
-
-def teller(name: str, *, valued: bool) -> Teller:
-    """Who tells the decisions of the game of that name."""
-    return Teller(game(name), valued=valued)
