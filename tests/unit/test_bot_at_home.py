@@ -65,19 +65,19 @@ def test_one_has_the_place_until_it_ends(tmp_path: Path) -> None:
     here = assembly(f"sqlite:{tmp_path / 'm.db'}")
     with place_at(here) as mine:
         with place_at(here) as other:
-            assert other.take()
-            assert not mine.take()
-            assert other.take()
-        assert mine.take()
+            assert other()
+            assert not mine()
+            assert other()
+        assert mine()
 
 
 def test_other_players_and_other_logs_have_places_of_their_own(tmp_path: Path) -> None:
     with place_at(assembly(f"sqlite:{tmp_path / 'm.db'}")) as mine:
-        assert mine.take()
+        assert mine()
         for other in (
             assembly(f"sqlite:{tmp_path / 'm.db'}", "them"),
             assembly(f"sqlite:{tmp_path / 'other.db'}"),
             assembly("dynamodb:table"),
         ):
             with place_at(other) as theirs:
-                assert theirs.take()
+                assert theirs()

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import IO
 
 import poller.app
 from cardsharp.cloud.memory import MemoryQueue
@@ -40,8 +39,8 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
     """Attend as the player of that name, from the moment when the place at the arena is free."""
     tags = f", tags {' '.join(assembly.settings.tags)}" if assembly.settings.tags else ""
     attends = f"{assembly.settings.arena_url} as {name}{tags}."
-    with place_at(assembly) as place:
-        first = place.take()
+    with place_at(assembly) as take:
+        first = take()
         if first:
             say(f"attending {attends}")
         elif options.standby:
@@ -56,7 +55,7 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
         )
         listen = None
         if options.standby and not first:
-            listen = standing_by(assembly, place, lambda: say(f"now attending {attends}"))
+            listen = standing_by(assembly, take, lambda: say(f"now attending {attends}"))
         news = _News(assembly.log, options)
         with attending(assembly, home, worker_time=WORKER_TIME, listen=listen) as side:
             _attend(side, news, options.once, say)
@@ -163,44 +162,37 @@ def _leaving() -> Iterator[list[int]]:
 _SQLITE = "sqlite:"
 
 
-class StandbyPlace:
-    """The place at the arena that one of several bots has; without a file nobody else is seen.
-
-    They have one match log. Who attends holds a lock, which the system gives back however it ends.
-    The others look at the leases meanwhile, as every poller does, so a match whose worker died is
-    played on at once; they ask the arena for matches only when the lock is their own.
-    """
-
-    def __init__(self, file: IO[bytes] | None) -> None:
-        self._file = file
-
-    def take(self) -> bool:
-        """Whether it is ours, taken now if nobody has it."""
-        try:
-            if self._file is not None:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-
 @contextmanager
-def place_at(assembly: Assembly) -> Iterator[StandbyPlace]:
-    """The place of whoever attends that arena as that player with that match log."""
+def place_at(assembly: Assembly) -> Iterator[Callable[[], bool]]:
+    """Yield what takes the place of whoever attends an arena, and says whether it is ours now.
+
+    Bots of a player that have one match log have one place. Who attends holds a lock, which the
+    system gives back however it ends. The others look at the leases meanwhile, as every poller
+    does, so a match whose worker died is played on at once; they ask the arena for matches only
+    when the lock is their own. With a log that is no file nobody else is seen.
+    """
     settings = assembly.settings
     if not settings.store.startswith(_SQLITE):
-        yield StandbyPlace(None)
+        yield lambda: True
         return
     who = sha256(f"{settings.arena_url} {assembly.player_id}".encode()).hexdigest()[:8]
     store = Path(settings.store.removeprefix(_SQLITE)).expanduser()
     lock = store.with_name(f"{store.name}.{who}.lock")
     make_private(lock)
     with lock.open("ab") as file:
-        yield StandbyPlace(file)
+
+        def take() -> bool:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
+        yield take
 
 
 def standing_by(
-    assembly: Assembly, place: StandbyPlace, taken: Callable[[], None]
+    assembly: Assembly, take: Callable[[], bool], taken: Callable[[], None]
 ) -> LambdaHandler:
     """A poller for whoever came second: it looks at the leases until the place is free.
 
@@ -212,13 +204,13 @@ def standing_by(
         nonlocal waits
 
         def left() -> timedelta:
-            if place.take():
+            if take():
                 return timedelta(0)
             return timedelta(milliseconds=context.get_remaining_time_in_millis())
 
         if waits:
             assembly.offering.watch(assembly.settings.watch, left)
-            if not place.take():
+            if not take():
                 return {"offered": 0}
             waits = False
             taken()
