@@ -24,9 +24,9 @@ from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.ticks import PAUSE, Tick, Ticks, wake
 from cardsharp.deadmansdraw.arena.waiting import Signals
+from cardsharp.deadmansdraw.contest.assembly import Ticking
 from cardsharp.deadmansdraw.contest.office import Office
 from cardsharp.deadmansdraw.contest.tables import ArenaTables
-from cardsharp.deadmansdraw.contest.ticking import Ticking
 from cardsharp.deadmansdraw.wire import MatchParams
 
 SETTINGS = Settings("cup", matches=1, most=3, timeout=7, seed="secret")

@@ -11,7 +11,6 @@ from support.cli import written
 from support.submissions import packed, sandbox_or_skip
 
 from cardsharp.contest.entries import Settings
-from cardsharp.contest.faults import faults
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.client import ArenaClient
@@ -132,7 +131,7 @@ def test_what_is_sent_arrives_whole_or_is_refused(cup: Cup, tmp_path: Path) -> N
         answer = cup.post("One", file, {})
         assert (answer.status_code, said in answer.text) == (status, True), answer.text
     assert [one.name for one in kept.versions] == ["1"]
-    told = faults(cup.records)[cup.id("One")].last
+    told = cup.records.faults()[cup.id("One")].last
     assert ["leads out" in one.what for one in told] == [True, False, False]
 
 
@@ -159,10 +158,10 @@ def test_its_faults_are_read_by_the_team_and_the_organiser(cup: Cup, tmp_path: P
     )
     assert cup.post("One", bot(tmp_path, f"{calls}; {SECOND}"), {}).status_code == 303
     cup.begun("Three", "One")
-    until(lambda: len(faults(cup.records)) > 1, 60)
+    until(lambda: len(cup.records.faults()) > 1, 60)
     own = cup.get("Three").text
     assert "ZeroDivisionError: division by zero (bot.py, line 13, in decide" in own
     assert "ZeroDivisionError" not in cup.get("One").text
     assert "it tried to use the network" in cup.get("One").text
     assert "tried to use" not in own
-    assert faults(cup.records).keys() == {cup.id("One"), cup.id("Three")}
+    assert cup.records.faults().keys() == {cup.id("One"), cup.id("Three")}

@@ -82,15 +82,18 @@ def held(
     chance, ids = Random(len(names)), [team.id for team in records.teams()]
     ends: dict[str, Decision] = {}
     facts: dict[str, list[Facts]] = {}
-    while decided is None or len(ends) < decided:
-        waiting = [one for one in settings.form.pairings(ids, ends) if one.key not in ends]
-        if not waiting:
-            break
-        pairing, played = waiting[0], list[Facts]()
-        odds = 0.2 if pairing.key in upset else 0.8
-        while (end := settings.rules.decision(pairing, list(map(_score, played)))) is None:
-            played.append(_facts(chance, odds))
-        ends[pairing.key], facts[pairing.key] = end, played
+    most = 10**6 if decided is None else decided
+
+    def waiting() -> list[Pairing]:
+        known = settings.form.pairings(ids, ends)
+        return [one for one in known if one.key not in ends][: most - len(ends)]
+
+    while together := waiting():
+        for pairing in together:
+            played, odds = list[Facts](), 0.2 if pairing.key in upset else 0.8
+            while (end := settings.rules.decision(pairing, list(map(_score, played)))) is None:
+                played.append(_facts(chance, odds))
+            ends[pairing.key], facts[pairing.key] = end, played
     results, running = list[Result](), dict[str, Match]()
     for number, pairing in enumerate(settings.form.pairings(ids, ends)):
         is_running = pairing.key not in ends and number % 3

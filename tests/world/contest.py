@@ -38,7 +38,6 @@ from cardsharp.access import Credentials, ha1
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Course
 from cardsharp.contest.entries import Entrant, Settings, Stage
-from cardsharp.contest.faults import faults
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.practice import ladder
 from cardsharp.contest.sqlite import found_in, kept_in
@@ -434,7 +433,7 @@ class Contest(World):
             self.faults.append("The submission that attacks has escaped from its sandbox.")
         if silent := [kind for kind in REPELLED if kind not in self.attacks]:
             self.faults.append(f"Nothing was told of attacks: {', '.join(silent)}.")
-        told = {one: found.count for one, found in faults(self.records).items()}
+        told = {one: found.count for one, found in self.records.faults().items()}
         if told != {team.id: len(self.repelled)}:
             self.faults.append(f"The organiser was told of {told}, not {len(self.repelled)} times.")
 

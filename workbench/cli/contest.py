@@ -11,7 +11,6 @@ from cyclopts import Parameter
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Stage
-from cardsharp.contest.faults import faults
 from cardsharp.contest.freeze import freeze_of
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.records import Records
@@ -67,7 +66,7 @@ def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> 
         held, names = freeze_of(records), records.names()
         rows = ladder_rows(records, names) if records.meetings() else []
         standings = [standing_row(line, names) for line in Status(records).standings()]
-        failed = [fault_row(names[team], one) for team, one in faults(records).items()]
+        failed = [fault_row(names[team], one) for team, one in records.faults().items()]
     decided = sum(result.decided for result in found)
     document: Cells = {"contest": settings.name, "stage": stage, "paused": paused}
     if as_json:

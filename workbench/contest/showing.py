@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
-from cardsharp.contest.entries import Meeting, Result
+from cardsharp.contest.entries import Faults, Meeting, Result
 from cardsharp.contest.facts import Facts, shown
-from cardsharp.contest.faults import Faults
 from cardsharp.contest.formats import Format
 from cardsharp.contest.practice import LadderRow, ladder
 from cardsharp.contest.records import Records

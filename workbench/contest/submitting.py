@@ -16,9 +16,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from cardsharp.cloud.clock import utc_now
-from cardsharp.contest.entries import Entrant
+from cardsharp.contest.entries import Entrant, Faults
 from cardsharp.contest.facts import shown
-from cardsharp.contest.faults import Faults, faults, note_fault
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import Records
@@ -103,7 +102,7 @@ class HomePages(ContestPages):
         except ConfigError as error:
             closed = f"Not taken: {error}"
             what = plain(closed.splitlines()[0])
-            note_fault(self._records, team.id, what, utc_now())
+            self._records.note_fault(team.id, what, utc_now())
             _log.warning("%s has submitted something. %s", team.name, what)
         return closed
 
@@ -132,7 +131,7 @@ class HomePages(ContestPages):
             memory=MEMORY >> 20,
             versions=versions,
             matches=list(_matches(self._records, team.id))[:_LAST],
-            faults=faults(self._records).get(team.id, Faults()),
+            faults=self._records.faults().get(team.id, Faults()),
         )
         return HTMLResponse(text, 400 if said else 200, {**HEADERS, "Cache-Control": "no-store"})
 

@@ -22,7 +22,6 @@ from pydantic import TypeAdapter, ValidationError
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.entries import Entrant
 from cardsharp.contest.facts import Facts
-from cardsharp.contest.faults import note_fault
 from cardsharp.contest.pairing import Score, Team
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import Account, Tabled, TableOrder
@@ -74,7 +73,7 @@ class Reporter:
         """Tell of a fault of a team, or of something else that it `did`."""
         what = plain(str(fault).splitlines()[0])
         with suppress(StoreError):  # the warning says it in any case
-            note_fault(self._records, team, what, self._clock())
+            self._records.note_fault(team, what, self._clock())
         _log.warning("%s %s: %s", self._records.names().get(team, team), did, what)
 
     def hear(self, folder: Path, teams: Sequence[Team] | None) -> None:

@@ -19,7 +19,7 @@ from cardsharp.replay import fault_of, header_of
 from workbench.show.keeping import KeepersClock
 
 if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.arena.kept import KeptMatches
+    from cardsharp.deadmansdraw.arena.storage import KeptMatches
 
 LAST = "last"
 """The word that means the match that started last."""
@@ -114,7 +114,7 @@ def _log_to_read(name: str) -> "MatchLog | KeptMatches":
         return build_log(name, SystemClock())
     file = _file_of(name)
     if _is_of_arena(file):
-        from cardsharp.deadmansdraw.arena.kept import KeptMatches  # noqa: PLC0415 - many modules
+        from cardsharp.deadmansdraw.arena.storage import KeptMatches  # noqa: PLC0415 - many modules
 
         return KeptMatches(file, _names_beside(file))
     return SqliteLog(file, SystemClock(), to_read=True)

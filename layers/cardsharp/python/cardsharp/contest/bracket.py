@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from cardsharp.contest.pairing import Team
+from cardsharp.contest.pairing import Seeds, Team
 
 
 class Part(StrEnum):
@@ -172,13 +172,12 @@ def seeded(teams: int) -> tuple[int | None, ...]:
     return tuple(place if place < teams else None for place in places)
 
 
-def team_of(
-    source: Source, teams: Sequence[Team], ends: Mapping[int, tuple[Team, Team]]
-) -> Team | None:
-    """The team that a source brings, None where it is not known yet.
+Ends = Mapping[int, tuple[Team, Team]]
+"""Winner and loser of each decided game."""
 
-    `ends` has winner and loser of each decided game.
-    """
+
+def team_of(source: Source, teams: Seeds, ends: Ends) -> Team | None:
+    """The team that a source brings, None where it is not known yet."""
     match source:
         case Seed(place):
             return teams[place]

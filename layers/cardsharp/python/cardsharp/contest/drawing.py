@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from cardsharp.contest.bracket import Game, Loser, Part, Seed, Source, Winner, ended, team_of
+from cardsharp.contest.bracket import Ends, Game, Loser, Part, Seed, Source, Winner, ended, team_of
 from cardsharp.contest.entries import Result
 from cardsharp.contest.facts import Numbers
 from cardsharp.contest.formats import Format
@@ -178,7 +178,7 @@ def _rows(games: Sequence[Game], top: float) -> dict[int, float]:
 
 
 def _known_sides(
-    game: Game, teams: Sequence[Team], ends: Mapping[int, tuple[Team, Team]], result: Result | None
+    game: Game, teams: Sequence[Team], ends: Ends, result: Result | None
 ) -> tuple[BoxLine, BoxLine]:
     """The sides of a game in the order of its sources, which is how the lines come in."""
     if result is not None:

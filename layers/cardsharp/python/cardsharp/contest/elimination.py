@@ -1,11 +1,21 @@
 """Double elimination: a team is out after its second lost pairing."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cardsharp.contest.bracket import DROPS, Drop, Game, Part, Seed, bracket, ended, seeded, team_of
+from cardsharp.contest.bracket import (
+    DROPS,
+    Drop,
+    Ends,
+    Game,
+    Part,
+    Seed,
+    bracket,
+    ended,
+    seeded,
+    team_of,
+)
 from cardsharp.contest.formats import Format, contest_format
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
 from cardsharp.contest.scoring import ranked
@@ -59,7 +69,7 @@ class DoubleElimination(Format):
         return ranked(teams, rounds)
 
 
-def _is_needed(game: Game, ends: Mapping[int, tuple[Team, Team]], known: list[Pairing]) -> bool:
+def _is_needed(game: Game, ends: Ends, known: list[Pairing]) -> bool:
     """Whether the game is played: a second final only where its loser had lost nothing before."""
     if game.part is not Part.RESET:
         return True

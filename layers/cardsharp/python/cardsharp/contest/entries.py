@@ -217,3 +217,19 @@ class Standing:
     played: int
     at: datetime
     ratings: dict[Team, Rating]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong with a team that is played for, in a sentence."""
+
+    at: datetime
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """Those of a team: how many there were, and the last ones, the newest first."""
+
+    count: int = 0
+    last: tuple[Fault, ...] = ()

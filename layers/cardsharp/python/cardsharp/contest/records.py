@@ -30,7 +30,17 @@ from datetime import datetime
 from pydantic import TypeAdapter
 
 from cardsharp.access import ha1
-from cardsharp.contest.entries import Entrant, Meeting, Result, Ruling, Stage, Standing, decided_of
+from cardsharp.contest.entries import (
+    Entrant,
+    Fault,
+    Faults,
+    Meeting,
+    Result,
+    Ruling,
+    Stage,
+    Standing,
+    decided_of,
+)
 from cardsharp.contest.formats import Format
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.roster import PROGRESS, Roster, check_name, new_password, put_of
@@ -41,6 +51,10 @@ _RULING = TypeAdapter(Ruling)
 RESULT = TypeAdapter(Result)
 _MEETING = TypeAdapter(Meeting)
 _STANDING = TypeAdapter(Standing)
+_FAULTS = TypeAdapter(Faults)
+
+KEPT, LONGEST = 20, 500
+"""How many faults of a team are kept with their text, and characters of one."""
 
 
 class Records(Roster):
@@ -178,3 +192,16 @@ class Records(Roster):
     def standings(self) -> list[Standing]:
         """The ratings of practice over time, the oldest first."""
         return [_STANDING.validate_python(one.body) for one in self.under("standing")]
+
+    # --- what went wrong with the teams that are played for, told to organiser and team ----------
+
+    def faults(self) -> dict[Team, Faults]:
+        """The faults of all teams that have any."""
+        return {one.key.sort: _FAULTS.validate_python(one.body) for one in self.under("fault")}
+
+    def note_fault(self, team: Team, what: str, at: datetime) -> None:
+        """Keep one more fault of a team."""
+        before = self.faults().get(team, Faults())
+        last = (Fault(at, what[:LONGEST]), *before.last)[:KEPT]
+        after = Faults(before.count + 1, last)
+        self.documents.commit(put_of(self.key("fault", team), _FAULTS, after))

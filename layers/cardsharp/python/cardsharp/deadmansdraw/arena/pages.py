@@ -1,15 +1,19 @@
-"""The web pages: matches to look at, their statistics, and the API's documentation."""
+"""The web pages: matches to look at, their statistics, and the API's documentation.
+
+They are made here, so that they are read without script.
+"""
 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from markupsafe import Markup
+from jinja2 import FileSystemLoader
+from markupsafe import Markup, escape
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -21,12 +25,12 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
-from cardsharp.deadmansdraw.arena.templates import FOLDER, rendered
 from cardsharp.viewer import assets as viewer
-from cardsharp.viewer.base import Site
+from cardsharp.viewer.base import Site, templates
 from cardsharp.viewer.pages import Column, Row, list_page
 from cardsharp.web.page import described
 
+FOLDER = Path(__file__).with_name("page")
 _DOCUMENT = Path(__file__).with_name("openapi.json")
 ASSETS = {"statistics.css": "text/css; charset=utf-8"}
 """What these pages load beside what all pages do."""
@@ -220,3 +224,19 @@ def _with_country(player: str, book: Book) -> Markup:
     return Markup("<bdi>{}</bdi>{}").format(
         book.name_of(player), f" ({country})" if country else ""
     )
+
+
+# --- templates; what they show is escaped --------------------------------------------------------
+
+
+def rendered(name: str, **content: object) -> Markup:
+    """The page, or piece of one, of that name with this content."""
+    return Markup(_PAGES.get_template(name).render(content, alone=None))  # noqa: S704 - escaped there
+
+
+def _bold(text: object, when: bool) -> Markup:
+    return Markup("<b>{}</b>").format(text) if when else escape(text)
+
+
+_PAGES = templates(FileSystemLoader(FOLDER))
+_PAGES.globals |= {"quoted": partial(quote, safe=""), "bold": _bold}

@@ -18,9 +18,9 @@ from cardsharp.deadmansdraw.arena.http import client_ip, tagged
 from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
 from cardsharp.deadmansdraw.arena.inputs import read_form
 from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.pages import rendered
 from cardsharp.deadmansdraw.arena.players import PLAYER, User
 from cardsharp.deadmansdraw.arena.referee import NOT_YOUR_TURN, Over, Referee
-from cardsharp.deadmansdraw.arena.templates import rendered
 from cardsharp.deadmansdraw.board import BOARD
 from cardsharp.deadmansdraw.rules import legal_actions
 from cardsharp.errors import Conflict, Malformed, RulesError

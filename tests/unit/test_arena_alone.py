@@ -1,0 +1,243 @@
+"""The arena without a server: late turns, the slow-down, its chance and its players' file."""
+
+import json
+import os
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from support.arena import ALICE, BOB, HandClock, write_players
+
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
+from cardsharp.deadmansdraw.arena.home import HomeArena
+from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.players import PlayersFile, User, load_players
+from cardsharp.deadmansdraw.arena.randomness import (
+    Randomness,
+    draws_for_request,
+    draws_for_start,
+    fractions,
+)
+from cardsharp.errors import ConfigError
+from workbench.arena.server import ADMIN_USER
+
+LIMIT, GRACE = timedelta(seconds=7), timedelta(seconds=5)
+
+
+class Hall:
+    """An arena without a server, whose watchdog looks when it is told to."""
+
+    def __init__(
+        self,
+        folder: Path,
+        data: Path | None = None,
+        down: timedelta = timedelta(),
+        grace: timedelta | None = None,
+    ) -> None:
+        self.clock = HandClock()
+        self.clock.turn(down)
+        config = ArenaConfig(
+            players=write_players(folder), clock=self.clock, data=data, watchdog=grace
+        )
+        self.arena = HomeArena(config)
+
+    def begin(self, timeout: float | None = LIMIT.total_seconds()) -> str:
+        body = {"playerids": [ALICE, BOB], "timeout": timeout, "randomSeed": "norandom"}
+        return self.arena.referee.create(ADMIN_USER, body, None)[0].id
+
+    def after(self, seconds: float) -> int:
+        self.clock.turn(timedelta(seconds=seconds))
+        return len(self.arena.referee.end_overdue_turns(grace=GRACE))
+
+    def player(self, match_id: str) -> User:
+        """Who is to move."""
+        return self.arena.book.user(str(self.match(match_id).active_player))
+
+    def match(self, match_id: str) -> Match:
+        return self.arena.referee.find(match_id)
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Hall:
+    return Hall(tmp_path)
+
+
+def test_a_turn_is_ended_once_it_is_late_for_long_enough(hall: Hall) -> None:
+    """Not before: until then the late player's own action ends it, as in the original."""
+    match = hall.begin()
+    assert [hall.after(12), hall.after(0.5), hall.after(0.5)] == [0, 1, 0]
+    assert hall.match(match).active_player == BOB
+    assert hall.match(match).state.timeouts == 1
+
+
+def test_time_in_which_there_was_no_arena_does_not_count(tmp_path: Path) -> None:
+    """After a start every turn has all its time again, whoever would end it."""
+    first = Hall(tmp_path, tmp_path / "arena.db")
+    match = first.begin()
+    first.arena.close()
+    second = Hall(tmp_path, tmp_path / "arena.db", down=timedelta(hours=1))
+    referee = second.arena.referee
+    assert second.after(6.5) == 0
+    assert referee.end_overdue_turns() == []
+    drawn = referee.act(second.player(match), match, {"etype": "Draw"}, None)
+    assert "Forceful" not in drawn.events_text
+    assert [second.after(12), second.after(0.5)] == [0, 1]
+    second.arena.close()
+
+
+@pytest.mark.parametrize("first", ["the watchdog", "the player"])
+def test_time_in_which_the_arena_stood_still_does_not_count(tmp_path: Path, first: str) -> None:
+    """As on a laptop that was shut: whoever comes first afterwards, nobody is late."""
+    hall = Hall(tmp_path, grace=GRACE)
+    match = hall.begin()
+    assert sum(hall.after(1) for _ in range(6)) == 0
+    if first == "the watchdog":
+        assert hall.after(3600) == 0
+    else:
+        hall.clock.turn(timedelta(hours=1))
+        drawn = hall.arena.referee.act(hall.player(match), match, {"etype": "Draw"}, None)
+        assert "Forceful" not in drawn.events_text
+    assert [sum(hall.after(1) for _ in range(12)), hall.after(1)] == [0, 1]
+
+
+def test_the_measured_delays() -> None:
+    """docs/spec/arena.md section 2: request 101 waits 0.1 s, 106 0.6 s, 121 2.1 s, at most 10 s."""
+    slow = SlowDown(PER_USER, HandClock())
+    delays = [slow.count("key").delay.total_seconds() for _ in range(400)]
+    assert delays[:100] == [0] * 100
+    assert [delays[n - 1] for n in (101, 106, 111, 121)] == pytest.approx([0.1, 0.6, 1.1, 2.1])
+    assert delays[-1] == 10
+
+
+def test_a_window_is_fixed_and_ends() -> None:
+    """60 s after its first request the count begins again, however many came in between."""
+    clock = HandClock()
+    slow = SlowDown(1, clock)
+    slow.count("key")
+    clock.turn(timedelta(seconds=59))
+    assert slow.count("key").delay > timedelta(0)
+    clock.turn(timedelta(seconds=1))
+    assert slow.count("key").delay == timedelta(0)
+
+
+def test_ended_windows_are_forgotten() -> None:
+    """Ten thousand addresses that came once do not stay in memory."""
+    clock = HandClock()
+    slow = SlowDown(1, clock)
+    for number in range(10_000):
+        slow.count(str(number))
+    clock.turn(timedelta(minutes=1))
+    slow.count("another")
+    assert len(slow._counts) == 1
+
+
+# --- chance: the original's numbers exactly, fair ones by default ----------------------------
+
+
+FROM_THE_PACKAGE = {
+    # seed: the first eight range(1000) of random-seed 0.3.0
+    "20221105HelloWorld": [832, 101, 421, 989, 36, 701, 560, 287],
+    " a b\u00a0": [796, 19, 986, 463, 521, 387, 721, 958],
+    "\u00fcn\u00efc\u00f6d\u00e9 \U0001f3f4": [435, 715, 790, 216, 854, 926, 44, 583],
+}
+
+
+@pytest.mark.parametrize("seed", FROM_THE_PACKAGE)
+def test_the_originals_generator_gives_the_packages_numbers(seed: str) -> None:
+    """Same numbers as the npm package, also for seeds with blanks and beyond ASCII."""
+    numbers = [int(1000 * fraction) for fraction in islice(fractions(seed), 8)]
+    assert numbers == FROM_THE_PACKAGE[seed]
+
+
+def picks_of_requests(randomness: Randomness, requests: int) -> list[tuple[object, ...]]:
+    """What each of some requests picks from the same pile."""
+    used = 0
+    picks: list[tuple[object, ...]] = []
+    for _ in range(requests):
+        draws = draws_for_request("a seed", randomness, used)
+        picks.append(draws(DEFAULT_DRAW_DECK, 3))
+        used = draws.used
+    return picks
+
+
+def test_fair_chance_goes_on_through_the_match_and_the_originals_begins_again() -> None:
+    """docs/spec/arena.md section 6: the original's requests all use the same numbers."""
+    fair = picks_of_requests(Randomness.FAIR, 8)
+    original = picks_of_requests(Randomness.ORIGINAL, 8)
+    assert len(set(fair)) == 8
+    assert len(set(original)) == 1
+
+
+def test_fair_chance_favours_no_card() -> None:
+    """10,000 first cards: each of 50 within five standard deviations of its share."""
+    counts = dict.fromkeys(range(50), 0)
+    for seed in range(10_000):
+        counts[draws_for_start(str(seed), Randomness.FAIR).below(50)] += 1
+    deviation = (10_000 * 0.02 * 0.98) ** 0.5
+    assert all(abs(count - 200) < 5 * deviation for count in counts.values())
+
+
+def test_a_draw_depends_on_nothing_but_seed_and_index() -> None:
+    """So the number of draws is all that a restart has to know."""
+    whole = draws_for_start("seed", Randomness.FAIR)
+    numbers = [whole.below(1000) for _ in range(20)]
+    later = draws_for_request("seed", Randomness.FAIR, 12)
+    assert [later.below(1000) for _ in range(8)] == numbers[12:]
+
+
+# --- the players' file -----------------------------------------------------------------------
+
+
+GOOD = {"_id": "1" * 24, "name": "Team", "password": "canary-password"}
+NEW = {**GOOD, "password": "another-canary"}
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "the file: Invalid JSON"),
+        ("{}", "valid array"),
+        (json.dumps([{**GOOD, "_id": "short"}]), "0._id"),
+        (
+            json.dumps([{"_id": "1" * 24, "name": "Team"}]),
+            "0: Value error, either a password or its ha1",
+        ),
+        (json.dumps([{**GOOD, "pasword": "canary-password"}]), "0.pasword"),
+        (json.dumps([{**GOOD, "name": ""}, {**GOOD, "password": ""}]), "1: Value error, either"),
+        (json.dumps([GOOD, GOOD]), "twice"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_faults(tmp_path: Path, content: str, told: str) -> None:
+    """The sentence names the file, the entry and the field."""
+    path = tmp_path / "players.json"
+    path.write_text(content)
+    with pytest.raises(ConfigError) as raised:
+        load_players(path)
+    assert str(path) in str(raised.value)
+    assert told in str(raised.value)
+    assert "canary" not in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_record_that_is_shown_has_no_password(tmp_path: Path) -> None:
+    """Neither in its JSON nor in its repr."""
+    path = tmp_path / "players.json"
+    path.write_text(json.dumps([GOOD]))
+    (player,) = load_players(path).values()
+    assert player.json_record() == {"_id": "1" * 24, "name": "Team"}
+    assert "canary" not in repr(player)
+
+
+def test_a_file_that_changes_is_read_again_but_not_a_broken_one(tmp_path: Path) -> None:
+    path = tmp_path / "players.json"
+    path.write_text(json.dumps([GOOD]))
+    players = PlayersFile(path)
+    first = players["1" * 24].proof
+    for moment, (text, same) in enumerate([("[", True), (json.dumps([NEW]), False)], 1):
+        path.write_text(text)
+        os.utime(path, ns=(moment, moment))
+        assert (players["1" * 24].proof == first) is same
+    assert len(players) == 1
