@@ -49,26 +49,26 @@ class Prices(BaseModel):
 
 
 @cache
-def load_prices(region: str = FRANKFURT, path: Path = LIST) -> Prices:
-    """The price list of a region in a file.
+def load_prices(region: str = FRANKFURT) -> Prices:
+    """The price list of a region.
 
     Raises:
         ConfigError: it cannot be used, or has no prices of the region.
     """
     try:
-        told = tomllib.loads(path.read_text())
+        told = tomllib.loads(LIST.read_text())
         there = {name for item in told["items"].values() for name in item} - {"free"}
         if region not in there:
             raise ConfigError(
                 f"There are no prices of {region}; say --region with one of "
-                f"{', '.join(sorted(there))}, or add them to {path}."
+                f"{', '.join(sorted(there))}, or add them to {LIST}."
             )
         items = {
             name: {"free": item["free"], **item[region]} for name, item in told["items"].items()
         }
         return Prices.model_validate({**told, "region": region, "items": items})
     except (OSError, KeyError, TypeError, tomllib.TOMLDecodeError, ValidationError) as error:
-        raise ConfigError(f"The price list {path} cannot be used: {error}") from error
+        raise ConfigError(f"The price list {LIST} cannot be used: {error}") from error
 
 
 def usual_region() -> str:

@@ -70,13 +70,13 @@ class StackLook(OperatorView):
         return super().document() | bot | director
 
 
-def look_at(stack: Stack, now: datetime | None = None) -> StackLook:
+def look_at(stack: Stack) -> StackLook:
     """Look at everything once; what AWS tells may be a minute old.
 
     Raises:
         StoreError: AWS did not answer, or does not let us look.
     """
-    now = now or datetime.now(UTC)
+    now = datetime.now(UTC)
     bot = _bot(stack, now) if stack.has_bot else None
     director = _director(stack, now) if stack.has_director else None
     alarms = _alarms(stack)
