@@ -159,9 +159,7 @@ def gone_on_after(whole: dict[str, object], death: datetime) -> float:
 
 
 @contextmanager
-def workers_in_processes(
-    folder: Path,
-) -> Iterator[tuple[ArenaServer, MatchLog, WorkerProcesses]]:
+def workers_in_processes(folder: Path) -> Iterator[tuple[ArenaServer, MatchLog, WorkerProcesses]]:
     """Arena and poller here, and each worker in a process of its own."""
     config = ArenaConfig(players=write_players(folder), admin_password=ADMIN_PASSWORD)
     with ExitStack() as stack:

@@ -59,11 +59,7 @@ def test_what_is_there_already_is_not_written_over(cli: Cli, tmp_path: Path) -> 
     [
         ("errs", "return position.nosuch", "errs.py, line 13, in decide: return position.nosuch"),
         ("wrong", "return Decision('Draw', '')", "the strategy chose 'Draw', which is no action"),
-        (
-            "sleepy",
-            "import time; time.sleep(9)",
-            "while it slept or waited (sleepy.py, line 13",
-        ),
+        ("sleepy", "import time; time.sleep(9)", "while it slept or waited (sleepy.py, line 13"),
         ("endless", "while True: pass", "no decision within 2 s of processor time (endless.py"),
     ],
 )

@@ -107,9 +107,7 @@ def test_no_count_of_parallel_threads_is_lost() -> None:
     assert max(len(value) for value in values) <= 100, "more would be refused"
 
 
-def test_a_retry_is_counted_and_told_without_the_arguments_of_the_call(
-    lines: io.StringIO,
-) -> None:
+def test_a_retry_is_counted_and_told_without_the_arguments_of_the_call(lines: io.StringIO) -> None:
     from cardsharp.cloud.telemetry import meter  # noqa: PLC0415 - the one that retries count in
 
     before = get_on_retry_hooks()

@@ -41,9 +41,7 @@ def test_chest_and_key_count_the_mean_of_what_the_discard_pile_may_bring() -> No
         # Mermaid first: all is lost. Anchor first: what lies before it is saved, itself is not.
         (
             position(
-                area="Mermaid9 Kraken3",
-                unseen="Mermaid4 Anchor5",
-                pending=effect(KRAKEN, owed=2),
+                area="Mermaid9 Kraken3", unseen="Mermaid4 Anchor5", pending=effect(KRAKEN, owed=2)
             ),
             (0 + 9 + 3) / 2,
         ),
