@@ -159,7 +159,7 @@ class Solver:
     @property
     def average(self) -> Profile:
         """The average of all profiles so far, later ones counting more."""
-        first, second = ({said: _normal(p) for said, p in plan.items()} for plan in self._sums)
+        first, second = ({said: _matched(p, {}) for said, p in plan.items()} for plan in self._sums)
         return first, second
 
     def iterate(self, times: int) -> None:
@@ -235,17 +235,6 @@ def _matched(regrets: Play, default: Play) -> Play:
         for action, row in regrets.items()
     }
     return {action: row for action, row in play.items() if any(row)}
-
-
-def _normal(weights: Play) -> Play:
-    """Weights made chances; a hand that never comes here has none."""
-    totals = [sum(column) for column in zip(*weights.values(), strict=True)]
-    return {
-        action: [
-            weight / total if total > 0 else 0.0 for weight, total in zip(row, totals, strict=True)
-        ]
-        for action, row in weights.items()
-    }
 
 
 def best_response(small: SmallRound, profile: Profile, seat: int) -> float:

@@ -119,7 +119,7 @@ def _plan(small: SmallRound, plan: SolvedPlan, seat: int) -> Plan:
     kept: dict[str, dict[str, Parts]] = {}
     for number, hand in enumerate(small.hands[seat]):
         for said in sorted(plan):
-            bets = _bets(small, said)
+            bets = tuple(bet for bet in small.bets if said >> bet & 1)
             if not _comes_to(kept, bets, hand):
                 continue
             chances = {action: row[number] for action, row in plan[said].items()}
@@ -127,10 +127,6 @@ def _plan(small: SmallRound, plan: SolvedPlan, seat: int) -> Plan:
             if parts and set(parts) != {str(CHECK)}:
                 kept.setdefault(said_key(bets), {})[hand_key(hand)] = parts
     return {said: kept[said] for said in sorted(kept, key=lambda said: [*map(int, said.split())])}
-
-
-def _bets(small: SmallRound, said: int) -> tuple[int, ...]:
-    return tuple(bet for bet in small.bets if said >> bet & 1)
 
 
 def _comes_to(kept: dict[str, dict[str, Parts]], bets: tuple[int, ...], hand: Values) -> bool:

@@ -85,11 +85,10 @@ def pack(
     """Write the tables of a checkpoint as `solved` reads them."""
     library()
     folder, tables, steps = Folder(checkpoint), {}, {}
-    for cards in _rounds(setups):
+    for cards in filter(folder.steps, _rounds(setups)):
         learner, done = learner_of(cards, folder.read(cards))
-        if done:
-            messages().print(f"{_name(cards)}: {done} steps")
-            tables[cards], steps[_name(cards)] = packed(learner), done
+        messages().print(f"{_name(cards)}: {done} steps")
+        tables[cards], steps[_name(cards)] = packed(learner), done
     if not tables:
         raise ConfigError(f"Nothing was learned yet in {checkpoint}; `train` begins it.")
     told = ", ".join(f"{name} {number}" for name, number in steps.items())

@@ -192,8 +192,9 @@ def test_a_spoilt_table_is_found_out() -> None:
 
 
 def test_the_commands_train_pack_and_check(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("research.blef.training._DEALS", 100)
     kept, out = str(tmp_path / "kept"), str(tmp_path / "t.bin")
     say = ["train", "--setups", "3v2", "--until", "10", "--checkpoint", kept]
     app(say, result_action="return_value")
