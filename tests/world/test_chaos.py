@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from requests import ReadTimeout
 from support.arena import ALICE
 
 from cardsharp.cloud import hold
@@ -21,6 +22,7 @@ from world.faults import Kind, Trouble
 from world.judge import Evidence, Suffered, judge
 from world.kit import HOMES
 from world.network import Refused
+from world.road import INSTANT, Road
 
 HOME, CLOUD = HOMES
 SMALL = replace(NIGHT, matches=3, at_once=3, every=5, rate=0.08)
@@ -72,6 +74,26 @@ def test_a_retry_after_is_obeyed_for_no_longer_than_a_short_turn_bears() -> None
     outcome, _ = played(wish, HOME)
     assert outcome.ended == 1
     assert not {Kind.HTTP_429, Kind.HTTP_503}.isdisjoint(outcome.befell)
+
+
+def test_an_action_is_given_up_at_its_limit_however_late_it_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As by a real client: the time before it is sent is a part of the limit."""
+    late, carry = list[float](), Road.carry
+
+    def timed(road: Road, request: Any, meant: Any, timeout: Any, began: float) -> Any:  # noqa: ANN401
+        try:
+            return carry(road, request, meant, timeout, began)
+        except ReadTimeout:
+            if request.method == "POST":
+                late.append(road.clock.monotonic() - began - timeout.total)
+            raise
+
+    monkeypatch.setattr(Road, "carry", timed)
+    played(replace(SMALL, matches=1, rate=0, every=2, deciding=1, seed=6), HOME)
+    assert late
+    assert max(late) <= SMALL.way + INSTANT
 
 
 # --- the judge -------------------------------------------------------------------------------
