@@ -34,7 +34,7 @@ CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(STORE),--home $(STORE)) \
 REHEARSAL := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(MATCHES)) \
   $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(SEED),--seed $(SEED)) $(if $(REPLAY),--replay $(REPLAY))
 
-.PHONY: help setup play test test-all test-browser research-test planted mutants faults-all limits explore chaos contest coverage check compiled lint types format build gates cloud bench-services \
+.PHONY: help setup play test test-all test-browser research-test planted mutants faults-all limits explore chaos contest coverage check compiled lint types format build gates cloud bench bench-wake bench-hold bench-load bench-services \
   probe-euchre clean
 
 help: ## Print this help
@@ -146,6 +146,18 @@ gates: setup .venv-sam/.setup-done .venv-checks/.setup-done ## Check template an
 
 cloud: setup .venv-sam/.setup-done ## Deploy the template into the emulator and have matches played there: STAY=1
 	@$(BIN)/$(if $(STAY),python -m workbench.operate.trial,pytest -v tests/e2e/test_aws_cloud.py)
+
+bench: bench-wake bench-hold bench-load bench-services ## Run all benchmarks
+
+bench-wake: setup ## How fast an opponent's move reaches a waiting client
+	@$(BIN)/python -m workbench.bench.arena_bench wake
+
+bench-hold: setup ## Hold 1,000 waiting clients
+	@$(BIN)/python -m workbench.bench.arena_bench hold
+
+bench-load: setup ## Many matches at once, in all of which it is our turn: AT_ONCE="100 300 1000"
+	@for number in $(or $(AT_ONCE),10 100 300 1000); do \
+	  $(BIN)/python -m workbench.bench.load_bench $$number || exit; done
 
 bench-services: setup ## What a request and a match of each hosted game take, and cost in the cloud
 	@$(BIN)/python -m workbench.cost.games

@@ -1,0 +1,1 @@
+"""Measurements as commands; they print figures and promise none."""
