@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from functools import lru_cache
 from random import Random
 from typing import Protocol, TypeVar
 
@@ -140,13 +141,8 @@ class Weighing:
         limits = self.search.limits
         if not limits.endgame or self.turn.left > limits.endgame:
             return ()
-        endgame, turn = Endgame(limits.most_ends, self.late), last_turn_of(self.turn)
-        try:
-            return tuple(self._option(action, endgame, turn) for action in actions)
-        except TooManyEnds:
-            return ()
-        finally:
-            self._ends = endgame.ends
+        values, self._ends = _ended(self.position, tuple(actions), limits.most_ends, self.late)
+        return tuple(map(self._told, actions, values))
 
     def _looked_ahead(self, actions: Sequence[Action]) -> tuple[Option, ...]:
         weighed: list[Option] = []
@@ -167,13 +163,35 @@ class Weighing:
         return start_chance(search, self.position)
 
     def _option(self, action: Action, values: _Values[_Turn], turn: _Turn) -> Option:
+        return self._told(action, _value(self.position, action, values, turn))
+
+    def _told(self, action: Action, value: float) -> Option:
         if action == END_TURN:
-            return Chance(action, values.end_turn(turn), self.words.stop())
+            return Chance(action, value, self.words.stop())
         if self.position.pending is None:
-            return Chance(action, values.draw(turn), self.words.draw())
-        card = _card_of(action)
-        value = _answered(self.position.pending, NUMBER[card], values, turn)
-        return Chance(action, value, self.words.answer(card))
+            return Chance(action, value, self.words.draw())
+        return Chance(action, value, self.words.answer(_card_of(action)))
+
+
+@lru_cache(maxsize=1)  # `adaptive` asks again with other numbers, which say nothing of the end
+def _ended(
+    position: Position, actions: tuple[Action, ...], most: int, late: Late
+) -> tuple[tuple[float, ...], int]:
+    """What actions are worth, none where that takes too much; and the ends of turns met."""
+    endgame, turn = Endgame(most, late), last_turn_of(turn_of(position))
+    try:
+        values = [_value(position, action, endgame, turn) for action in actions]
+    except TooManyEnds:
+        values = []
+    return tuple(values), endgame.ends
+
+
+def _value(position: Position, action: Action, values: _Values[_Turn], turn: _Turn) -> float:
+    if action == END_TURN:
+        return values.end_turn(turn)
+    if position.pending is None:
+        return values.draw(turn)
+    return _answered(position.pending, NUMBER[_card_of(action)], values, turn)
 
 
 def _answered(pending: Effect, card: int, values: _Values[_Turn], turn: _Turn) -> float:
