@@ -37,6 +37,11 @@ app.command(
     help="What captain lacks at least and at most, from so many unseen cards on.",
 )
 app.command(
+    "research.deadmansdraw.network:network",
+    name="network",
+    help="Train a network beside captain's tables to beat captain.",
+)
+app.command(
     "research.deadmansdraw.rules:rule",
     name="rule",
     help="The best numbers of a rule that a person can play by.",

@@ -1,10 +1,12 @@
 """`cardsharp research bounds`: what captain lacks against itself, from below and from above."""
 
 import json
+from array import array
 from collections.abc import Sequence
 from ctypes import Structure, byref, c_double, c_int8, c_int32, c_int64, c_uint64, c_void_p
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from hashlib import sha256
 from math import ceil, log10
 from pathlib import Path
 from statistics import fmean, pstdev
@@ -24,13 +26,14 @@ from cardsharp.ratings import NORMAL_95
 from research.deadmansdraw.engine import Engine, Twin, needed
 from research.deadmansdraw.exact import Effort, Solver, table_of
 from research.deadmansdraw.kept import Kept, OfMatch
+from research.deadmansdraw.network import read_network
 from workbench.lab.options import Seed
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
 _POSITIVE, _NOT_NEGATIVE = validators.Number(gte=1), validators.Number(gte=0)
-_TIMES = validators.Number(gte=1, lte=100)  # above, its memory would not fit a machine's
+_TIMES = validators.Number(gte=1, lte=1000)  # which takes 1.9 GB
 _ROUGH = Effort(nodes=1 << 60, picks=1, groups=True)
 """The solver as player and judge: nearly exact, and the bounds are bounds; it never gives up."""
 
@@ -61,8 +64,9 @@ class Bounds(Structure):
 class Trial:
     """Replies to `player`: by `stronger`, and by who knows the pile but pays for the luck.
 
-    What came by luck, captain's short search says, and `solver` from `last` unseen cards on; it
-    must not give up. Where the second met more than `most` positions, it is given up.
+    What came by luck, captain's short search says, with a `network` beside its tables, and from
+    `last` unseen cards on `solver`; it must not give up. Where the second met more than `most`
+    positions, it is given up.
     """
 
     engine: Engine
@@ -71,6 +75,7 @@ class Trial:
     stronger: Twin
     last: int
     most: int = 1_000_000
+    network: "array[float] | None" = None
 
     def at(self, position: Position, order: Sequence[Card], seed: int) -> list[Bounds]:
         """From a position on with this order of the pile, for who is to act and for the other."""
@@ -87,7 +92,7 @@ class Trial:
 
     @cached_property
     def _trial(self) -> _Trial:
-        judge = self.engine.captain(model(WEIGHTS).numbers, SHORT)
+        judge = self.engine.captain(model(WEIGHTS).numbers, SHORT, self.network)
         policies = (self.player.policy, judge.policy, self.stronger.policy)
         return _Trial(*policies, self.solver.address, self.last, self.most > 0, self.most)
 
@@ -115,6 +120,8 @@ class BoundsOptions:
     nodes: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 1_000_000
     """Positions of a deal above which the bound from above is given up; 0: only from below."""
     seed: Seed = 1
+    network: Path | None = None
+    """Beside the stronger one's tables, as `research network` keeps it."""
     out: Path | None = None
     """Keeps each match; the same command goes on with what is there."""
     as_json: Json = False
@@ -123,7 +130,10 @@ class BoundsOptions:
     def head(self) -> str:
         """The first line of the file: what the gains hang on."""
         names = ("cards", "perfect", "times", "nodes", "seed")
-        return json.dumps({name: getattr(self, name) for name in names})
+        head = {name: getattr(self, name) for name in names}
+        if self.network is not None:
+            head["network"] = sha256(self.network.read_bytes()).hexdigest()
+        return json.dumps(head)
 
     def stronger(self) -> SearchLimits:
         """Of who has so many times the nodes, and for them a longer endgame and more effects."""
@@ -155,10 +165,11 @@ def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
 
 def _trial(engine: Engine, options: BoundsOptions) -> Trial:
     captain = engine.captain(model(WEIGHTS).numbers)
-    stronger = engine.captain(model(WEIGHTS).numbers, options.stronger())
+    network = None if options.network is None else read_network(options.network)
+    stronger = engine.captain(model(WEIGHTS).numbers, options.stronger(), network)
     solver = Solver(engine, _ROUGH)
     player = solver.player(stronger, options.perfect)
-    return Trial(engine, solver, captain, player, options.perfect, options.nodes)
+    return Trial(engine, solver, captain, player, options.perfect, options.nodes, network)
 
 
 def _gained(found: Sequence[Bounds], number: int) -> Gained:

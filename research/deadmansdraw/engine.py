@@ -167,7 +167,7 @@ class Engine:
         self.library = library
         library.find_policy.argtypes = (c_char_p,)
         library.find_policy.restype = c_void_p
-        library.captain_new.argtypes = (c_void_p, POINTER(_Limits))
+        library.captain_new.argtypes = (c_void_p, c_void_p, POINTER(_Limits))
         library.captain_new.restype = c_void_p
         library.play_series.argtypes = (
             *(c_void_p * 2, POINTER(_Belief) * 2),
@@ -211,10 +211,19 @@ class Engine:
         """Who decides by the figures of an entry that names no strategy."""
         return Twin(self.library.fitted_new(byref(_figures(entry))))
 
-    def captain(self, numbers: "array[int]", limits: SearchLimits | None = None) -> Twin:
-        """The captain with these learned numbers; the engine keeps a copy for good."""
-        bounds = _Limits(*astuple(limits or SearchLimits()))
-        return Twin(self.library.captain_new(numbers.buffer_info()[0], byref(bounds)))
+    def captain(
+        self,
+        numbers: "array[int]",
+        limits: SearchLimits | None = None,
+        network: "array[float] | None" = None,
+    ) -> Twin:
+        """The captain with these learned numbers, and a network (`native/network.h`) beside them.
+
+        The engine keeps a copy for good.
+        """
+        bounds = byref(_Limits(*astuple(limits or SearchLimits())))
+        beside = None if network is None else network.buffer_info()[0]
+        return Twin(self.library.captain_new(numbers.buffer_info()[0], beside, bounds))
 
     def play(
         self,
@@ -242,10 +251,11 @@ class Engine:
 
     @cached_property
     def _tempering(self) -> _Tempering:
-        return _Tempering(self._judge.policy, LAST, TIMES)
+        return _Tempering(self.judge.policy, LAST, TIMES)
 
     @cached_property
-    def _judge(self) -> Twin:
+    def judge(self) -> Twin:
+        """Captain's short search, which says what was luck."""
         return self.captain(model(WEIGHTS).numbers, SHORT)
 
     def _policy(self, name: str) -> int:
@@ -257,7 +267,7 @@ class Engine:
 
     def _book(self, entries: Sequence[Entry], learned: Mapping[str, Model]) -> _Book:
         weights = list(dict.fromkeys((GENERAL, *(entry.weights for entry in entries))))
-        judge = self._judge.policy
+        judge = self.judge.policy
         book = _Book(len(entries), len(weights), judge=judge, most=MOST, credit=CREDIT)
         for place, entry in enumerate(entries):
             stops, answers = entry.stops, entry.answers

@@ -1,10 +1,12 @@
 /* `captain` as a policy of the lab: the search with given weights. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "search.h"
 
 typedef struct {
     Model model;
+    const Network *network; /* or NULL */
     Limits limits;
 } Captain;
 
@@ -20,7 +22,7 @@ static Search *search_for(const Captain *captain) {
     int at = next_kept++ % MOST_KEPT;
     if (kept[at].search) search_free(kept[at].search);
     kept[at].captain = captain;
-    kept[at].search = search_new(&captain->model, &captain->limits);
+    kept[at].search = search_new(&captain->model, captain->network, &captain->limits);
     return kept[at].search;
 }
 
@@ -33,10 +35,13 @@ static Action decide(const void *own, const Table *table, Rng *rng) {
     return best_action(search_for(own), table);
 }
 
-/* A policy that plays `model` within `limits`; it lives as long as the process. */
-const Policy *captain_new(const Model *model, const Limits *limits) {
+/* A policy that plays `model`, a `network` beside it where that is not NULL, within `limits`; it
+ * lives as long as the process. */
+const Policy *captain_new(const Model *model, const Network *network, const Limits *limits) {
     Captain *captain = malloc(sizeof *captain);
     captain->model = *model;
+    captain->network = NULL;
+    if (network) captain->network = memcpy(malloc(sizeof *network), network, sizeof *network);
     captain->limits = *limits;
     Policy *policy = malloc(sizeof *policy);
     *policy = (Policy){"captain", decide, captain};

@@ -25,6 +25,11 @@ static Worth worth(Search *search, const End *end, unsigned lying, Sums *sums) {
     if (!left) return worth_of_lead(sums->lead);
     Worth found;
     found.sum = value_sum(search->memo->model, *sums, left, end->known);
+    if (search->layer) {
+        Seen seen = seen_as(TURN_BEGINS, end->keys, left, sums->lead, found.sum);
+        seen.known = end->known;
+        found.sum += layer_sum(search->layer, &seen);
+    }
     found.chance = chance_of(-found.sum);
     return found;
 }
@@ -138,8 +143,13 @@ DrawingOn weigh_drawing_on(Search *search, const Turn *turn, double *stop) {
     on.stop_sum = stopped.sum;
     on.risk = (double)count(busting) / turn->left;
     on.bust = busting ? bust_by(search, turn, lowest(busting)) : 0.0;
-    int64_t sum = on_sum(search->memo->model, on.sums, turn, on.stop_sum);
-    on.value = (1.0 - on.risk) * chance_of(sum - on.stop_sum) + on.risk * on.bust;
+    int64_t sum = on_sum(search->memo->model, on.sums, turn, on.stop_sum) - on.stop_sum;
+    if (search->layer) {
+        Seen seen = seen_as(TURN_GOES_ON, turn->stop, turn->left, on.sums.lead, sum);
+        seen.lying = (int16_t)turn->suits;
+        sum += layer_sum(search->layer, &seen);
+    }
+    on.value = (1.0 - on.risk) * chance_of(sum) + on.risk * on.bust;
     return on;
 }
 

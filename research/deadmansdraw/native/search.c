@@ -314,16 +314,18 @@ Action best_action(Search *search, const Table *table) {
     return options[best].action;
 }
 
-Search *search_new(const Model *model, const Limits *limits) {
+Search *search_new(const Model *model, const Network *network, const Limits *limits) {
     Search *search = calloc(1, sizeof *search);
     search->memo = memo_new(model);
     search->limits = *limits;
+    if (network) search->layer = layer_new(network);
     if (limits->endgame) search->endgame = exact_rough(limits->most_ends);
     return search;
 }
 
 void search_free(Search *search) {
     memo_free(search->memo);
+    if (search->layer) layer_free(search->layer);
     if (search->endgame) exact_free(search->endgame);
     free(search);
 }

@@ -2,6 +2,7 @@
 #ifndef CARDSHARP_SEARCH_H
 #define CARDSHARP_SEARCH_H
 
+#include "network.h"
 #include "turn.h"
 
 typedef struct {
@@ -19,6 +20,7 @@ typedef struct {
     Memo *memo;
     Limits limits;
     Exact *endgame; /* NULL where it searches none */
+    Layer *layer;   /* of a network beside the model, or NULL */
 } Search;
 
 typedef struct { Action action; double value; } Option;
@@ -45,7 +47,8 @@ Action best_action(Search *search, const Table *table);
 /* The options of one table to a captain, for tests and tools; their number. */
 int weigh_table(const Policy *captain, const Table *table, Option options[MOST_OPTIONS]);
 Search *search_of(const Policy *captain);
-Search *search_new(const Model *model, const Limits *limits);
+/* A `network` beside the model, or NULL. */
+Search *search_new(const Model *model, const Network *network, const Limits *limits);
 void search_free(Search *search);
 
 #endif

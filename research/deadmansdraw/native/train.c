@@ -163,7 +163,7 @@ void play_and_sample(const Model *model, const Policy *opponent, const Belief *b
                      const Playing *playing, uint64_t seed, uint64_t first, int64_t count,
                      Sample *samples, int32_t *numbers) {
     Lesson lesson = {0};
-    lesson.search = search_new(model, &LEARNING);
+    lesson.search = search_new(model, NULL, &LEARNING);
     lesson.opponent.policy = opponent;
     lesson.belief = belief;
     lesson.playing = playing;

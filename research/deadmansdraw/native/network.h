@@ -1,0 +1,73 @@
+/* A small network whose outputs are added to captain's log-odds, V where a turn begins and D where
+ * one goes on: what its tables, one suit at a time, cannot join.
+ *
+ * Each suit adds to the hidden sums by its key, so that a position costs ten look-ups; a network of
+ * zeros in `out` leaves captain as it is. */
+#ifndef CARDSHARP_NETWORK_H
+#define CARDSHARP_NETWORK_H
+
+#include "model.h"
+
+enum {
+    HIDDEN = 32,
+    /* Places of cards; tops of both; how many unseen and how many gone; how much the best unseen
+     * would bring either. */
+    ROWS = RANKS * PLACES + 6 * TOPS,
+    SCALE_LEAD = 16,
+    SCALE_ODDS = 2,
+};
+
+enum { TURN_BEGINS, TURN_GOES_ON, PARTS }; /* a turn */
+
+typedef struct {
+    float suit[2][SUITS][ROWS][HIDDEN]; /* where it does not lie, and where it does */
+    float known[DECK][HIDDEN]; /* the next card, where an Oracle has shown it */
+    float left[LEFTS][HIDDEN];
+    float lead[HIDDEN], odds[HIDDEN]; /* by 16 points, and by 2 of captain's log-odds */
+    float out[KNOTS][HIDDEN];
+} Part;
+
+typedef struct { Part parts[PARTS]; } Network;
+
+enum { WEIGHTS = sizeof(Network) / sizeof(float) };
+
+/* A position as captain's tables see it. */
+typedef struct {
+    int16_t keys[SUITS];
+    int16_t part, left, lead;
+    int16_t lying; /* suits of the play area, where a turn goes on */
+    int16_t known; /* the next card, or NO_CARD */
+    float odds;    /* what they say */
+} Seen;
+
+typedef struct {
+    Seen seen;
+    float target, weight;
+} Example;
+
+Seen seen_as(int part, const int16_t keys[SUITS], int left, int lead, int64_t sum);
+
+/* A network with its hidden sums by suit and key, worked out when first asked for. */
+typedef struct Layer Layer;
+
+Layer *layer_new(const Network *network);
+void layer_free(Layer *layer);
+/* What is added to captain's log-odds, times ONE. */
+int64_t layer_sum(Layer *layer, const Seen *seen);
+
+/* What descent by Adam keeps: the gradient, and the means of it and of its square. */
+typedef struct {
+    Network network, gradient, mean, square;
+    int64_t steps;
+} Descent;
+
+int64_t descent_size(void); /* in bytes */
+/* A network of small weights by chance, and of zeros in `out`. */
+void descent_begin(Descent *descent, uint64_t seed);
+/* The log-loss of one example; what it adds to the gradient. */
+double network_loss(const Network *network, const Example *example, Network *gradient);
+/* One pass over the examples; the squared error before each step, and captain's. */
+void network_learn(Descent *descent, const Example *examples, int64_t count, double rate,
+                   double errors[2]);
+
+#endif

@@ -1,0 +1,94 @@
+"""A network beside captain's tables: its gradient, its beginning, and a course taken up again."""
+
+from array import array
+from ctypes import byref, c_double, c_int64, c_void_p
+from math import exp, log1p
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
+from cardsharp.deadmansdraw.strategies.search.model import KEYS, ONE
+from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, SUITS
+from cardsharp.deadmansdraw.strategies.search.weights import model
+from cardsharp.errors import ConfigError
+from research.deadmansdraw.engine import Engine, load
+from research.deadmansdraw.network import (
+    Example,
+    NetworkCourse,
+    NetworkOptions,
+    network,
+    read_network,
+)
+from research.tests.decisions import compiled_options, needs_compiler
+
+SHORT = NetworkOptions(matches=4, batch=2, pace=0.01)
+STEP = 0.01
+
+
+def engine() -> Engine:
+    found = load()
+    assert found is not None
+    return found
+
+
+def example(dice: Random) -> Example:
+    """A position, no matter whether it can come about."""
+    keys = (*(dice.randrange(KEYS) for _ in range(SUITS)),)
+    left, known, part = dice.randint(1, 50), dice.choice((NO_CARD, 17)), dice.randrange(2)
+    return Example(keys, part, left, 5, dice.randrange(1 << SUITS), known, 0.3, 0.8, 0.7)
+
+
+@needs_compiler
+@pytest.mark.parametrize("seed", range(5))
+def test_the_gradient_is_what_small_steps_say(seed: int) -> None:
+    """Of the weights that move the loss most, and of others; the search says the same."""
+    dice, loss_of = Random(seed), engine().library.network_loss
+    loss_of.restype = c_double
+    numbers = NetworkCourse(engine(), SHORT).descent
+    numbers = array("f", [dice.uniform(-0.2, 0.2) for _ in range(len(numbers) // 4)])
+    gradient, one = array("f", bytes(4 * len(numbers))), example(dice)
+
+    def loss(*, into: int | None = None) -> float:
+        found: float = loss_of(c_void_p(numbers.buffer_info()[0]), byref(one), c_void_p(into))
+        return found
+
+    loss(into=gradient.buffer_info()[0])
+    ranked = sorted(range(len(numbers)), key=lambda at: -abs(gradient[at]))
+    for at in (*ranked[:30], *dice.sample(ranked, 30)):
+        kept, sides = numbers[at], list[float]()
+        for step in (STEP, -STEP):
+            numbers[at] = kept + step
+            sides.append(loss())
+        numbers[at] = kept
+        slope = (sides[0] - sides[1]) / (2 * STEP)
+        assert slope == pytest.approx(gradient[at], rel=0.05, abs=2e-3)
+    assert max(map(abs, gradient)) > 0.05
+    library = engine().library
+    library.layer_new.restype, library.layer_sum.restype = c_void_p, c_int64
+    layer = c_void_p(library.layer_new(c_void_p(numbers.buffer_info()[0])))
+    odds = one.odds + library.layer_sum(layer, byref(one)) / ONE
+    assert one.weight * (log1p(exp(odds)) - one.target * odds) == pytest.approx(loss(), rel=1e-4)
+
+
+@needs_compiler
+def test_before_it_has_learned_it_is_captain() -> None:
+    numbers = model(WEIGHTS).numbers
+    beginning = NetworkCourse(engine(), SHORT).descent
+    assert max(map(abs, beginning)) > 0
+    plain, beside = engine().captain(numbers), engine().captain(numbers, network=beginning)
+    assert compiled_options(beside, 5, 0) == compiled_options(plain, 5, 0)
+
+
+@needs_compiler
+def test_a_stopped_course_goes_on_to_the_same_network(tmp_path: Path) -> None:
+    at_once, stopped = tmp_path / "at-once", tmp_path / "stopped"
+    network(at_once, options=SHORT)
+    course = NetworkCourse(engine(), SHORT)
+    course.batch()
+    course.save(stopped)
+    network(stopped, options=SHORT)
+    assert read_network(stopped) == read_network(at_once) != NetworkCourse(engine(), SHORT).descent
+    with pytest.raises(ConfigError, match="another course"):
+        network(stopped, options=NetworkOptions(matches=4, batch=4))
