@@ -115,7 +115,7 @@ def _secret(facts: Body, seat: int | None, number: int) -> Body:
         return facts
     event = decode_event(str(facts["event"]))
     if isinstance(event, SwapEvent):
-        event = replace(event, card=(event.card + number) % len(DECK))
+        event = event._replace(card=(event.card + number) % len(DECK))
     return {**facts, "event": encode_event(event)}
 
 
