@@ -200,7 +200,7 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Clo
         assert lease is not None
         assert assembly.offering.offer([fresh]) == 0, "somebody may hold it"
         assert assembly.offering.offer([fresh]) == 1, "the orphan only"
-        with pytest.raises(ConfigError, match="still playing orphan"):
+        with pytest.raises(ConfigError, match=r"still playing .*orphan"):
             pause(cloud.stack, stop_schedule=True)
         now = assembly.clock.monotonic()
         with LeaseKeeper(assembly.log, lease, Keeping(HOUR, HOUR), assembly.clock, now):
@@ -209,7 +209,10 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Clo
         with pytest.raises(CardsharpError, match="New matches are paused"):
             practise(cloud.stack, {})
         resume(cloud.stack)
-        until(lambda: assembly.offering.offer([fresh]) == 1)
+        # Or by the poller of the stack, which may just have looked when the pause began.
+        until(
+            lambda: assembly.offering.offer([fresh]) == 1 or assembly.log.match(fresh) is not None
+        )
         cloud.emulator.client("sqs").purge_queue(QueueUrl=cloud.stack.output("DeadLetterUrl"))
 
 
