@@ -7,6 +7,7 @@ from support import arena_bodies as bodies
 from support.recorded import recording
 
 from cardsharp.deadmansdraw import wire, wire_views
+from cardsharp.deadmansdraw.actions import Action, EffectType, Verb, action_body, respond
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.errors import Garbled
 
@@ -89,6 +90,13 @@ def test_a_garbled_answer_is_not_quoted() -> None:
     with pytest.raises(Garbled) as caught:
         wire.parse_whoami(b'{"username": ["canary"], "name": {"canary": 1}}')
     assert "canary" not in str(caught.value)
+
+
+def test_an_oracles_card_is_refused_by_null_and_the_arena_asked_to_pick() -> None:
+    refusal = {"etype": "ResponseToEffect", "effect": {"effectType": "Oracle", "card": None}}
+    assert action_body(respond(EffectType.ORACLE)) == refusal
+    picked = {"etype": "Draw", "autopick": True}
+    assert action_body(Action(Verb.DRAW, autopick=True)) == picked
 
 
 def test_every_recorded_example_is_read() -> None:
