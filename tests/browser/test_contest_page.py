@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
-from support.browser import overflows, serious, visited
+from support.browser import overflows, serious, to_the_end, visited
 from support.contests import Show, contest_shown, teams
 
 from cardsharp.contest.pages import file_page
@@ -43,8 +43,7 @@ def test_sixty_four_teams_scroll_in_a_region_of_their_own(
             region = page.get_by_role("region", name="Bracket")
             assert region.evaluate("one => one.scrollHeight > one.clientHeight")
             assert not overflows(page)
-            region.focus()
-            region.press("End")
+            to_the_end(region)
             boxes = page.locator("svg.box")
             lowest = boxes.evaluate_all("all => all.map((one) => one.y.baseVal.value)")
             expect(boxes.nth(lowest.index(max(lowest)))).to_be_in_viewport()

@@ -4,13 +4,21 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Playwright,
+    Request,
+)
+from playwright.sync_api import TimeoutError as TooLate
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MISSING = (
@@ -83,6 +91,18 @@ def overflows(page: Page) -> bool:
     """Whether one must scroll sideways to see everything."""
     width = "document.documentElement"
     return bool(page.evaluate(f"{width}.scrollWidth > {width}.clientWidth"))
+
+
+def to_the_end(region: Locator) -> None:
+    """Scroll by the keyboard; a browser drops the keys that come before its first painting."""
+    region.focus()
+    for _ in range(30):
+        region.press("End")
+        with suppress(TooLate):
+            region.page.wait_for_function(
+                "one => one.scrollTop > 0", arg=region.element_handle(), timeout=1000
+            )
+            return
 
 
 def press_first(page: Page) -> None:
