@@ -1,10 +1,9 @@
 """`cardsharp research bounds`: what captain lacks against itself, from below and from above."""
 
 import json
-from array import array
 from collections.abc import Sequence
 from ctypes import Structure, byref, c_double, c_int8, c_int32, c_int64, c_uint64, c_void_p
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from math import ceil, log10
@@ -20,6 +19,7 @@ from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits
+from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import NUMBER
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.ratings import NORMAL_95
@@ -64,9 +64,9 @@ class Bounds(Structure):
 class Trial:
     """Replies to `player`: by `stronger`, and by who knows the pile but pays for the luck.
 
-    What came by luck, captain's short search says, with a `network` beside its tables, and from
-    `last` unseen cards on `solver`; it must not give up. Where the second met more than `most`
-    positions, it is given up.
+    What came by luck, captain's short search says by what was `learned`, and from `last` unseen
+    cards on `solver`; it must not give up. Where the second met more than `most` positions, it is
+    given up.
     """
 
     engine: Engine
@@ -75,7 +75,7 @@ class Trial:
     stronger: Twin
     last: int
     most: int = 1_000_000
-    network: "array[float] | None" = None
+    learned: Model = field(default_factory=lambda: model(WEIGHTS))
 
     def at(self, position: Position, order: Sequence[Card], seed: int) -> list[Bounds]:
         """From a position on with this order of the pile, for who is to act and for the other."""
@@ -92,7 +92,7 @@ class Trial:
 
     @cached_property
     def _trial(self) -> _Trial:
-        judge = self.engine.captain(model(WEIGHTS).numbers, SHORT, self.network)
+        judge = self.engine.captain(self.learned, SHORT)
         policies = (self.player.policy, judge.policy, self.stronger.policy)
         return _Trial(*policies, self.solver.address, self.last, self.most > 0, self.most)
 
@@ -121,7 +121,7 @@ class BoundsOptions:
     """Positions of a deal above which the bound from above is given up; 0: only from below."""
     seed: Seed = 1
     network: Path | None = None
-    """Beside the stronger one's tables, as `research network` keeps it."""
+    """Beside the stronger one's tables in place of captain's, as `research network` keeps it."""
     out: Path | None = None
     """Keeps each match; the same command goes on with what is there."""
     as_json: Json = False
@@ -164,12 +164,14 @@ def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
 
 
 def _trial(engine: Engine, options: BoundsOptions) -> Trial:
-    captain = engine.captain(model(WEIGHTS).numbers)
-    network = None if options.network is None else read_network(options.network)
-    stronger = engine.captain(model(WEIGHTS).numbers, options.stronger(), network)
+    captain = engine.captain(model(WEIGHTS))
+    learned = model(WEIGHTS)
+    if options.network is not None:
+        learned = Model(learned.numbers, read_network(options.network))
+    stronger = engine.captain(learned, options.stronger())
     solver = Solver(engine, _ROUGH)
     player = solver.player(stronger, options.perfect)
-    return Trial(engine, solver, captain, player, options.perfect, options.nodes, network)
+    return Trial(engine, solver, captain, player, options.perfect, options.nodes, learned)
 
 
 def _gained(found: Sequence[Bounds], number: int) -> Gained:

@@ -26,7 +26,7 @@ from ctypes import (
 )
 from dataclasses import astuple, dataclass, fields
 from functools import cache, cached_property
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
 from cardsharp.deadmansdraw.actions import EffectType
@@ -47,6 +47,7 @@ from cardsharp.deadmansdraw.strategies.adaptive_gifts import CREDIT, MOST
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits
 from cardsharp.deadmansdraw.strategies.search.model import Model
+from cardsharp.deadmansdraw.strategies.search.network import FIELDS, HIDDEN, PARTS, Network
 from cardsharp.deadmansdraw.strategies.search.sets import SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from cardsharp.errors import ConfigError
@@ -185,7 +186,7 @@ class Engine:
             KeyError: there is none.
         """
         if name == WEIGHTS:
-            return self.captain(model(WEIGHTS).numbers)
+            return self.captain(model(WEIGHTS))
         if is_trained(name):
             strategy_named(name)  # says what is wrong with the file, if anything is
             text = Path(name).read_text("utf-8")
@@ -205,7 +206,7 @@ class Engine:
             KeyError: the engine has no twin of what an entry names.
         """
         book = self._book((*known_opponents(), *more), learned or {})
-        return Twin(self.captain(model(WEIGHTS).numbers).policy, book)
+        return Twin(self.captain(model(WEIGHTS)).policy, book)
 
     def fitted(self, entry: Entry) -> Twin:
         """Who decides by the figures of an entry that names no strategy."""
@@ -213,17 +214,19 @@ class Engine:
 
     def captain(
         self,
-        numbers: "array[int]",
+        learned: Model,
         limits: SearchLimits | None = None,
         network: "array[float] | None" = None,
     ) -> Twin:
-        """The captain with these learned numbers, and a network (`native/network.h`) beside them.
+        """The captain with what was learned, or with another network (`native/network.h`).
 
         The engine keeps a copy for good.
         """
         bounds = byref(_Limits(*astuple(limits or SearchLimits())))
+        if network is None and learned.network is not None:
+            network = floats_of(learned.network)
         beside = None if network is None else network.buffer_info()[0]
-        return Twin(self.library.captain_new(numbers.buffer_info()[0], beside, bounds))
+        return Twin(self.library.captain_new(learned.numbers.buffer_info()[0], beside, bounds))
 
     def play(
         self,
@@ -256,7 +259,7 @@ class Engine:
     @cached_property
     def judge(self) -> Twin:
         """Captain's short search, which says what was luck."""
-        return self.captain(model(WEIGHTS).numbers, SHORT)
+        return self.captain(model(WEIGHTS), SHORT)
 
     def _policy(self, name: str) -> int:
         """The address of the policy that a C file registered under `name`."""
@@ -282,9 +285,19 @@ class Engine:
                 fitted=addressof(figures),
             )
         for place, name in enumerate(weights):
-            numbers = (learned.get(name) or model(file_of(name))).numbers
-            book.player[place] = self.captain(numbers).policy
+            book.player[place] = self.captain(learned.get(name) or model(file_of(name))).policy
         return book
+
+
+@cache
+def floats_of(network: Network) -> "array[float]":
+    """A network's weights as they were learned, but for rounding."""
+    weights, floats = iter(network.numbers), array("f")
+    for _ in range(PARTS):
+        for field in FIELDS.values():
+            whole = islice(weights, field.rows * HIDDEN)
+            floats.extend(weight / (1 << field.bits) for weight in whole)
+    return floats
 
 
 def _figures(entry: Entry) -> _Fitted:

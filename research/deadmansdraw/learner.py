@@ -16,6 +16,8 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import parse_entries
 from cardsharp.deadmansdraw.strategies.adaptive_seen import decisions_of
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch
+from cardsharp.deadmansdraw.strategies.search.model import Model
+from cardsharp.deadmansdraw.strategies.search.weights import shipped
 from cardsharp.ratings import NORMAL_95
 from research.deadmansdraw.engine import ADAPTIVE, Engine, Twin, needed
 from research.deadmansdraw.specialist import Specialists, share
@@ -101,7 +103,7 @@ class Measured:
     def _ideal(self, name: str) -> Iterator[Row]:
         """Who was trained on the opponent itself, and pays for nothing."""
         other = self.player(name)
-        special = self.engine.captain(self.special.against(other, name))
+        special = self.engine.captain(Model(self.special.against(other, name), shipped()))
         yield name, "trained on it", self.above(special, other)
 
     def _reply(self, name: str) -> Iterator[Row]:
@@ -111,7 +113,7 @@ class Measured:
         known = (knowing, self.player(name))
         self.engine.play(known, seed + 1, range(_SERIES), beliefs=[belief, None])
         numbers = self.special.against(knowing, f"who knows {name}", belief)
-        players, found = (knowing, self.engine.captain(numbers)), list[float]()
+        players, found = (knowing, self.engine.captain(Model(numbers, shipped()))), list[float]()
         for number in range(self.options.pairs):
             fresh = None if belief is None else type(belief).from_buffer_copy(belief)
             [pair] = self.engine.play(

@@ -1,18 +1,28 @@
-"""`cardsharp research network`: a richer learner than captain's model, as a reply to it."""
+"""`cardsharp research network`: what captain has beside its tables, learned as a reply to them."""
 
 import json
 from array import array
+from collections.abc import Iterable
 from ctypes import Structure, byref, c_double, c_float, c_int16, c_int64, c_uint64, c_void_p, sizeof
 from dataclasses import asdict, dataclass
+from itertools import islice, product
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
 
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
-from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
+from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits
+from cardsharp.deadmansdraw.strategies.search.model import Model
+from cardsharp.deadmansdraw.strategies.search.network import (
+    FIELDS,
+    HIDDEN,
+    NUMBERS,
+    PARTS,
+    Network,
+)
 from cardsharp.deadmansdraw.strategies.search.sets import SUITS
-from cardsharp.deadmansdraw.strategies.search.weights import model
+from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, model
 from cardsharp.errors import ConfigError
 from research.deadmansdraw.engine import Engine, needed
 from research.deadmansdraw.exact import Effort, Solver
@@ -23,6 +33,8 @@ from workbench.show.progress import Bar
 _POSITIVE = validators.Number(gte=1)
 _MOST_EXAMPLES = 1600
 """Of one match, as in reply.c."""
+_MOST = (1 << 15) - 1
+"""Of 16 bits."""
 _KEPT = 8
 """Batches that are learned from each time."""
 
@@ -50,15 +62,21 @@ class Example(Structure):
 class NetworkOptions:
     """A course: equal ones give equal networks, whether or not they were stopped on the way."""
 
-    matches: Annotated[int, Parameter(validator=_POSITIVE, help="Against captain.")] = 2000
-    batch: Annotated[int, Parameter(validator=_POSITIVE, help="Matches of one network.")] = 250
+    matches: Annotated[int, Parameter(validator=_POSITIVE, help="Against captain.")] = 36_000
+    batch: Annotated[int, Parameter(validator=_POSITIVE, help="Matches of one network.")] = 3000
     pace: Annotated[float, Parameter(help="The first step size; the last is 1/15.")] = 0.003
     trust: Annotated[float, Parameter(help="How much later turns count in a target.")] = 0.3
     seed: Seed = 1
 
 
-def network(out: Path, /, *, options: NetworkOptions = NetworkOptions()) -> None:
-    """Train a network beside captain's tables against captain; OUT is kept after each batch.
+def network(
+    out: Path,
+    /,
+    *,
+    into: Annotated[Path | None, Parameter(help="The weight file that is made of it.")] = None,
+    options: NetworkOptions = NetworkOptions(),
+) -> None:
+    """Train a network beside captain's tables against them; OUT is kept after each batch.
 
     Raises:
         ConfigError: there is no compiler, or the file is of another course.
@@ -72,6 +90,9 @@ def network(out: Path, /, *, options: NetworkOptions = NetworkOptions()) -> None
             bar.advance(options.batch)
             told = f"{course.done} matches: mean squared error {said:.5f}, captain's {before:.5f}"
             results().print(told)
+    if into is not None:
+        provenance: dict[str, object] = {"settings": asdict(options)}
+        into.write_text(dump_weights(read_network(out), provenance) + "\n", "utf-8")
 
 
 class NetworkCourse:
@@ -104,9 +125,14 @@ class NetworkCourse:
         """The examples of a batch, as C has them."""
         engine, batch = self.engine, self.options.batch
         examples = (Example * (_MOST_EXAMPLES * batch))()
-        numbers, limits = model(WEIGHTS).numbers, SearchLimits(endgame=0)
-        players = (engine.captain(numbers, limits, network) for network in (self.descent, None))
-        policies = (*(player.policy for player in players), engine.judge.policy)
+        limits = SearchLimits(endgame=0)
+        tables = Model(model(WEIGHTS).numbers)
+        players = (
+            engine.captain(tables, limits, self.descent),
+            engine.captain(tables, limits),
+            engine.captain(tables, SHORT),
+        )
+        policies = (player.policy for player in players)
         solver = Solver(engine, Effort(bits=17, nodes=1500, picks=8, groups=True))
         reply = byref(_Reply(*policies, solver.address, self.options.trust))
         found = engine.library.reply_examples(reply, self.options.seed, self.done, batch, examples)
@@ -135,8 +161,26 @@ class NetworkCourse:
         self.done = head["done"]
 
 
-def read_network(path: Path) -> "array[float]":
-    """What a course keeps, which begins with its network."""
+def read_network(path: Path) -> Network:
+    """The network that a course keeps; what no example has moved is 0.
+
+    Raises:
+        ConfigError: it is no file of a course, or of networks of another size.
+    """
     with path.open("rb") as file:
         file.readline()
-        return array("f", file.read(needed().library.descent_size()))
+        kept = array("f", file.read(needed().library.descent_size()))
+    if len(kept) < 4 * NUMBERS:
+        raise ConfigError(f"{path} keeps no course of such networks. Train one anew.")
+    learned, squares = kept[:NUMBERS], kept[3 * NUMBERS : 4 * NUMBERS]
+    return rounded(one if moved else 0.0 for one, moved in zip(learned, squares, strict=True))
+
+
+def rounded(weights: Iterable[float]) -> Network:
+    """The network as it ships, in 16 bits: a weight beyond them, of which few are, stops there."""
+    rest, whole = iter(weights), array("h")
+    for _, field in product(range(PARTS), FIELDS.values()):
+        some = islice(rest, field.rows * HIDDEN)
+        numbers = (round(weight * (1 << field.bits)) for weight in some)
+        whole.extend(max(-_MOST, min(number, _MOST)) for number in numbers)
+    return Network(whole)

@@ -8,7 +8,13 @@ from statistics import fmean
 
 from cardsharp.deadmansdraw.strategies.adaptive_belief import Entry
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
-from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, model, read_weights
+from cardsharp.deadmansdraw.strategies.search.model import Model
+from cardsharp.deadmansdraw.strategies.search.weights import (
+    dump_weights,
+    model,
+    read_weights,
+    shipped,
+)
 from research.deadmansdraw.engine import Engine, Result, Twin
 from research.deadmansdraw.training.knowledge import WHOLE, Knowledge
 from research.deadmansdraw.training.lessons import Lessons
@@ -41,7 +47,7 @@ class Specialists:
     def make(self, entry: Entry) -> dict[str, object]:
         """The document of a weight file against the opponent of an entry."""
         numbers = self.against(self.engine.fitted(entry), entry.name)
-        made = dump_weights(numbers, {"settings": self.settings.plain()})
+        made = dump_weights(Model(numbers, shipped()), {"settings": self.settings.plain()})
         found: dict[str, object] = json.loads(made)
         return found
 

@@ -13,6 +13,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
+from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, read_weights
 from research.deadmansdraw.engine import Engine, needed
 from research.deadmansdraw.training.course import Course, train
@@ -62,10 +63,10 @@ def main(
         "settings": settings.plain(),
         "date": datetime.now(UTC).date().isoformat(),
     }
-    options.out.write_text(dump_weights(numbers, provenance) + "\n", "utf-8")
+    options.out.write_text(dump_weights(Model(numbers), provenance) + "\n", "utf-8")
     _say(f"The weights are in {options.out}.")
     if options.same_as is not None:
-        if read_weights(options.same_as.read_text("utf-8")) != numbers:
+        if read_weights(options.same_as.read_text("utf-8")).numbers != numbers:
             raise SystemExit(f"These are not the numbers of {options.same_as}.")
         _say(f"The numbers are those of {options.same_as}, every one.")
 
@@ -89,7 +90,7 @@ class Watch:
 
     def _measured(self, numbers: "array[int]") -> tuple[float, Interval]:
         """Points in 100 against the champion, with the 95 % interval."""
-        players = self.engine.captain(numbers, QUICK), self.engine.twin("champion")
+        players = self.engine.captain(Model(numbers), QUICK), self.engine.twin("champion")
         pairs = self.engine.play(players, self.settings.seed, range(MEASURED_PAIRS))
         shares = [(there.points + back.points) / 2 for there, back in pairs]
         return 100 * fmean(shares), interval(shares, matches=2).scaled(100)

@@ -27,7 +27,7 @@ def against_perfect(solver: Solver, last: int) -> Trial:
     """Captain, and who knows the pile, against perfect play; the solver judges the last cards."""
     engine = load()
     assert engine is not None
-    captain = engine.captain(model(WEIGHTS).numbers)
+    captain = engine.captain(model(WEIGHTS))
     return Trial(engine, solver, solver.player(captain, ALL), captain, last)
 
 

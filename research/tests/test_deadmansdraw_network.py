@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
-from cardsharp.deadmansdraw.strategies.search.model import KEYS, ONE
+from cardsharp.deadmansdraw.strategies.search.layout import KEYS, ONE
+from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.errors import ConfigError
@@ -66,18 +67,19 @@ def test_the_gradient_is_what_small_steps_say(seed: int) -> None:
         assert slope == pytest.approx(gradient[at], rel=0.05, abs=2e-3)
     assert max(map(abs, gradient)) > 0.05
     library = engine().library
+    library.layer_sum.argtypes = (c_void_p, c_void_p, c_int64)
     library.layer_new.restype, library.layer_sum.restype = c_void_p, c_int64
     layer = c_void_p(library.layer_new(c_void_p(numbers.buffer_info()[0])))
-    odds = one.odds + library.layer_sum(layer, byref(one)) / ONE
-    assert one.weight * (log1p(exp(odds)) - one.target * odds) == pytest.approx(loss(), rel=1e-4)
+    odds = one.odds + library.layer_sum(layer, byref(one), round(one.odds * ONE)) / ONE
+    assert one.weight * (log1p(exp(odds)) - one.target * odds) == pytest.approx(loss(), rel=2e-3)
 
 
 @needs_compiler
 def test_before_it_has_learned_it_is_captain() -> None:
-    numbers = model(WEIGHTS).numbers
+    tables = Model(model(WEIGHTS).numbers)
     beginning = NetworkCourse(engine(), SHORT).descent
     assert max(map(abs, beginning)) > 0
-    plain, beside = engine().captain(numbers), engine().captain(numbers, network=beginning)
+    plain, beside = engine().captain(tables), engine().captain(tables, network=beginning)
     assert compiled_options(beside, 5, 0) == compiled_options(plain, 5, 0)
 
 
@@ -89,6 +91,7 @@ def test_a_stopped_course_goes_on_to_the_same_network(tmp_path: Path) -> None:
     course.batch()
     course.save(stopped)
     network(stopped, options=SHORT)
-    assert read_network(stopped) == read_network(at_once) != NetworkCourse(engine(), SHORT).descent
+    assert read_network(stopped).numbers == read_network(at_once).numbers
+    assert any(read_network(stopped).numbers)
     with pytest.raises(ConfigError, match="another course"):
         network(stopped, options=NetworkOptions(matches=4, batch=4))

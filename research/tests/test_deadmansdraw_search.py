@@ -23,7 +23,7 @@ def test_same_values_for_every_option(limits: SearchLimits) -> None:
     engine = load()
     assert engine is not None
     kinds, weights = set(), model("captain")
-    captain = engine.captain(weights.numbers, limits)
+    captain = engine.captain(weights, limits)
     for number in range(2):
         found = compiled_options(captain, 5, number)
         plain = plain_decisions(lambda _rng: Captain(weights, limits), 5, number)

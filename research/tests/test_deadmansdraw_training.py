@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cardsharp.deadmansdraw.strategies.search.model import NUMBERS
+from cardsharp.deadmansdraw.strategies.search.model import NUMBERS, Model
 from cardsharp.errors import ConfigError
 from research.compiling import why_not
 from research.deadmansdraw.engine import Engine, load
@@ -74,8 +74,8 @@ def test_the_checkpoint_of_another_training_is_refused(engine: Engine, tmp_path:
 
 
 def test_a_little_training_beats_none(engine: Engine) -> None:
-    learned = engine.captain(train(engine, Settings(matches=200, batch=20)))
-    ignorant = engine.captain(array("i", bytes(4 * NUMBERS)))
+    learned = engine.captain(Model(train(engine, Settings(matches=200, batch=20))))
+    ignorant = engine.captain(Model(array("i", bytes(4 * NUMBERS))))
     pairs = engine.play((learned, ignorant), 1, range(30))
     assert sum(there.points + back.points for there, back in pairs) > 42
 

@@ -93,7 +93,7 @@ def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(
     found = cli("try", draws, "--all")
     assert found.code == 0, found.err
     assert "draws.py decides otherwise in " in found.out
-    assert re.search(r"In captain's judgement these choices cost \d+\.\d\d wins, ", found.out)
+    assert re.search(r"captain's judgement these choices (cost|gain) \d+\.\d\d wins, ", found.out)
     assert "\nAll that was weighed in the turn that cost most:\n" in found.out
     command = found.out.rpartition("cardsharp try ")[2]
     turn = cli("try", *shlex.split(command))

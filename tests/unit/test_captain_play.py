@@ -10,8 +10,8 @@ from cardsharp.deadmansdraw.actions import EffectType, respond
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.deadmansdraw.strategies.base import Late
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
+from cardsharp.deadmansdraw.strategies.search.layout import KEYS, LYING, SUITS
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, never
-from cardsharp.deadmansdraw.strategies.search.model import KEYS, LYING, SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model
 
 OLD = "Anchor2 Hook2 Cannon2 Key2 Chest2 Map2 Oracle2 Sword2 Kraken2 Mermaid4"

@@ -28,7 +28,7 @@ static Worth worth(Search *search, const End *end, unsigned lying, Sums *sums) {
     if (search->layer) {
         Seen seen = seen_as(TURN_BEGINS, end->keys, left, sums->lead, found.sum);
         seen.known = end->known;
-        found.sum += layer_sum(search->layer, &seen);
+        found.sum += layer_sum(search->layer, &seen, found.sum);
     }
     found.chance = chance_of(-found.sum);
     return found;
@@ -147,7 +147,7 @@ DrawingOn weigh_drawing_on(Search *search, const Turn *turn, double *stop) {
     if (search->layer) {
         Seen seen = seen_as(TURN_GOES_ON, turn->stop, turn->left, on.sums.lead, sum);
         seen.lying = (int16_t)turn->suits;
-        sum += layer_sum(search->layer, &seen);
+        sum += layer_sum(search->layer, &seen, sum);
     }
     on.value = (1.0 - on.risk) * chance_of(sum) + on.risk * on.bust;
     return on;

@@ -7,10 +7,10 @@
 #include <string.h>
 
 struct Layer {
-    const Network *network;
-    float out[PARTS][LEFTS][HIDDEN];
+    WholePart parts[PARTS];
+    int32_t out[PARTS][LEFTS][HIDDEN]; /* in 32nds */
     bool ready[PARTS][SUITS][2 * KEYS];
-    float sums[PARTS][SUITS][2 * KEYS][HIDDEN];
+    int32_t sums[PARTS][SUITS][2 * KEYS][HIDDEN];
 };
 
 enum { MOST_ROWS = RANKS + 6 };
@@ -35,6 +35,10 @@ static void add(float to[HIDDEN], const float row[HIDDEN], float times) {
     for (int i = 0; i < HIDDEN; i++) to[i] += times * row[i];
 }
 
+static void add_whole(int32_t to[HIDDEN], const int32_t row[HIDDEN], int32_t times) {
+    for (int i = 0; i < HIDDEN; i++) to[i] += times * row[i];
+}
+
 static void out_of(const Part *part, int left, float out[HIDDEN]) {
     int knot, parts;
     knot_of(left, &knot, &parts);
@@ -53,12 +57,28 @@ Seen seen_as(int part, const int16_t keys[SUITS], int left, int lead, int64_t su
 
 /* --- in the search --- */
 
+static void round_off(const float *from, int32_t *to, int number, int bits) {
+    for (int i = 0; i < number; i++) to[i] = (int32_t)lroundf(ldexpf(from[i], bits));
+}
+
+static void whole_part(const Part *from, WholePart *to) {
+    int hidden = (int)(offsetof(Part, lead) / sizeof(float));
+    round_off((const float *)from, (int32_t *)to, hidden, BITS);
+    round_off(from->lead, to->lead, HIDDEN, BITS_LEAD);
+    round_off(from->odds, to->odds, HIDDEN, BITS_ODDS);
+    round_off(from->out[0], to->out[0], KNOTS * HIDDEN, BITS_OUT);
+}
+
 Layer *layer_new(const Network *network) {
     Layer *layer = calloc(1, sizeof *layer);
-    layer->network = network;
     for (int part = 0; part < PARTS; part++) {
+        WholePart *whole = &layer->parts[part];
+        whole_part(&network->parts[part], whole);
         for (int left = 0; left < LEFTS; left++) {
-            out_of(&network->parts[part], left, layer->out[part][left]);
+            int knot, share;
+            knot_of(left, &knot, &share);
+            add_whole(layer->out[part][left], whole->out[knot], KNOT_PARTS - share);
+            add_whole(layer->out[part][left], whole->out[knot + 1], share);
         }
     }
     return layer;
@@ -66,32 +86,33 @@ Layer *layer_new(const Network *network) {
 
 void layer_free(Layer *layer) { free(layer); }
 
-static const float *suit_sums(Layer *layer, int part, Suit suit, int key, bool lies) {
-    float *sums = layer->sums[part][suit][key + KEYS * lies];
+static const int32_t *suit_sums(Layer *layer, int part, Suit suit, int key, bool lies) {
+    int32_t *sums = layer->sums[part][suit][key + KEYS * lies];
     bool *ready = &layer->ready[part][suit][key + KEYS * lies];
     if (*ready) return sums;
     int rows[MOST_ROWS], number = rows_of(key, rows);
     for (int i = 0; i < number; i++) {
-        add(sums, layer->network->parts[part].suit[lies][suit][rows[i]], 1);
+        add_whole(sums, layer->parts[part].suit[lies][suit][rows[i]], 1);
     }
     *ready = true;
     return sums;
 }
 
-int64_t layer_sum(Layer *layer, const Seen *seen) {
-    const Part *part = &layer->network->parts[seen->part];
-    const float *out = layer->out[seen->part][seen->left];
-    float hidden[HIDDEN], four[4] = {0};
+int64_t layer_sum(Layer *layer, const Seen *seen, int64_t odds) {
+    const WholePart *part = &layer->parts[seen->part];
+    const int32_t *out = layer->out[seen->part][seen->left];
+    int32_t hidden[HIDDEN];
+    int64_t sum = 0;
     memcpy(hidden, part->left[seen->left], sizeof hidden);
     for (Suit suit = 0; suit < SUITS; suit++) {
         bool lies = seen->lying >> suit & 1;
-        add(hidden, suit_sums(layer, seen->part, suit, seen->keys[suit], lies), 1);
+        add_whole(hidden, suit_sums(layer, seen->part, suit, seen->keys[suit], lies), 1);
     }
-    if (seen->known != NO_CARD) add(hidden, part->known[seen->known], 1);
-    add(hidden, part->lead, (float)seen->lead / SCALE_LEAD);
-    add(hidden, part->odds, seen->odds / SCALE_ODDS);
-    for (int i = 0; i < HIDDEN; i++) four[i & 3] += (hidden[i] > 0 ? hidden[i] : 0) * out[i];
-    return (int64_t)(((four[0] + four[1]) + (four[2] + four[3])) * ONE);
+    if (seen->known != NO_CARD) add_whole(hidden, part->known[seen->known], 1);
+    add_whole(hidden, part->lead, seen->lead);
+    add_whole(hidden, part->odds, (int32_t)(odds >> ODDS_SHIFT));
+    for (int i = 0; i < HIDDEN; i++) sum += (int64_t)(hidden[i] > 0 ? hidden[i] : 0) * out[i];
+    return sum >> (BITS + BITS_OUT + 5 - 21); /* 2^5 is KNOT_PARTS, 2^21 is ONE */
 }
 
 /* --- learning --- */

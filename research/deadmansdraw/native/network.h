@@ -19,13 +19,22 @@ enum {
 
 enum { TURN_BEGINS, TURN_GOES_ON, PARTS }; /* a turn */
 
-typedef struct {
-    float suit[2][SUITS][ROWS][HIDDEN]; /* where it does not lie, and where it does */
-    float known[DECK][HIDDEN]; /* the next card, where an Oracle has shown it */
-    float left[LEFTS][HIDDEN];
-    float lead[HIDDEN], odds[HIDDEN]; /* by 16 points, and by 2 of captain's log-odds */
-    float out[KNOTS][HIDDEN];
-} Part;
+/* Of weights as they are learned, and of whole ones, with which the search works: the twin of
+ * strategies/search/network.py. */
+#define PART(Weight)                                                                 \
+    struct {                                                                         \
+        Weight suit[2][SUITS][ROWS][HIDDEN]; /* not lying, and lying */              \
+        Weight known[DECK][HIDDEN]; /* the next card, where an Oracle has shown it */ \
+        Weight left[LEFTS][HIDDEN];                                                  \
+        Weight lead[HIDDEN], odds[HIDDEN]; /* by 16 points, by 2 of the log-odds */  \
+        Weight out[KNOTS][HIDDEN];                                                   \
+    }
+
+typedef PART(float) Part;
+typedef PART(int32_t) WholePart;
+
+/* 1.0 of a whole weight is 2 to the power of its bits; a step of log-odds is a sixteenth. */
+enum { BITS = 12, BITS_LEAD = BITS - 4, BITS_ODDS = BITS - 5, BITS_OUT = 10, ODDS_SHIFT = 17 };
 
 typedef struct { Part parts[PARTS]; } Network;
 
@@ -52,8 +61,8 @@ typedef struct Layer Layer;
 
 Layer *layer_new(const Network *network);
 void layer_free(Layer *layer);
-/* What is added to captain's log-odds, times ONE. */
-int64_t layer_sum(Layer *layer, const Seen *seen);
+/* What is added to these log-odds of captain's, times ONE as they are. */
+int64_t layer_sum(Layer *layer, const Seen *seen, int64_t odds);
 
 /* What descent by Adam keeps: the gradient, and the means of it and of its square. */
 typedef struct {

@@ -82,7 +82,7 @@ def trained(text: str) -> Strategy:
     """
     found = json.loads(text)
     if not isinstance(found, dict) or "opponents" not in found:
-        return Captain(Model(read_weights(text)))
+        return Captain(read_weights(text))
     entries = (*known_opponents(), *parse_entries(text))
     return Adaptive(Random(0), Belief(entries), learned=learned_models(text))
 
@@ -90,7 +90,7 @@ def trained(text: str) -> Strategy:
 def learned_models(text: str) -> dict[str, Model]:
     """The models in a file of opponents, by the names that its entries have for them."""
     packed = json.loads(text)["weights"]
-    return {name: Model(read_weights(json.dumps(one))) for name, one in packed.items()}
+    return {name: read_weights(json.dumps(one)) for name, one in packed.items()}
 
 
 def file_of(weights: str) -> str:

@@ -3,17 +3,14 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cardsharp.deadmansdraw.strategies.search.model import (
+from cardsharp.deadmansdraw.strategies.search.layout import (
     KNOT_PARTS,
     LEFTS,
     ONE,
     OTHER,
     PLACE_DIGIT,
-    SIZES,
-    Model,
-    Sums,
-    chance_of,
 )
+from cardsharp.deadmansdraw.strategies.search.model import SIZES, Model, Sums, chance_of
 from cardsharp.deadmansdraw.strategies.search.sets import (
     NO_CARD,
     RANKS,
@@ -93,7 +90,7 @@ class Leaves:
     """Values by the learned numbers of a model; `nodes` are the ends valued so far."""
 
     def __init__(self, model: Model, limits: SearchLimits | None = None) -> None:
-        self.model = model
+        self.model, self.network = model, model.network
         self.limits = limits or SearchLimits()
         self.nodes = 0
 
@@ -135,6 +132,8 @@ class Leaves:
             return Worth(0.0 if lead > 0 else 1.0 if lead else 0.5, lead * ONE, sums)
         known = turn.known
         log_odds = self.model.log_odds(sums, left, NO_CARD if known < 0 else SUIT_OF[known])
+        if self.network is not None:
+            log_odds += self.network.begins.adds(keys, left, sums[1], log_odds, known)
         return Worth(chance_of(-log_odds), log_odds, sums)
 
     def _with_bonus(self, turn: SimulatedTurn, keys: list[int], bonus: Bonus) -> Worth:
@@ -161,7 +160,11 @@ class Leaves:
         lowest = (busting & -busting).bit_length() - 1
         bust = self.bust_by_draw(turn, lowest) if busting else 0.0
         on = stopped.sums[2] + self._on(turn, busting.bit_count(), stopped.log_odds)
-        safe = chance_of(on * KNOT_PARTS - stopped.log_odds)
+        log_odds = on * KNOT_PARTS - stopped.log_odds
+        if self.network is not None:
+            lead = stopped.sums[1]
+            log_odds += self.network.goes_on.adds(turn.stop, turn.left, lead, log_odds, NO_CARD)
+        safe = chance_of(log_odds)
         return DrawingOn((1.0 - risk) * safe + risk * bust, bust, risk, stopped)
 
     def _on(self, turn: SimulatedTurn, busting: int, log_odds: int) -> int:

@@ -10,28 +10,23 @@ from array import array
 from itertools import accumulate
 from math import exp
 
+from cardsharp.deadmansdraw.strategies.search.layout import (
+    KEYS,
+    KNOT_PARTS,
+    KNOTS,
+    LEFTS,
+    LYING,
+    MOVER,
+    ONE,
+    OTHER,
+    PILE,
+    TOPS,
+    knot_of,
+)
+from cardsharp.deadmansdraw.strategies.search.network import Network
 from cardsharp.deadmansdraw.strategies.search.sets import MERMAID, RANKS, SUITS
 
-KNOTS = (0, 8, 16, 48)
-"""Cards left for which V is learned; in between it is interpolated."""
-KNOT_PARTS = 32
-TOPS = RANKS + 1
-LEFTS = 51
 MOST_LEAD = 30
-ONE = 1 << 21
-"""1.0 of a sum."""
-
-MOVER, OTHER, PILE = 1, 2, 3
-"""Where a card is, as the base-4 digit of its suit's key; 0 is the discard pile."""
-PLACE_DIGIT = tuple(1 << 2 * rank for rank in range(RANKS))
-KEYS = 1 << 2 * RANKS
-_SPREAD = tuple(
-    sum(digit for rank, digit in enumerate(PLACE_DIGIT) if mask >> rank & 1)
-    for mask in range(1 << RANKS)
-)
-"""Each set of a suit's cards as a key in which all are in place 1."""
-LYING = SUITS * KEYS
-"""Added to a key whose suit lies in the play area."""
 
 SIZES: dict[str, int] = {
     "table": len(KNOTS) * SUITS * TOPS**3,
@@ -65,18 +60,6 @@ Sums = tuple[int, int, int]
 """What all suits add up to: to V, to the mover's lead in points, and to D."""
 
 
-def knot_of(left: int) -> tuple[int, int]:
-    """The knot below `left` cards, and how many of 32 parts lie between it and the next."""
-    if left < 16:  # noqa: PLR2004 (KNOTS)
-        return left // 8, left % 8 * 4
-    return 2, min(left - 16, KNOT_PARTS)
-
-
-def suit_key(suit: int, mover: int, other: int, pile: int) -> int:
-    """The key of a suit whose cards are in these places, each a set of its own six."""
-    return suit * KEYS + MOVER * _SPREAD[mover] + OTHER * _SPREAD[other] + PILE * _SPREAD[pile]
-
-
 def lead_index(lead: int) -> int:
     """The place of a lead in its table; leads above 30 points count as 30."""
     return max(-MOST_LEAD, min(lead, MOST_LEAD)) + MOST_LEAD
@@ -89,12 +72,12 @@ def chance_of(log_odds: int) -> float:
 
 
 class Model:
-    """A set of learned numbers with its memory of sums."""
+    """A set of learned numbers with its memory of sums, and a network beside it or none."""
 
-    def __init__(self, numbers: "array[int]") -> None:
+    def __init__(self, numbers: "array[int]", network: Network | None = None) -> None:
         if len(numbers) != NUMBERS:
             raise ValueError(f"A model has {NUMBERS} numbers, not {len(numbers)}.")
-        self.numbers = numbers
+        self.numbers, self.network = numbers, network
         self.parts = tuple(SuitParts(self, left) for left in range(LEFTS + 10))
         self.frames = tuple(ValueFrame(self, left) for left in range(LEFTS + 10))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from cardsharp.deadmansdraw.strategies.search.model import (
+from cardsharp.deadmansdraw.strategies.search.layout import (
     LYING,
     MOVER,
     OTHER,
