@@ -6,7 +6,7 @@ All of it is one process. Whatever kills it, the next start goes on from the are
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -132,12 +132,7 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
     Raises:
         ConfigError: there are fewer than two teams, or the arena cannot be run as it was told.
     """
-    teams, organiser = records.teams(), secrets.token_urlsafe(18)
-    if len(teams) < 2:  # noqa: PLR2004 - nobody meets anybody
-        raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
-    for strategy in (team.strategy for team in teams):
-        if strategy is not None and not is_own(strategy):
-            strategy_named(strategy)  # what is wrong with one is said before anything begins
+    teams, organiser = _checked(records.teams()), secrets.token_urlsafe(18)
     words = dict[Team, str]()
     entered, tell = EnteredTeams(records, words), Reporter(records)
     config = replace(
@@ -172,6 +167,16 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
         here = Address(url, certificate)
         client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
         yield arena.url, client
+
+
+def _checked(teams: Sequence[Entrant]) -> Sequence[Entrant]:
+    """What is wrong with them is said before anything begins."""
+    if len(teams) < 2:  # noqa: PLR2004 - nobody meets anybody
+        raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
+    for strategy in (team.strategy for team in teams):
+        if strategy is not None and not is_own(strategy):
+            strategy_named(strategy)
+    return teams
 
 
 def _look_out(enlist: Callable[[], None], hear: Callable[[], None], over: threading.Event) -> None:
