@@ -101,7 +101,7 @@ FULL = "return bytearray(1 << 40)"  # more than there is, in one piece
     [
         (DUEL, "", "__import__('os')._exit(0)", 1, "13, in decide: the strategy ended the process"),
         ("ladder", "import os; os._exit(9)", "", 1, "1, in <module>: the strategy ended the proc"),
-        ("play --strategy", "while True: pass", "", 2, "in <module>: not imported within 5 s"),
+        ("play --strategy", "while True: pass", "", 2, "in <module>: not imported within 3 s"),
         (DUEL, "", FULL, 1, "MemoryError (ends.py, line 13, in decide: return bytearray(1 << 40)"),
     ],
 )
@@ -112,12 +112,12 @@ def test_a_file_that_ends_or_holds_up_or_fills_the_process_is_told(  # noqa: PLR
     file = written(tmp_path, "ends", body or "pass", before)
     hurried = (
         "import sys; from datetime import timedelta; from workbench import process; "
-        "from workbench.cli import main; process.START_LIMIT = timedelta(seconds=5); "
+        "from workbench.cli import main; process.START_LIMIT = timedelta(seconds=3); "
         f"sys.exit(main({[*command.split(), file]!r}))"
     )
     ended = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-c", hurried],
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CARDSHARP_NATIVE": "0"},
         capture_output=True,
         text=True,
         check=False,
