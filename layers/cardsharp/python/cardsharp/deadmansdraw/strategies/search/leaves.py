@@ -10,7 +10,7 @@ from cardsharp.deadmansdraw.strategies.search.layout import (
     OTHER,
     PLACE_DIGIT,
 )
-from cardsharp.deadmansdraw.strategies.search.model import SIZES, Model, Sums, chance_of
+from cardsharp.deadmansdraw.strategies.search.model import SIZES, STARTS, Model, Sums, chance_of
 from cardsharp.deadmansdraw.strategies.search.sets import (
     NO_CARD,
     RANKS,
@@ -23,6 +23,8 @@ from cardsharp.deadmansdraw.strategies.search.turn import SimulatedTurn
 
 HOPE_SHIFT = 20
 """A step of `hope` is half a unit of log-odds."""
+_SIZE, _LEFT, _RISK, _HOPE = (STARTS[part] for part in ("size", "left", "risk", "hope"))
+_SIZES, _HOPES = SIZES["size"], SIZES["hope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,21 +171,13 @@ class Leaves:
 
     def _on(self, turn: SimulatedTurn, busting: int, log_odds: int) -> int:
         """What D adds for the turn as a whole."""
-        at = self.model.at
-        size, left = min(turn.lying, SIZES["size"] - 1), min(turn.left, LEFTS - 1)
-        hope = hope_of(log_odds)
+        numbers = self.model.numbers
         return (
-            at("size", size)
-            + at("left", left)
-            + at("risk", 16 * busting // turn.left)
-            + at("hope", hope)
+            numbers[_SIZE + min(turn.lying, _SIZES - 1)]
+            + numbers[_LEFT + min(turn.left, LEFTS - 1)]
+            + numbers[_RISK + 16 * busting // turn.left]
+            + numbers[_HOPE + max(0, min((-log_odds >> HOPE_SHIFT) + _HOPES // 2, _HOPES - 1))]
         )
-
-
-def hope_of(log_odds: int) -> int:
-    """The step of `hope` for a turn whose end gives the next player these log-odds."""
-    steps = SIZES["hope"]
-    return max(0, min((-log_odds >> HOPE_SHIFT) + steps // 2, steps - 1))
 
 
 def pick(dice: SplitMix, cards: list[int], wanted: int) -> None:

@@ -51,6 +51,7 @@ NUMBERS = sum(SIZES.values())
 MOST = 2048
 """Sums that are remembered of one number of cards left; about 15 MB of all."""
 
+_MOST_ODDS, _MINUS_ONE = 30 * ONE, -1.0 / ONE
 _LEAD_FIELD, _ON_FIELD = 56, 80
 _VALUE_HALF, _VALUE_MASK = 1 << 55, (1 << 56) - 1
 _LEAD_HALF, _LEAD_MASK = 1 << 23, (1 << 24) - 1
@@ -67,8 +68,9 @@ def lead_index(lead: int) -> int:
 
 def chance_of(log_odds: int) -> float:
     """The chance that belongs to a sum, whose unit is `ONE`."""
-    most = 30 * ONE
-    return 1.0 / (1.0 + exp(-(max(-most, min(log_odds, most)) * (1.0 / ONE))))
+    if not -_MOST_ODDS < log_odds < _MOST_ODDS:
+        log_odds = _MOST_ODDS if log_odds > 0 else -_MOST_ODDS
+    return 1.0 / (1.0 + exp(log_odds * _MINUS_ONE))
 
 
 class Model:

@@ -93,16 +93,16 @@ class Output:
             rows[name] = [weights[at : at + HIDDEN] for at in ends]
             start = ends.stop
         self.suits = SuitSums([*map(_laned, rows["suit"])], apart=apart)
-        self._left = [_laned(row) + _UP for row in rows["left"]]
+        lefts = [min(left, LEFTS - 1) for left in range(LEFTS + 10)]
+        self._left = [_laned(rows["left"][left]) + _UP for left in lefts]
         self._known = [*map(_laned, rows["known"])]
         self._lead, self._odds = _laned(rows["lead"][0]), _laned(rows["odds"][0])
-        self._out = [_between(rows["out"], left) for left in range(LEFTS)]
+        self._out = [_between(rows["out"], left) for left in lefts]
 
     def adds(self, keys: list[int], left: int, lead: int, log_odds: int, known: int) -> int:
         """What is added to these log-odds, in units of `ONE`; `known` is the next card."""
-        left = min(left, LEFTS - 1)
-        hidden = sum(map(self.suits.__getitem__, keys), self._left[left]) + lead * self._lead
-        hidden += (log_odds >> ODDS_SHIFT) * self._odds
+        hidden = sum(map(self.suits.__getitem__, keys), self._left[left])
+        hidden += lead * self._lead + (log_odds >> ODDS_SHIFT) * self._odds
         if known >= 0:
             hidden += self._known[known]
         above = hidden >> SIGN & _ONES
