@@ -98,12 +98,14 @@ def main() -> int:
             batches_told = [told[at : at + BATCH] for at in range(0, len(told), BATCH)]
             lying = [pool.submit(harmed_by_lies, batch) for batch in batches_told]
             bad = [one for job in lying for one in job.result()]
-            found += len(bad)
+            total[name], found = len(told), found + len(bad)
             say(f"{name}: {len(told)}, {len(bad)} harmed", *bad)
     said = f"{total['single faults']:,} single faults and {total['pairs']:,} pairs"
     say(f"{said} in {time.monotonic() - began:.0f} s, {found} matches harmed")
     if not found:
-        fault_kit.write(f"{said} (seed {asked.seed}), no match harmed.", counts)
+        lied = f"{total['extreme values']} extreme values and {total['pairs of values']} pairs"
+        said = f"{said} (seed {asked.seed}), {lied} of them: no match harmed."
+        fault_kit.write(said, counts)
     return 1 if found else 0
 
 
