@@ -1,4 +1,6 @@
-"""A team's submission that attacks in every third turn, each time in another way, and else plays.
+"""A team's submission that attacks in every second turn of its own, else plays.
+
+It does so in another way each time: a match of fifteen turns sees all, from either seat.
 
 Whatever succeeds raises ESCAPED. The file `target` beside it names a file with the teams'
 passwords and a port of the host's that listens.
@@ -32,8 +34,9 @@ class Attacker:
 
     def decide(self, position: Position) -> Decision:
         """The first legal action."""
-        if position.turn % 3 == 0 and not position.play_area:
-            ATTACKS[position.turn // 3 % len(ATTACKS)]()
+        played = position.turn // 2
+        if played % 2 and not position.play_area:
+            ATTACKS[played // 2 % len(ATTACKS)]()
             raise RuntimeError("ESCAPED")
         first: Action = position.legal_actions()[0]
         return Decision(first, "the first")
