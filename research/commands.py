@@ -39,7 +39,7 @@ app.command(
 app.command(
     "research.deadmansdraw.network:network",
     name="network",
-    help="Train a network beside captain's tables to beat captain.",
+    help="Train a network beside captain's tables to beat them.",
 )
 app.command(
     "research.deadmansdraw.rules:rule",

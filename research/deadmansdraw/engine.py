@@ -26,7 +26,7 @@ from ctypes import (
 )
 from dataclasses import astuple, dataclass, fields
 from functools import cache, cached_property
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 
 from cardsharp.deadmansdraw.actions import EffectType
@@ -47,12 +47,12 @@ from cardsharp.deadmansdraw.strategies.adaptive_gifts import CREDIT, MOST
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits
 from cardsharp.deadmansdraw.strategies.search.model import Model
-from cardsharp.deadmansdraw.strategies.search.network import FIELDS, HIDDEN, PARTS, Network
 from cardsharp.deadmansdraw.strategies.search.sets import SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from cardsharp.errors import ConfigError
 from research.compiling import load as load_library
 from research.compiling import why_not
+from research.deadmansdraw.rounding import floats_of
 from workbench.deadmansdraw.lab import LAST
 from workbench.lab.matches import TIMES
 from workbench.strategy_file import is_own, is_trained, strategy_named
@@ -287,17 +287,6 @@ class Engine:
         for place, name in enumerate(weights):
             book.player[place] = self.captain(learned.get(name) or model(file_of(name))).policy
         return book
-
-
-@cache
-def floats_of(network: Network) -> "array[float]":
-    """A network's weights as they were learned, but for rounding."""
-    weights, floats = iter(network.numbers), array("f")
-    for _ in range(PARTS):
-        for field in FIELDS.values():
-            whole = islice(weights, field.rows * HIDDEN)
-            floats.extend(weight / (1 << field.bits) for weight in whole)
-    return floats
 
 
 def _figures(entry: Entry) -> _Fitted:

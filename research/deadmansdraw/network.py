@@ -2,10 +2,8 @@
 
 import json
 from array import array
-from collections.abc import Iterable
 from ctypes import Structure, byref, c_double, c_float, c_int16, c_int64, c_uint64, c_void_p, sizeof
 from dataclasses import asdict, dataclass
-from itertools import islice, product
 from pathlib import Path
 from typing import Annotated
 
@@ -14,18 +12,13 @@ from cyclopts import Parameter, validators
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits
 from cardsharp.deadmansdraw.strategies.search.model import Model
-from cardsharp.deadmansdraw.strategies.search.network import (
-    FIELDS,
-    HIDDEN,
-    NUMBERS,
-    PARTS,
-    Network,
-)
+from cardsharp.deadmansdraw.strategies.search.network import NUMBERS, Network
 from cardsharp.deadmansdraw.strategies.search.sets import SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, model
 from cardsharp.errors import ConfigError
 from research.deadmansdraw.engine import Engine, needed
 from research.deadmansdraw.exact import Effort, Solver
+from research.deadmansdraw.rounding import rounded
 from workbench.lab.options import Seed
 from workbench.show.output import results
 from workbench.show.progress import Bar
@@ -33,8 +26,6 @@ from workbench.show.progress import Bar
 _POSITIVE = validators.Number(gte=1)
 _MOST_EXAMPLES = 1600
 """Of one match, as in reply.c."""
-_MOST = (1 << 15) - 1
-"""Of 16 bits."""
 _KEPT = 8
 """Batches that are learned from each time."""
 
@@ -62,7 +53,7 @@ class Example(Structure):
 class NetworkOptions:
     """A course: equal ones give equal networks, whether or not they were stopped on the way."""
 
-    matches: Annotated[int, Parameter(validator=_POSITIVE, help="Against captain.")] = 36_000
+    matches: Annotated[int, Parameter(validator=_POSITIVE, help="Against the tables.")] = 36_000
     batch: Annotated[int, Parameter(validator=_POSITIVE, help="Matches of one network.")] = 3000
     pace: Annotated[float, Parameter(help="The first step size; the last is 1/15.")] = 0.003
     trust: Annotated[float, Parameter(help="How much later turns count in a target.")] = 0.3
@@ -174,13 +165,3 @@ def read_network(path: Path) -> Network:
         raise ConfigError(f"{path} keeps no course of such networks. Train one anew.")
     learned, squares = kept[:NUMBERS], kept[3 * NUMBERS : 4 * NUMBERS]
     return rounded(one if moved else 0.0 for one, moved in zip(learned, squares, strict=True))
-
-
-def rounded(weights: Iterable[float]) -> Network:
-    """The network as it ships, in 16 bits: a weight beyond them, of which few are, stops there."""
-    rest, whole = iter(weights), array("h")
-    for _, field in product(range(PARTS), FIELDS.values()):
-        some = islice(rest, field.rows * HIDDEN)
-        numbers = (round(weight * (1 << field.bits)) for weight in some)
-        whole.extend(max(-_MOST, min(number, _MOST)) for number in numbers)
-    return Network(whole)
