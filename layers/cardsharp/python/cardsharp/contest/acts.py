@@ -55,8 +55,7 @@ class Act:
 
 _ACT = TypeAdapter(Act)
 
-_TRIES = 20
-"""How often a note is written that others come before."""
+_TRIES = 20  # how often a note is written that others come before
 
 
 class Desk:
@@ -97,9 +96,8 @@ class Desk:
     def rule(self, pairing: str, winner: str, reason: str, *, replay: bool = True) -> Act:
         """Decide a pairing, whatever its matches were; a later ruling replaces an earlier one.
 
-        Raises:
-            ConfigError: there is no such pairing, or the team takes no part in it; or others would
-                meet by it where matches are played already, and nothing is to be played anew.
+        Raises `ConfigError` if there is no such pairing, or the team takes no part in it; or others
+        would meet by it where matches are played already, and nothing is to be played anew.
         """
         team = self._records.team(winner)
         known = {result.pairing: result for result in self._records.results()}
@@ -140,8 +138,7 @@ class Desk:
     def withdraw(self, name: str, reason: str) -> Act:
         """Take a team out: it loses every pairing that its matches have not decided.
 
-        Raises:
-            ConfigError: the contest has not begun, or the team has withdrawn already.
+        Raises `ConfigError` if the contest has not begun, or the team has withdrawn already.
         """
         if self._records.stage is Stage.OPEN:
             raise ConfigError(f"The contest has not begun: remove {name} instead.")
@@ -160,8 +157,7 @@ class Desk:
     def freeze(self, at: datetime) -> Act:
         """Show spectators from that moment on nothing that is new.
 
-        Raises:
-            ConfigError: a freeze is on or to come, or the contest has not begun.
+        Raises `ConfigError` if a freeze is on or to come, or the contest has not begun.
         """
         before = freeze_of(self._records)
         if before is not None:
@@ -179,10 +175,8 @@ class Desk:
     def reveal(self, *, everything: bool = False) -> Act:
         """Show spectators the next round of which they have not seen all, or everything.
 
-        With the last round of a contest that is over its freeze ends.
-
-        Raises:
-            ConfigError: nothing is frozen, or what is not shown is still to be played.
+        With the last round of a contest that is over its freeze ends. Raises `ConfigError` if
+        nothing is frozen, or what is not shown is still to be played.
         """
         freeze, now = freeze_of(self._records), self._clock()
         if freeze is None or board(self._records, now).frozen is None:
@@ -209,8 +203,7 @@ class Desk:
     def undo(self) -> Act:
         """Take back the last act that stands; the contest goes on as if it had not been.
 
-        Raises:
-            ConfigError: there is none, or what it changed has been changed since.
+        Raises `ConfigError` if there is none, or what it changed has been changed since.
         """
         acts = (act for act in reversed(self.history()) if act.changes and not act.undone)
         last = next(acts, None)

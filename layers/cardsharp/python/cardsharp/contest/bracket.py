@@ -172,8 +172,7 @@ def seeded(teams: int) -> tuple[int | None, ...]:
     return tuple(place if place < teams else None for place in places)
 
 
-Ends = Mapping[int, tuple[Team, Team]]
-"""Winner and loser of each decided game."""
+Ends = Mapping[int, tuple[Team, Team]]  # winner and loser of each decided game
 
 
 def team_of(source: Source, teams: Seeds, ends: Ends) -> Team | None:

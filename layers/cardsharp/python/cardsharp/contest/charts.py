@@ -16,8 +16,7 @@ from cardsharp.contest.facts import Facts
 from cardsharp.contest.ladder import ratings
 from cardsharp.contest.pairing import Team
 
-BARS, MOST = 48, 24
-"""As many bars stand side by side, and as many players one under the other."""
+BARS, MOST = 48, 24  # as many bars stand side by side, and as many players one under the other
 
 _TIMES = (
     ("a minute", timedelta(minutes=1), "%H:%M"),
@@ -28,11 +27,8 @@ _TIMES = (
     ("in thirty days", timedelta(days=30), "%b %Y"),
 )
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
-_WHOLE = 100
-"""From here on a figure has no decimals."""
-
-_SQUARES = 16
-"""Squares to a side of the heat map, at most."""
+_WHOLE = 100  # from here on a figure has no decimals
+_SQUARES = 16  # squares to a side of the heat map, at most
 
 
 class Played(NamedTuple):
@@ -133,8 +129,7 @@ def _scores(played: Sequence[Played]) -> Squares | None:
 
 # --- by player -------------------------------------------------------------------------------
 
-_Own = list[tuple[Facts, int]]
-"""The matches of a player, with its seat in each."""
+_Own = list[tuple[Facts, int]]  # the matches of a player, with its seat in each
 
 
 def _players(played: Sequence[Played]) -> Iterator[Ranking | None]:
@@ -234,17 +229,13 @@ def _said(value: float) -> str:
 # --- the ratings of practice over time --------------------------------------------------------
 
 WIDTH, HEIGHT = 960, 340
-LEFT, RIGHT, TOP, BOTTOM = 48, 190, 12, 28
-"""The margins: names stand at the right."""
-
-NAMED = 8
-"""Teams whose lines have a colour and a name, the best; the others' are behind them."""
+LEFT, RIGHT, TOP, BOTTOM = 48, 190, 12, 28  # the margins: names stand at the right
+NAMED = 8  # teams whose lines have a colour and a name, the best; the others' are behind them
 
 ROUND, MOST_STEPS = (25, 50, 100, 200, 400, 800, 1600, 3200), 6
 """Elo points between two figures of the axis, and how many steps there are about."""
 
-LINE = 15
-"""From one name down to the next."""
+LINE = 15  # from one name down to the next
 
 
 @dataclass(frozen=True, slots=True)

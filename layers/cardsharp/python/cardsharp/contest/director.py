@@ -43,10 +43,8 @@ class Director:
     def step(self) -> bool:
         """Look, begin what can begin, and keep the results; whether the contest is over.
 
-        It is not where an organiser has acted since this step began to look.
-
-        Raises:
-            ArenaError: the host failed. Whether a match has begun is looked up in the next step.
+        It is not where an organiser has acted since this step began to look. Raises `ArenaError` if
+        the host failed. Whether a match has begun is looked up in the next step.
         """
         if not self._teams:
             self._records.begin()
@@ -200,8 +198,7 @@ class Course:
     def step(self) -> bool:
         """Take a step; whether more is to come before an organiser acts.
 
-        Raises:
-            ArenaError: the host failed, and the step may have had its effect or not.
+        Raises `ArenaError` if the host failed, and the step may have had its effect or not.
         """
         until = self._records.practises_until
         if until is None:

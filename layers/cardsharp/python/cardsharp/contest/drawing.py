@@ -16,11 +16,8 @@ from cardsharp.contest.pairing import Team
 LINE, GAP = 7 / 18, 2 / 9
 """Rows that a team takes in its box, and those below a box; two teams and a gap are one row."""
 
-BETWEEN = 0.7
-"""Rows between the winners' half and the losers': room for its rounds' names."""
-
-CROWN = 1.5
-"""Rows from the last box up to its champion."""
+BETWEEN = 0.7  # rows between the winners' half and the losers': room for its rounds' names
+CROWN = 1.5  # rows from the last box up to its champion
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +210,8 @@ def _sides(result: Result, tally: Numbers) -> tuple[BoxLine, ...]:
 def _box(
     key: str, column: int, row: float, sides: tuple[BoxLine, ...], result: Result | None
 ) -> Box:
-    if result is None:
-        return Box(key, column, row, sides, "open")
-    if result.decided:
-        return Box(key, column, row, sides, "decided")
+    if result is None or result.decided:
+        return Box(key, column, row, sides, "open" if result is None else "decided")
     running = len(result.matches) > len(result.facts)
     return Box(key, column, row, sides, "running" if running else "waiting")
 

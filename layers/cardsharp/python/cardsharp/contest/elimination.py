@@ -4,18 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cardsharp.contest.bracket import (
-    DROPS,
-    Drop,
-    Ends,
-    Game,
-    Part,
-    Seed,
-    bracket,
-    ended,
-    seeded,
-    team_of,
-)
+from cardsharp.contest import bracket
+from cardsharp.contest.bracket import DROPS, Drop, Ends, Game, Part, Seed, ended, team_of
 from cardsharp.contest.formats import Format, contest_format
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
 from cardsharp.contest.scoring import ranked
@@ -36,7 +26,8 @@ class DoubleElimination(Format):
         """The games of so many teams."""
         if teams < 2:  # noqa: PLR2004 - nobody meets anybody
             return ()
-        return bracket(seeded(teams) if self.places is None else self.places, self.drops)
+        places = bracket.seeded(teams) if self.places is None else self.places
+        return bracket.bracket(places, self.drops)
 
     def pairings(self, teams: Seeds, decided: Decisions) -> Pairings:
         """Every pairing that is known by now."""

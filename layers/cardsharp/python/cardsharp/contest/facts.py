@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
 
-Numbers = tuple[float, ...]
-"""One for each team at a table, in their order."""
+Numbers = tuple[float, ...]  # one for each team at a table, in their order
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,8 +168,7 @@ def told(end: Decision | None) -> tuple[Decision | None, Sequence[float]]:
 
 F = TypeVar("F", bound=Format)
 
-FORMATS: dict[str, Format] = {}
-"""The formats by their names."""
+FORMATS: dict[str, Format] = {}  # the formats by their names
 
 
 def contest_format(name: str) -> Callable[[type[F]], type[F]]:

@@ -19,8 +19,7 @@ from cardsharp.contest.roster import put_of
 from cardsharp.errors import Conflict
 from cardsharp.keep.port import Put
 
-KIND = "freeze"
-"""Of the documents that say what spectators see."""
+KIND = "freeze"  # of the documents that say what spectators see
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,22 +7,14 @@ from functools import lru_cache
 from typing import ClassVar
 
 from cardsharp.contest.formats import DrawnFormat, contest_format
-from cardsharp.contest.matching import pairs
-from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
+from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team, pairs
 from cardsharp.contest.scoring import ranked
 from cardsharp.ratings import MEAN, PairScore, Rating, ratings_of
 
-AHEAD = 2
-"""Pairings that a team may have more than the one with the fewest, so that nobody starves."""
-
-NEAR = 3
-"""How many times more often than teams far apart in strength those meet who are level."""
-
-HALF = 100
-"""Elo points apart at which half of that is left."""
-
-ROUND = 20
-"""Matches of practice that are one round: what an answer of the arena holds with ease."""
+AHEAD = 2  # pairings that a team may have more than the one with the fewest, so that nobody starves
+NEAR = 3  # how many times more often than teams far apart in strength those meet who are level
+HALF = 100  # Elo points apart at which half of that is left
+ROUND = 20  # matches of practice that are one round: what an answer of the arena holds with ease
 
 _LEVEL = 10**9
 """What weighs against a pair that has played one pairing more; met before weighs below 10**6."""

@@ -15,11 +15,8 @@ from cardsharp.contest.status import Status
 from cardsharp.contest.tables import Playing
 from cardsharp.viewer.base import Site, alone, templates
 
-FOLDER = Path(__file__).with_name("page")
-"""Where the templates lie, with what they load."""
-
-EM = 12.0
-"""The size of letters in the bracket, in its own units."""
+FOLDER = Path(__file__).with_name("page")  # where the templates lie, with what they load
+EM = 12.0  # the size of letters in the bracket, in its own units
 
 
 def page(

@@ -1,13 +1,12 @@
 """A pairing of teams at a table, and the matches that decide it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TypeVar
 
-Team = str
-"""A team's id."""
-
-Seeds = Sequence[Team]
-"""Teams in the order of their seeds, the best first."""
+Team = str  # a team's id
+Seeds = Sequence[Team]  # teams in the order of their seeds, the best first
 
 Late = tuple[tuple[Team, int], ...]
 """Teams that came late, each with the round from which it takes part."""
@@ -62,8 +61,7 @@ class Decision:
 
 
 Pairings = tuple[Pairing, ...]
-Decisions = Mapping[str, Decision]
-"""How pairings ended, by their keys."""
+Decisions = Mapping[str, Decision]  # how pairings ended, by their keys
 
 Drawn = tuple[tuple[Pairing, Decision | None], ...]
 """Pairings as they were drawn, each with how it ended, None where it has not."""
@@ -106,3 +104,27 @@ class Rules:
         if len(scores) < self.most:
             return None
         return replace(found, winner=pairing.teams[found.points.index(max(found.points))])
+
+
+T = TypeVar("T")
+
+_MOST = 10**15  # more than all that weighs against any pairs together
+
+
+def pairs(items: Sequence[T], against: Callable[[T, T], int | None]) -> list[tuple[T, T]]:
+    """As many pairs as can be, for which the sum of what is `against` each is least.
+
+    It is a matching of the greatest weight (Edmonds' blossoms, by networkx). Two against whom it is
+    None are no pair. In a pair, and among the pairs, the order is that of the items.
+    """
+    import networkx as nx  # noqa: PLC0415 - slow to import, and not deployed
+
+    # Its edges are looked up without networkx's views of them, which cost a third of a matching.
+    looked_up = {"__getitem__": lambda graph, item: graph._adj[item]}  # noqa: SLF001
+    graph: nx.Graph[int] = type("Graph", (nx.Graph,), looked_up)()
+    for one, other in combinations(range(len(items)), 2):
+        weight = against(items[one], items[other])
+        if weight is not None:
+            graph.add_edge(one, other, weight=_MOST - weight)
+    found = nx.max_weight_matching(graph, maxcardinality=True)
+    return [(items[one], items[other]) for one, other in sorted(map(sorted, found))]

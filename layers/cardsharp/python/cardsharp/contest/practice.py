@@ -28,8 +28,7 @@ from cardsharp.ratings import Rating
 HERE = timedelta(seconds=40)
 """How long ago somebody was heard of who is there: a long poll lasts 30 s."""
 
-GONE = 2
-"""Turns in a row that may run out of time until a match of practice is looked at whole."""
+GONE = 2  # turns in a row that may run out of time until a match of practice is looked at whole
 
 REST = timedelta(minutes=1)
 """How long a team rests that was there and did not play; twice as long each time it happens."""
@@ -41,16 +40,9 @@ class Practice:
     """Has teams play each other, step by step; everybody as often, near ones more often."""
 
     def __init__(self, records: Records, tables: PracticeHost, clock: Now) -> None:
-        settings = records.settings
-        self._records = records
-        self._tables = tables
-        self._clock = clock
-        self._matches = Matches(
-            tables,
-            settings.practice,
-            f"{settings.seed}:practice",
-            timedelta(seconds=settings.timeout),
-        )
+        self._records, self._tables, self._clock = records, tables, clock
+        settings, limit = records.settings, timedelta(seconds=records.settings.timeout)
+        self._matches = Matches(tables, settings.practice, f"{settings.seed}:practice", limit)
         self._meetings = {meeting.number: meeting for meeting in records.meetings()}
         self._rated: tuple[int, dict[Team, Rating]] = (0, {})
 
@@ -216,6 +208,5 @@ def ladder(records: Records) -> list[LadderRow]:
 
 
 def _outcome(meeting: Meeting, team: Team) -> str:
-    if meeting.gone:
-        return "missed"
-    return "drawn" if meeting.winner is None else "won" if meeting.winner == team else "lost"
+    won = "won" if meeting.winner == team else "lost"
+    return "missed" if meeting.gone else "drawn" if meeting.winner is None else won

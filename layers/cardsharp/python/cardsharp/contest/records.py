@@ -53,17 +53,14 @@ _MEETING = TypeAdapter(Meeting)
 _STANDING = TypeAdapter(Standing)
 _FAULTS = TypeAdapter(Faults)
 
-KEPT, LONGEST = 20, 500
-"""How many faults of a team are kept with their text, and characters of one."""
+KEPT, LONGEST = 20, 500  # how many faults of a team are kept with their text, and characters of one
 
 
 class Records(Roster):
     """The records of one contest, let go of at the end of a `with`.
 
-    Every method raises `StoreError` where its keep fails.
-
-    Raises:
-        ConfigError: there is none of that name.
+    Every method raises `StoreError` where its keep fails. Raises `ConfigError` if there is none of
+    that name.
     """
 
     frozen: datetime | None = None

@@ -75,15 +75,12 @@ class Roster:
 
     It is let go of at the end of a `with`.
 
-    Every method raises `StoreError` where its keep fails.
-
-    Raises:
-        ConfigError: there is none of that name.
+    Every method raises `StoreError` where its keep fails. Raises `ConfigError` if there is none of
+    that name.
     """
 
     def __init__(self, keep: Keep, name: str) -> None:
-        self.documents = keep
-        self._name = name
+        self.documents, self._name = keep, name
         self.settings = self._progress().settings
 
     def __enter__(self) -> Self:
@@ -130,8 +127,7 @@ class Roster:
     def add(self, team: Entrant) -> None:
         """Enter a team as the last seed.
 
-        Raises:
-            Conflict: the name is taken, or the contest has begun or ended meanwhile.
+        Raises `Conflict` if the name is taken, or the contest has begun or ended meanwhile.
         """
         found = self._document()
         if team.name in {one.name for one in self.teams()}:

@@ -13,8 +13,7 @@ from cardsharp.contest.formats import DrawnFormat, contest_format
 from cardsharp.contest.pairing import Decision, Decisions, Pairing, Pairings, Seeds, Team
 from cardsharp.contest.scoring import decided_of, ranked, sat_out
 
-SAT_OUT = 0.5
-"""What a team gets for a round in which it has no table: as much as the middle of one."""
+SAT_OUT = 0.5  # what a team gets for a round in which it has no table: as much as the middle of one
 
 
 @contest_format("tables")

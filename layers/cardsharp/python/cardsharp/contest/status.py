@@ -72,8 +72,7 @@ def chance_strongest(team: Team, results: tuple[Result, ...]) -> float | None:
     return drawn.count(team) / _DRAWN
 
 
-LEAST = 2
-"""Teams of a contest that can be drawn."""
+LEAST = 2  # teams of a contest that can be drawn
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from cardsharp.contest.formats import DrawnFormat, contest_format
-from cardsharp.contest.matching import pairs
-from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
+from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team, pairs
 from cardsharp.contest.scoring import decided_of, points, sat_out
 
-NOBODY = -1
-"""Stands for the opponent of whoever sits out."""
+NOBODY = -1  # stands for the opponent of whoever sits out
 
 _AGAIN, _APART = 10**8, 10**4
 """What weighs against a pair: to have met, and half points between them, squared."""

@@ -9,8 +9,6 @@ from cardsharp.host.house import house
 from cardsharp.replay import Header, Step
 from cardsharp.viewer.board import NOTHING, Board, Parts
 
-_ROW = Markup("<p>{}</p>")
-
 
 def board_of(folder: str) -> Board:
     """How the table of the game in a folder is drawn."""
@@ -20,7 +18,7 @@ def board_of(folder: str) -> Board:
         return seen((), 0, game.codec.position(step.state)) if step.state else {"middle": NOTHING}
 
     def seen(_names: Sequence[str], _you: int, position: Any) -> Parts:  # noqa: ANN401 - any game's
-        rows = (_ROW.format(row) for row in game.drawing.rows(position))
+        rows = (Markup("<p>{}</p>").format(row) for row in game.drawing.rows(position))
         return {"middle": NOTHING.join(rows)}
 
     return Board({}, parts, seen)

@@ -102,7 +102,7 @@ class SeatMatch:
 
     def _sight(self, known: Facts, *, wait: bool = False) -> Sight[Any]:
         missing = next(number for number in count() if number not in known)
-        seen = self._look(missing, wait=wait)
+        seen = self.client.look(self.seat.game, self.seat.secret, missing, wait=wait)
         ours = seen.turn is not None and seen.names[seen.turn] == self.seat.nickname
         return Sight(
             sequence=seen.count,
@@ -110,9 +110,6 @@ class SeatMatch:
             outcome=outcome_of(seen, self.seat.nickname),
             turn=SeatTurn(self, seen) if ours else None,
         )
-
-    def _look(self, known: int, *, wait: bool = False) -> GameBody:
-        return self.client.look(self.seat.game, self.seat.secret, known, wait=wait)
 
 
 def outcome_of(seen: GameBody, name: str) -> Body | None:

@@ -36,8 +36,7 @@ class HostClient(Client):
 
     def act(self, game: str, secret: str, number: int, action: Any) -> None:  # noqa: ANN401 - any JSON
         """Act as the game's move of that number; sent exactly once."""
-        told = {"game": game, "secret": secret, "number": number, "action": action}
-        self._post("act", told)
+        self._post("act", {"game": game, "secret": secret, "number": number, "action": action})
 
     def _post(self, kind: str, body: dict[str, object]) -> None:
         limit = self._limits.act

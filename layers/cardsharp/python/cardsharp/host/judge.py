@@ -11,8 +11,7 @@ from cardsharp.host.house import House, house
 from cardsharp.judge import Judge
 from cardsharp.strategy import Decision, Option
 
-WORLDS = 60
-"""Deals of what is hidden in which each action is played to the end."""
+WORLDS = 60  # deals of what is hidden in which each action is played to the end
 
 
 def judge_of(folder: str) -> Judge:

@@ -9,8 +9,8 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import Any
 
 from cardsharp.cloud.ports import Clock
@@ -18,6 +18,7 @@ from cardsharp.errors import Conflict
 from cardsharp.keep.port import Add, Keep, Key, Put
 
 Json = Mapping[str, Any]
+_TOLD = ("seats", "start", "state", "count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Tables:
             return None
         body: Json = found.body
         players = tuple((name, key) for name, key in body["players"])
-        told = {name: body[name] for name in ("seats", "start", "state", "count")}
+        told = {name: body[name] for name in _TOLD}
         return Table(game, players=players, version=found.version, **told)
 
     def moves(self, game: str, known: int) -> Sequence[Move]:
@@ -78,22 +79,14 @@ class Tables:
     def write(self, table: Table, move: Move | None = None) -> None:
         """Keep a game as it is, with the move that was made.
 
-        Raises:
-            Conflict: it is no longer as it was read.
+        Raises `Conflict` if it is no longer as it was read.
         """
-        end = self._end()
-        body = {
-            "players": table.players,
-            "seats": table.seats,
-            "start": table.start,
-            "state": table.state,
-            "count": table.count,
-        }
+        end = (self.clock.now() + self.life).replace(microsecond=0)
+        body = {name: getattr(table, name) for name in ("players", *_TOLD)}
         puts = [Put(_key(table.game), body, table.version, end)]
         if move is not None:
-            told = {"seat": move.seat, "action": move.action, "state": move.state}
             key = Key(f"game#{table.game}", f"move#{table.count:05}")
-            puts.append(Put(key, told, expires=end))
+            puts.append(Put(key, asdict(move), expires=end))
         self.keep.commit(*puts)
 
     def admit(self, caller: str, most: int) -> bool:
@@ -105,14 +98,6 @@ class Tables:
         except Conflict:
             return False
         return True
-
-    def _end(self) -> datetime:
-        return (self.clock.now() + self.life).replace(microsecond=0)
-
-
-def moved(table: Table, state: Json) -> Table:
-    """A game after a move."""
-    return replace(table, state=state, count=table.count + 1)
 
 
 def digest(secret: str) -> str:

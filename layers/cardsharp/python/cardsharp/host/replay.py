@@ -13,8 +13,7 @@ from cardsharp.host.house import House, house
 from cardsharp.host.wire import MoveBody
 from cardsharp.replay import Asked, Restored, Step, Thought, parse
 
-_TRIES = 20_000
-"""Deals among which one is looked for that a match can have begun with."""
+_TRIES = 20_000  # deals among which one is looked for that a match can have begun with
 
 
 def replay_of(folder: str) -> Replay:
@@ -68,8 +67,7 @@ def _restored(
 ) -> Iterator[Restored]:
     """The states before all moves of a match that leads to the positions which the log tells.
 
-    Raises:
-        StoreError: of many deals none does; then too much is hidden in this game.
+    Raises `StoreError` if of many deals none does; then too much is hidden in this game.
     """
     told = [MoveBody.model_validate(move.facts) for move in moves if move.facts is not None]
     known = {one.step.sequence: one.position for one in _decisions(game, record, moves)}

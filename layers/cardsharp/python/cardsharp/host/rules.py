@@ -117,8 +117,7 @@ class Rules(Simulation[S, P, A]):
 class Drawing(Generic[P, A]):
     """How a game is shown, in a terminal and on a page: words, and lines of them."""
 
-    rules = ""
-    """What a person is told of the rules, on one screen."""
+    rules = ""  # what a person is told of the rules, on one screen
 
     @abstractmethod
     def rows(self, position: P) -> Iterable[str]:

@@ -10,31 +10,17 @@ from uuid import uuid4
 
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import ConfigError, Conflict, Garbled, RulesError
+from cardsharp.host import wire
 from cardsharp.host.house import House
-from cardsharp.host.records import Move, Table, Tables, digest, moved
+from cardsharp.host.records import Move, Table, Tables, digest
 from cardsharp.host.rules import Rules
-from cardsharp.host.wire import (
-    FULL,
-    NO_GAME,
-    NO_PLAYER,
-    NOT_NOW,
-    CreateAsked,
-    GameBody,
-    JoinAsked,
-    LookAsked,
-    MoveBody,
-)
+from cardsharp.host.wire import CreateAsked, GameBody, JoinAsked, LookAsked, MoveBody
 from cardsharp.web.refusals import Refused, bad_request, forbidden
 from cardsharp.web.route import TimeLeft
 
-MAX_CREATED = 200
-"""Games that one caller may create on a day."""
-
-LOOK = timedelta(milliseconds=200)
-"""How often a game is looked at that somebody waits for."""
-
-RESERVE = timedelta(seconds=3)
-"""What is left of a request's time when a wait ends without news."""
+MAX_CREATED = 200  # games that one caller may create on a day
+LOOK = timedelta(milliseconds=200)  # how often a game is looked at that somebody waits for
+RESERVE = timedelta(seconds=3)  # what is left of a request's time when a wait ends without news
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +50,7 @@ class Host:
         if player in table.players:
             return
         if len(table.players) == table.seats:
-            raise forbidden(FULL)
+            raise forbidden(wire.FULL)
         if asked.name in table.names or table.seat_of(asked.secret) is not None:
             raise forbidden("Somebody is called so.")
         self._write(replace(table, players=(*table.players, player)))
@@ -74,17 +60,18 @@ class Host:
         table, rules = self._find(game), self._rules(game)
         seat, state = table.seat_of(secret), rules.load(table.state)
         if seat is None:
-            raise forbidden(NO_PLAYER)
+            raise forbidden(wire.NO_PLAYER)
         full = len(table.players) == table.seats
         if not full or number != table.count or rules.to_act(state) != seat:
-            raise Refused(HTTPStatus.CONFLICT, NOT_NOW)
+            raise Refused(HTTPStatus.CONFLICT, wire.NOT_NOW)
         try:
             action = self.house.codec.action(body)
             after = dict(rules.dump(rules.act(state, action, _dice())))
         except (Garbled, RulesError) as refused:
             raise bad_request(str(refused)) from None
         told = self.house.codec.actions.dump_python(action, mode="json")
-        self._write(moved(table, after), Move(seat, told, after))
+        now = replace(table, state=after, count=table.count + 1)
+        self._write(now, Move(seat, told, after))
 
     def look(self, asked: LookAsked, left: TimeLeft) -> GameBody:
         """A game as whoever asks may see it; with `wait` once it has more moves than are known.
@@ -169,7 +156,7 @@ class Host:
     def _find(self, game: str) -> Table:
         table = self.tables.find(game)
         if table is None:
-            raise Refused(HTTPStatus.NOT_FOUND, NO_GAME)
+            raise Refused(HTTPStatus.NOT_FOUND, wire.NO_GAME)
         return table
 
     def _write(self, table: Table, move: Move | None = None) -> None:

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from cardsharp.cloud.dynamodb_items import Item, Value
 
-RECEIPTS = 12
-"""Writes that an item remembers: more than can follow one while its answer is awaited."""
+RECEIPTS = 12  # writes that an item remembers: more than can follow one while its answer is awaited
 
 _ABSENT = "(attribute_not_exists(pk) OR expires_at <= :now)"
 _ANY = "(attribute_not_exists(pk) OR attribute_exists(pk))"
@@ -143,7 +142,8 @@ class DynamoKeep:
             removed.append("listed_as")
         else:
             written |= {"listed_as": text(put.listed.name), "changed_at": moment(put.listed.at)}
-            written |= {name: _shown(value) for name, value in put.listed.shown.items()}
+            for name, value in put.listed.shown.items():
+                written[name] = {"BOOL": value} if isinstance(value, bool) else text(value)
         condition = self._condition(put.expected)
         values = {f":{name}": value for name, value in written.items()}
         values |= condition["ExpressionAttributeValues"]
@@ -209,10 +209,6 @@ def _slot(put: Put) -> str:
 
 def _second(end: datetime) -> "Value":
     return number(int(end.timestamp()))
-
-
-def _shown(value: str | bool) -> "Value":
-    return {"BOOL": value} if isinstance(value, bool) else text(value)
 
 
 def _entry(item: "Item") -> tuple[Key, Listed]:

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-MOST_CHANGES = 100
-"""Documents in one commit: as many as a transaction of DynamoDB takes."""
+MOST_CHANGES = 100  # documents in one commit: as many as a transaction of DynamoDB takes
 
 
 class Key(NamedTuple):
@@ -80,11 +79,9 @@ class Keep(Protocol):
 
     def get(self, key: Key) -> Document | None:
         """A document with every change that was acknowledged; None where there is none."""
-        ...
 
     def range(self, partition: str, after: str = "", most: int = 1000) -> Sequence[Document]:
         """At most so many documents of a partition whose `sort` is greater, in order."""
-        ...
 
     def commit(self, *changes: Change) -> None:
         """Make all changes, of different documents, or none.
@@ -92,15 +89,12 @@ class Keep(Protocol):
         Raises:
             Conflict: a document has not the version that was expected, or a count is at its most.
         """
-        ...
 
     def entries(self, name: str, since: datetime, most: int) -> Sequence[tuple[Key, Listed]]:
         """At most so many entries of a list after a moment, the last first; a change may be late.
 
         One that has expired may be among them, and one that cannot be read is left out.
         """
-        ...
 
     def close(self) -> None:
         """Let go of what it holds; it cannot be used afterwards."""
-        ...

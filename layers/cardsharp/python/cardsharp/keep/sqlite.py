@@ -77,8 +77,7 @@ class SqliteKeep:
         to_read: bool = False,
     ) -> None:
         self._file = SqliteFile(path, contents, to_read=to_read)
-        self._clock = clock
-        self._to_read = to_read
+        self._clock, self._to_read = clock, to_read
 
     def get(self, key: Key) -> Document | None:
         """See `Keep`."""
@@ -140,16 +139,11 @@ def _carry_out(db: sqlite3.Connection, change: Change, now: int) -> None:
             statement = _UNREAD if expected is None else _NEW if not expected else _CHANGED
             told |= {"expected": expected, "body": encode(body)}
             told |= {"end": None if expires is None else to_micros(expires)}
-            told |= _standing(listed)
+            told |= {"listed": listed and listed.name, "shown": listed and encode(listed.shown)}
+            told |= {"at": listed and to_micros(listed.at)}
     written = db.execute(statement, told).rowcount
     if not written and not (isinstance(change, Delete) and change.expected is None):
         raise Conflict("The document was changed by somebody else, or the count is at its most.")
-
-
-def _standing(listed: Listed | None) -> dict[str, object]:
-    if listed is None:
-        return {"listed": None, "at": None, "shown": None}
-    return {"listed": listed.name, "at": to_micros(listed.at), "shown": encode(listed.shown)}
 
 
 def _entry(row: sqlite3.Row) -> Iterator[tuple[Key, Listed]]:

@@ -44,15 +44,13 @@ SHOWN = (
 )
 """The attributes of the match log that public pages are made of; the role may read no other."""
 
-THOUGHTS = "intent_json"
-"""What private pages show besides."""
+THOUGHTS = "intent_json"  # what private pages show besides
 
 PAUSE = timedelta(milliseconds=500)
 """How long a page waits after an answer that brought nothing: half of that on average, and the way
 there and back, are within a second."""
 
-LONGEST = 200
-"""Characters of a match's id, more than any has."""
+LONGEST = 200  # characters of a match's id, more than any has
 
 _DAY = 86_400
 _YEAR = 365 * _DAY
@@ -102,8 +100,7 @@ class _Login:
 def viewer_of(environment: Mapping[str, str]) -> Starlette:
     """The pages; asked for something new they answer at once, for a wait would be paid.
 
-    Raises:
-        ConfigError: the environment names no table, or no parameter for private pages.
+    Raises `ConfigError` if the environment names no table, or no parameter for private pages.
     """
     # boto3's errors are slow to import, and not there where a function only starts.
     from cardsharp.cloud.dynamodb_reader import DynamoReader  # noqa: PLC0415

@@ -19,18 +19,7 @@ None leaves a part as it was. What players have is called `seat0`, `seat1` and s
 
 NOTHING = Markup("")
 
-_DRAWN = 4096
-"""Pieces that are kept, as all tables are drawn of the same few: more than a game has."""
-
-
-def faceless(_action: object) -> Markup:
-    """What is drawn of an action that is words alone: nothing."""
-    return NOTHING
-
-
-def placeless(_action: object) -> str:
-    """Where an action is made that is made nowhere on the table."""
-    return ""
+_DRAWN = 4096  # pieces that are kept, as all tables are drawn of the same few: more than a game has
 
 
 class Board(NamedTuple):
@@ -44,9 +33,9 @@ class Board(NamedTuple):
     parts: Callable[[Header, Step], Parts]
     seen: Callable[[Sequence[str], int, Any], Parts] | None = None
     """The table as a seat sees it: the players' names by seat, whose eyes, and its position."""
-    face: Callable[[Any], Markup] = faceless
+    face: Callable[[Any], Markup] = lambda _: NOTHING
     """What is drawn on the button of an action beside its name, such as a card."""
-    place: Callable[[Any], str] = placeless
+    place: Callable[[Any], str] = lambda _: ""
     """The part that makes an action when it is clicked: for one whose `face` is no card."""
     recap: str = ""
     """The part that stays to be seen when a round is over, such as everybody's hands."""

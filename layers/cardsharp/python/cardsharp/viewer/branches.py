@@ -7,11 +7,8 @@ from cardsharp.errors import CardsharpError
 from cardsharp.replay import Branch
 from cardsharp.viewer.shown import DrawnMatch
 
-DEEPEST = 8
-"""Branches of branches of branches that are shown."""
-
-Drawn = Callable[[str], DrawnMatch | None]
-"""The match of that id, where there is one."""
+DEEPEST = 8  # branches of branches of branches that are shown
+Drawn = Callable[[str], DrawnMatch | None]  # the match of that id, where there is one
 
 BranchesOf = Callable[[str], Sequence[str]]
 """The ids of the matches that are branches of the one of that id."""

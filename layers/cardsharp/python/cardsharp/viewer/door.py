@@ -28,8 +28,7 @@ from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.pages import door_page
 
-EVERYTHING = "*"
-"""What a password admits to; a pass may name a match instead."""
+EVERYTHING = "*"  # what a password admits to; a pass may name a match instead
 
 _PASS = re.compile(r"(\d{1,11})\.([\w-]{43})", re.ASCII)
 
@@ -50,11 +49,6 @@ def admits(given: str, what: str, now: datetime, password: str) -> bool:
     return same and now < datetime.fromtimestamp(end, UTC)
 
 
-def is_password(given: str, password: str) -> bool:
-    """Whether this is the password; told in the same time whatever is wrong with it."""
-    return hmac.compare_digest(given.encode(), password.encode())
-
-
 def _seal(what: str, end: int, password: str) -> str:
     signed = hmac.digest(_key(password), f"{end} {what}".encode(), "sha256")
     return base64.urlsafe_b64encode(signed).decode().rstrip("=")
@@ -65,17 +59,13 @@ def _key(password: str) -> bytes:
     return hashlib.scrypt(password.encode(), salt=b"cardsharp viewer", n=2**14, r=8, p=1)
 
 
-LIFE = timedelta(days=14)
-"""How long a browser that was told the password need not be told it again."""
-
-ADMISSION = "pass"
-"""The parameter of an address, and the cookie, that have a pass."""
+LIFE = timedelta(days=14)  # how long a browser that was told the password need not be told it again
+ADMISSION = "pass"  # the parameter of an address, and the cookie, that have a pass
 
 OWNER = "__Host-owner"
 """The cookie of who knows the password: a browser takes it over TLS only, and from us alone."""
 
-_LONGEST = 4_000
-"""Bytes of a form that are read."""
+_LONGEST = 4_000  # bytes of a form that are read
 
 
 class Door:
@@ -96,8 +86,7 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or have the pages do so.
 
-        Raises:
-            StoreError: the password cannot be had.
+        Raises `StoreError` if the password cannot be had.
         """
         request = Request(scope, receive)
         if not request.url.path.startswith(self._site.matches):
@@ -113,7 +102,7 @@ class Door:
         match = request.url.path.removeprefix(self._site.matches).lstrip("/").partition("/")[0]
         page = f"{self._site.matches}/{match}".rstrip("/")
         if request.method == "POST":
-            if not is_password(await _given(request), password):
+            if not hmac.compare_digest((await _given(request)).encode(), password.encode()):
                 return self._form(page, "That is not the password.")
             return _led_to(page, OWNER, pass_to(EVERYTHING, now + LIFE, password), "/")
         if given := request.query_params.get(ADMISSION):

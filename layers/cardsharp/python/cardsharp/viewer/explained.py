@@ -56,10 +56,8 @@ def explained(
 ) -> Explained | None:
     """The analysis of a match; None where nobody judges its game, or nothing in it.
 
-    `following` hands on the decisions one by one as it likes.
-
-    Raises:
-        StoreError: the log cannot be read.
+    `following` hands on the decisions one by one as it likes. Raises `StoreError` if the log cannot
+    be read.
     """
     try:
         analysis = analyse(match.game, match.record, match.moves, following)
@@ -96,15 +94,11 @@ def _step(match: DrawnMatch, analysis: Analysis, number: int, one: Judged) -> Ex
 
 def _heights(analysis: Analysis, worths: list[float]) -> list[int]:
     """In per cent of all there is: of chances up to 1, of points between the two extremes."""
-    if _is_share(analysis):
+    if analysis.form.endswith("%"):
         return [round(100 * worth) for worth in worths]
     most = max((abs(worth) for worth in worths), default=0.0) or 1.0
     return [round(50 + 50 * worth / most) for worth in worths]
 
 
 def _worded(analysis: Analysis, figure: float) -> str:
-    return percent(figure) if _is_share(analysis) else f"{figure:.2f}"
-
-
-def _is_share(analysis: Analysis) -> bool:
-    return analysis.form.endswith("%")
+    return percent(figure) if analysis.form.endswith("%") else f"{figure:.2f}"

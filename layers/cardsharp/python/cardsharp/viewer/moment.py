@@ -12,13 +12,13 @@ from cardsharp.viewer.shown import DrawnMatch, Frame
 _SIZE = {"width": 860, "height": 560, "seconds": 1.6}
 """Of the picture, and for how long a step is shown."""
 
-_LEFT_OUT = ("unseen", "discard")
-"""Parts of a table without which it can be followed."""
+_LEFT_OUT = ("unseen", "discard")  # parts of a table without which it can be followed
 
 
 def moment(match: DrawnMatch, analysis: Explained | None) -> str:
     """The turn in which the worth of the match changed most; without an analysis the longest."""
-    turn = _turn(match, analysis)
+    turns = [frame.step.turn for frame in match.frames]
+    turn = max(turns, key=turns.count) if analysis is None else analysis.analysis.swings(1)[0].turn
     frames = [
         _shown(match, number, frame)
         for number, frame in enumerate(match.frames)
@@ -39,13 +39,6 @@ def moment(match: DrawnMatch, analysis: Explained | None) -> str:
 def _ours(text: str) -> Markup:
     """A file or a drawing of our own."""
     return Markup(text)  # noqa: S704 - nobody else's
-
-
-def _turn(match: DrawnMatch, analysis: Explained | None) -> int:
-    if analysis is not None:
-        return analysis.analysis.swings(1)[0].turn
-    turns = [frame.step.turn for frame in match.frames]
-    return max(turns, key=turns.count)
 
 
 def _shown(match: DrawnMatch, number: int, frame: Frame) -> Mapping[str, object]:

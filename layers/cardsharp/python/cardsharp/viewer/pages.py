@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from jinja2 import Environment
 from markupsafe import Markup
 
 from cardsharp.game import Game
@@ -20,8 +19,7 @@ from cardsharp.viewer.branches import DrawnBranch, every
 from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.shown import DrawnMatch, Frame
 
-_MOST = 8
-"""Options of a decision that are shown, and the one that was chosen: Blef weighs up to 88."""
+_MOST = 8  # options of a decision that are shown, and the one that was chosen: Blef weighs up to 88
 
 
 class Column(NamedTuple):
@@ -214,6 +212,9 @@ def _made(template: str, **values: object) -> Markup:
     return Markup(_page(template, **values))  # noqa: S704
 
 
+_environment = cache(templates)
+
+
 def _page(template: str, **values: object) -> str:
     return _environment().get_template(template).render(values)
 
@@ -307,8 +308,3 @@ def _worth(option: Weighed) -> str:
 def summary_part(analysis: Explained, step_link: str) -> Markup:
     """Both players' accuracy and the decisions that are marked, each a link to its step."""
     return _made("summary.html", explained=analysis, step_link=step_link)
-
-
-@cache
-def _environment() -> Environment:
-    return templates()

@@ -14,8 +14,7 @@ from cardsharp.games import game as game_called
 from cardsharp.replay import Header, Outcome, Step, header_of, outcome_of
 from cardsharp.viewer.board import Board
 
-_PAIR = 2
-"""Sides of a game of partners."""
+_PAIR = 2  # sides of a game of partners
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +62,7 @@ class DrawnMatch:
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """Its steps in order.
-
-        Raises:
-            StoreError: a move cannot be read.
-        """
+        """Its steps in order; raises `StoreError` if a move cannot be read."""
         return list(self._frames())
 
     @cached_property
@@ -116,10 +111,8 @@ def sides(header: Header) -> tuple[str, ...]:
 def shown(record: MatchRecord, moves: Sequence[MoveRecord], *, public: bool = False) -> DrawnMatch:
     """The match for a page; of a `public` one nothing but what everybody at the table sees.
 
-    Raises:
-        ConfigError: matches of its game cannot be drawn.
-        Malformed: no such game is mounted.
-        StoreError: the header cannot be read.
+    Raises `ConfigError` if matches of its game cannot be drawn, `Malformed` if no such game is
+    mounted, `StoreError` if the header cannot be read.
     """
     game = game_called(header_of(record).game)
     if game.replay is None or game.board is None:

@@ -40,13 +40,11 @@ from cardsharp.viewer.pages import (
 )
 from cardsharp.viewer.shown import DrawnMatch, shown, sides
 
-PAGE = 50
-"""Matches that a list shows, and how many more a further click."""
+PAGE = 50  # matches that a list shows, and how many more a further click
 
 MOST = 10_000
 _DIGITS = 9
-HOLD = timedelta(seconds=20)
-"""How long a question for something new is held."""
+HOLD = timedelta(seconds=20)  # how long a question for something new is held
 
 SITE = Site("Cardsharp", judged=True)
 _COLUMNS = (
@@ -63,19 +61,15 @@ class Source(Protocol):
     @property
     def pause(self) -> timedelta:
         """How long to wait between two looks for something new."""
-        ...
 
     def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
         """The matches, the last started first."""
-        ...
 
     def match(self, match_id: str) -> MatchRecord | None:
         """A match without its moves; its `beat` grows whenever there is something new."""
-        ...
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """All moves of a match."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +99,7 @@ class Pages:
     """The pages over one source."""
 
     def __init__(self, source: Source, manner: Manner = Manner()) -> None:
-        self.manner = manner
-        self._source = source
+        self.manner, self._source = manner, source
         self._closed = threading.Event()
         self._drawn = lru_cache(maxsize=32)(self._draw)
         self._explained = lru_cache(maxsize=32)(explained)

@@ -22,8 +22,7 @@ HEADERS: Mapping[str, str] = {
 }
 
 DOCUMENT = "/openapi.json"
-PAGE = "/docs"
-"""Where an API says what it is, behind its base: in OpenAPI 3.1, and as a page."""
+PAGE = "/docs"  # where an API says what it is, behind its base: in OpenAPI 3.1, and as a page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +47,7 @@ class Api(Generic[S]):
     headers: Mapping[str, str] = field(default_factory=lambda: HEADERS)
     cross_origin: bool = True
     merge_slashes: bool = False
-    home: Callable[[], Answer] | None = None
-    """Makes the page at its root, where it has one."""
+    home: Callable[[], Answer] | None = None  # makes the page at its root, where it has one
 
     @property
     def document_path(self) -> str:

@@ -28,8 +28,7 @@ Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None
 COMPRESSED = 100_000
 """Bytes from which a body is compressed for whoever can read that; an HTTP API never does it."""
 
-LARGEST = 6_000_000
-"""Characters of the largest answer: a little less than Lambda lets through."""
+LARGEST = 6_000_000  # characters of the largest answer: a little less than Lambda lets through
 
 _TEXTS = ("text/", "application/json", "image/svg")
 _TOO_LARGE = b'{"error":"The answer is too large; ask for less of it."}'

@@ -24,33 +24,22 @@ from cardsharp.web.refusals import NoSuchMethod, NoSuchPath, Refused
 from cardsharp.web.request import Request, time_left
 from cardsharp.web.route import Answer, Call, Route, S
 
-_LINKS = {"OpenAPI 3.1": DOCUMENT[1:]}
-"""From the page, and so behind any prefix."""
+_LINKS = {"OpenAPI 3.1": DOCUMENT[1:]}  # from the page, and so behind any prefix
 
 
 def _itself(api: Api[S]) -> Iterator[Route[S]]:
     """Yield the routes; what they answer is made when it is first asked for."""
     if api.home is not None:
         yield _route("/", "A page for people", api.home)
-    yield _route(DOCUMENT, "The API in OpenAPI 3.1", lambda: _json(document(api)))
-    yield _route(
-        PAGE, "The API as a page", lambda: Answer(page(document(api), _LINKS), headers=HEADERS)
-    )
-
-
-def _json(told: Json) -> Answer:
-    return Answer(RootModel[Json](told))
+    own = cache(lambda: document(api))
+    yield _route(DOCUMENT, "The API in OpenAPI 3.1", lambda: Answer(RootModel[Json](own())))
+    yield _route(PAGE, "The API as a page", lambda: Answer(page(own(), _LINKS), headers=HEADERS))
 
 
 def _route(path: str, summary: str, make: Callable[[], Answer]) -> Route[S]:
-    made = cache(make)
+    made, name = cache(make), path.removeprefix("/")
     return Route(
-        methods=("GET",),
-        path=path,
-        name=path.removeprefix("/"),
-        summary=summary,
-        act=lambda _, __: made(),
-        answers={},
+        methods=("GET",), path=path, name=name, summary=summary, act=lambda *_: made(), answers={}
     )
 
 
@@ -86,12 +75,17 @@ def build_all(apis: Sequence[Api[S]], service: S) -> Handler:
 
 class _Edge(Generic[S]):
     def __init__(self, api: Api[S], service: S) -> None:
-        self._api = api
-        self._service = service
+        self._api, self._service = api, service
         self._fixed: dict[str, _Methods[S]] = {}
         self._patterns: dict[re.Pattern[str], _Methods[S]] = {}
         for route in (*api.routes, *_itself(api)):
-            self._add(f"{api.base}{route.path}", route)
+            path = f"{api.base}{route.path}"
+            if "{" in path:  # a name in braces is anything but a slash
+                pattern = re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path))
+                there = self._patterns.setdefault(pattern, {})
+            else:
+                there = self._fixed.setdefault(path, {})
+            there |= dict.fromkeys(route.methods, route)
 
     def answer(self, event: Event, context: Context) -> Response:
         """The answer to one event."""
@@ -143,15 +137,6 @@ class _Edge(Generic[S]):
         more = [_PREFLIGHT] if self._api.cross_origin else []
         raise NoSuchMethod(request.path, [*sorted(methods), *more])
 
-    def _add(self, path: str, route: Route[S]) -> None:
-        """Take up a route: a path without parameters is looked up, any other is a pattern."""
-        there = self._fixed.setdefault(path, {}) if "{" not in path else self._pattern(path)
-        there |= dict.fromkeys(route.methods, route)
-
-    def _pattern(self, path: str) -> _Methods[S]:
-        """What is there under the pattern of a path, in which {name} is anything but a slash."""
-        return self._patterns.setdefault(re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path)), {})
-
     def _preflight(self, request: Request) -> Mapping[str, str]:
         methods = {method for route in self._api.routes for method in route.methods} | {_PREFLIGHT}
         allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
@@ -166,12 +151,8 @@ class _Edge(Generic[S]):
 
 
 def _response(status: int, body: str, headers: Mapping[str, str]) -> Response:
-    return {
-        "statusCode": int(status),
-        "headers": dict(headers),
-        "body": body,
-        "isBase64Encoded": False,
-    }
+    told = {"statusCode": int(status), "headers": dict(headers), "body": body}
+    return {**told, "isBase64Encoded": False}
 
 
 def report(error: Exception, route: str | None = None) -> None:

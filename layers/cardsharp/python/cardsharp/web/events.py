@@ -5,11 +5,8 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Protocol
 
-Event = dict[str, Any]
-"""A request."""
-
-Response = dict[str, Any]
-"""An answer: `statusCode`, `headers`, `body`, `isBase64Encoded`."""
+Event = dict[str, Any]  # a request
+Response = dict[str, Any]  # an answer: `statusCode`, `headers`, `body`, `isBase64Encoded`
 
 
 class Context(Protocol):
@@ -17,7 +14,6 @@ class Context(Protocol):
 
     def get_remaining_time_in_millis(self) -> int:
         """How long the invocation may still take."""
-        ...
 
 
 Handler = Callable[[Event, Context], Response]
@@ -56,51 +52,43 @@ def _fault(event: object, *, sockets: bool) -> tuple[str, str] | None:
     about = event.get("requestContext")
     if not isinstance(about, dict):
         return "requestContext", "an object"
-    for part, given, kind, holds in (*_source(event, about, sockets=sockets), *_sent(event)):
-        if not holds(given):
-            return part, kind
-    return None
+    checked = (*_source(event, about, sockets=sockets), *_sent(event))
+    return next(((part, kind) for part, given, kind in checked if not _KINDS[kind](given)), None)
 
 
-_Check = tuple[str, object, str, Callable[[object], bool]]
+_Check = tuple[str, object, str]
 
 
 def _source(event: Event, about: Mapping[str, object], *, sockets: bool) -> list[_Check]:
     """What says by which API and to which path an event came."""
     if sockets and "connectionId" in about:
-        identity = about.get("identity")
         return [
-            ("requestContext.connectionId", about["connectionId"], "a text", _is_text),
-            ("requestContext.routeKey", about.get("routeKey"), "a text", _is_text),
-            ("requestContext.identity", identity or {}, "an object", _is_object),
+            ("requestContext.connectionId", about["connectionId"], "a text"),
+            ("requestContext.routeKey", about.get("routeKey"), "a text"),
+            ("requestContext.identity", about.get("identity") or {}, "an object"),
         ]
     http = about.get("http")
-    told: Mapping[str, object] = http if isinstance(http, dict) else {}
+    method = http.get("method") if isinstance(http, dict) else None
     return [
-        ("requestContext.http.method", told.get("method"), "a text", _is_text),
-        ("requestContext.stage", about.get("stage", ""), "a text", _is_text),
-        ("rawPath", event.get("rawPath"), "a text", _is_text),
+        ("requestContext.http.method", method, "a text"),
+        ("requestContext.stage", about.get("stage", ""), "a text"),
+        ("rawPath", event.get("rawPath"), "a text"),
     ]
 
 
 def _sent(event: Event) -> list[_Check]:
     """What came with a request, each of which may be missing or null."""
-    texts = "an object of texts"
     return [
-        ("headers", event.get("headers") or {}, texts, _is_texts),
-        ("queryStringParameters", event.get("queryStringParameters") or {}, texts, _is_texts),
-        ("rawQueryString", event.get("rawQueryString") or "", "a text", _is_text),
-        ("cookies", event.get("cookies") or [], "a list of texts", _is_list),
+        ("headers", event.get("headers") or {}, "an object of texts"),
+        ("queryStringParameters", event.get("queryStringParameters") or {}, "an object of texts"),
+        ("rawQueryString", event.get("rawQueryString") or "", "a text"),
+        ("cookies", event.get("cookies") or [], "a list of texts"),
         # Its characters are looked at by whoever reads it.
-        ("body", event.get("body") or "", "a text", lambda given: isinstance(given, str)),
+        *([] if isinstance(event.get("body") or "", str) else [("body", None, "a text")]),
     ]
 
 
-def _is_object(given: object) -> bool:
-    return isinstance(given, dict)
-
-
-def _is_text(given: object) -> bool:
+def is_text(given: object) -> bool:
     """Whether it can be sent on: half a surrogate pair, which JSON can hold, is no character."""
     try:
         return isinstance(given, str) and given.encode() is not None
@@ -108,9 +96,11 @@ def _is_text(given: object) -> bool:
         return False
 
 
-def _is_texts(given: object) -> bool:
-    return isinstance(given, dict) and all(_is_text(one) for pair in given.items() for one in pair)
-
-
-def _is_list(given: object) -> bool:
-    return isinstance(given, list) and all(map(_is_text, given))
+_KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "a text": is_text,
+    "an object": lambda given: isinstance(given, dict),
+    "an object of texts": lambda given: (
+        isinstance(given, dict) and all(is_text(one) for pair in given.items() for one in pair)
+    ),
+    "a list of texts": lambda given: isinstance(given, list) and all(map(is_text, given)),
+}

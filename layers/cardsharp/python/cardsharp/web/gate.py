@@ -6,7 +6,6 @@ A WebSocket API sends an event for each handshake and each end; what clients sen
 import hashlib
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -58,8 +57,12 @@ def build(feed: Feed, subscribe: Subscribe) -> Handler:
 def _carried_out(event: Event, feed: Feed, subscribe: Subscribe) -> Answer:
     about = event["requestContext"]
     if about["routeKey"] == "$connect":
-        topic, key = subscribe(_asked(event))
-        if not feed.watch(topic, about["connectionId"], key, _caller(about)):
+        headers, query = event.get("headers") or {}, event.get("queryStringParameters") or {}
+        asked = {**{name.lower(): value for name, value in headers.items()}, **query}
+        topic, key = subscribe(asked)
+        caller = caller_at(about.get("identity", {}).get("sourceIp"))
+        digest = "" if caller is None else hashlib.sha256(caller.encode()).hexdigest()
+        if not feed.watch(topic, about["connectionId"], key, digest):
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "Too many watch this - please try later")
         return Answer(MessageBody(message="Connected"))
     if about["routeKey"] == "$disconnect":
@@ -68,20 +71,7 @@ def _carried_out(event: Event, feed: Feed, subscribe: Subscribe) -> Answer:
     return Answer("")
 
 
-def _caller(about: Mapping[str, Any]) -> str:
-    """A digest of where a handshake comes from, "" for this machine."""
-    caller = caller_at(about.get("identity", {}).get("sourceIp"))
-    return "" if caller is None else hashlib.sha256(caller.encode()).hexdigest()
-
-
 def _response(told: Answer) -> Response:
     body = told.body if isinstance(told.body, str) else told.body.model_dump_json()
     headers = {"Content-Type": "application/json"}
     return {"statusCode": int(told.status), "headers": headers, "body": body}
-
-
-def _asked(event: Event) -> Mapping[str, str]:
-    """The parameters of a handshake by name: headers, and the query string, which wins."""
-    headers: Mapping[str, str] = event.get("headers") or {}
-    query: Mapping[str, str] = event.get("queryStringParameters") or {}
-    return {**{name.lower(): value for name, value in headers.items()}, **query}

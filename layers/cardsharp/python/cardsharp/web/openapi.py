@@ -1,7 +1,7 @@
 """The OpenAPI document of an API, made from its table of routes and the models that these name."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from http import HTTPStatus
 
 from pydantic import BaseModel
@@ -80,10 +80,8 @@ def _responses(api: Api[S], route: Route[S], method: str) -> Json:
     }
     if names_in(route.path):
         models[HTTPStatus.NOT_FOUND] = (api.error,)
-    for status in (
-        *_BY_ITSELF,
-        *([HTTPStatus.REQUEST_ENTITY_TOO_LARGE] if method != "GET" else []),
-    ):
+    too_large = [HTTPStatus.REQUEST_ENTITY_TOO_LARGE] if method != "GET" else []
+    for status in (*_BY_ITSELF, *too_large):
         models[status] = (*models.get(status, ()), GatewayAnswer)
     answers = {str(int(status)): _response(status, models[status]) for status in sorted(models)}
     if route.headers:
@@ -114,23 +112,17 @@ def _itself() -> Json:
 def _schemas(api: Api[S]) -> Json:
     """The schemas of all bodies; what is sent otherwise is described where its parameters are."""
     modes: dict[type[BaseModel], JsonSchemaMode]
-    modes = dict.fromkeys((api.error, GatewayAnswer, *_answered(api.routes)), "serialization")
-    modes |= dict.fromkeys(_sent(api), "validation")
+    modes = {api.error: "serialization", GatewayAnswer: "serialization", **dict(_bodies(api))}
     ordered = sorted(modes.items(), key=lambda item: item[0].__name__)
     _, schemas = models_json_schema(ordered, ref_template=REFERENCE)
     found: Json = schemas["$defs"]
     return dict(sorted(found.items()))
 
 
-def _answered(routes: Iterable[Route[S]]) -> Iterator[type[BaseModel]]:
-    for route in routes:
-        yield route.error
-        yield from route.errors.values()
-        for models in route.answers.values():
-            yield from models
-
-
-def _sent(api: Api[S]) -> Iterator[type[BaseModel]]:
+def _bodies(api: Api[S]) -> Iterator[tuple[type[BaseModel], JsonSchemaMode]]:
+    for route in api.routes:
+        for models in ((route.error,), route.errors.values(), *route.answers.values()):
+            yield from ((model, "serialization") for model in models)
     for route in api.routes:
         for method in route.methods:
-            yield from api.reading.bodies(route.request, method)
+            yield from ((one, "validation") for one in api.reading.bodies(route.request, method))

@@ -12,16 +12,15 @@ from typing import Any, Protocol, TypeVar, get_origin
 from urllib.parse import parse_qsl, unquote
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from cardsharp.errors import Malformed
+from cardsharp.web.events import is_text
 from cardsharp.web.refusals import bad_request
 from cardsharp.web.request import MAX_BODY, Request, TooLarge
 
 M = TypeVar("M", bound=BaseModel)
 
-Json = dict[str, object]
-"""A JSON object."""
+Json = dict[str, object]  # a JSON object
 
 _BAD_BODY = "The body must be a JSON object of texts and numbers, or a form"
 _FORM = "application/x-www-form-urlencoded"
@@ -34,19 +33,15 @@ class Reading(Protocol):
 
     def read(self, request: Request, model: type[M], captured: Mapping[str, str]) -> M:
         """The message of a request; raises `Refused` if it cannot be read as one."""
-        ...
 
     def refusals(self, method: str) -> frozenset[int]:
         """The statuses with which it may refuse a request."""
-        ...
 
     def describe(self, model: type[BaseModel], method: str, path: Iterable[str]) -> Json:
         """The `parameters` and `requestBody` of an operation; `path` names those in the path."""
-        ...
 
     def bodies(self, model: type[BaseModel], method: str) -> Iterator[type[BaseModel]]:
         """Yield the models to which the described body refers."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +107,7 @@ class Parameters:
         if not isinstance(body, dict):
             raise bad_request(_BAD_BODY)
         given = {name: value for name, value in body.items() if value is not None}
-        if not all(isinstance(value, str) and _is_text(value) for value in given.values()):
+        if not all(map(is_text, given.values())):
             raise bad_request(_BAD_BODY)
         return list(given.items())
 
@@ -176,15 +171,6 @@ class Messages:
         }
 
 
-def _is_text(value: str) -> bool:
-    """Whether it can be sent back: half a surrogate pair, which JSON can hold, is no character."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _no_constant(name: str) -> None:
     """Refuse NaN and Infinity, which Python reads and JSON does not have."""
     raise ValueError(f"{name} is no JSON")
@@ -214,9 +200,6 @@ def _parameter(
 
 def _sentences(error: ValidationError) -> str:
     """What is wrong with each field; never quotes what was sent."""
-    return " ".join(map(_sentence, error.errors(include_url=False)))
-
-
-def _sentence(fault: ErrorDetails) -> str:
-    where = ".".join(map(str, fault["loc"])) or "The request"
-    return f"{where}: {fault['msg']}."
+    found = error.errors(include_url=False)
+    named = ((".".join(map(str, one["loc"])) or "The request", one["msg"]) for one in found)
+    return " ".join(f"{where}: {fault}." for where, fault in named)

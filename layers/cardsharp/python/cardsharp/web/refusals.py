@@ -15,8 +15,7 @@ class Refused(CardsharpError):
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.args = (status, text)  # what pickle hands to __init__ in another process
-        self.status = status
-        self.text = text
+        self.status, self.text = status, text
 
     def __str__(self) -> str:
         return self.text

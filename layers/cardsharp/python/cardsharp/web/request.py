@@ -14,14 +14,12 @@ from cardsharp.web.events import Context, Event
 from cardsharp.web.refusals import Refused
 from cardsharp.web.route import TimeLeft
 
-MAX_BODY = 8_192
-"""Bytes of the largest request body that is read."""
+MAX_BODY = 8_192  # bytes of the largest request body that is read
 
 LONGEST_WAIT = timedelta(seconds=25)
 """Of a long poll: below the 30 s after which API Gateway gives up."""
 
-MARGIN = timedelta(seconds=3)
-"""What is left of an invocation's time for the answer itself."""
+MARGIN = timedelta(seconds=3)  # what is left of an invocation's time for the answer itself
 
 _OWN_STAGE = "$default"
 
@@ -72,9 +70,8 @@ class Request:
     def body(self) -> bytes:
         """The body, empty where there is none.
 
-        Raises:
-            Malformed: it is no base64, or no text that can be encoded.
-            TooLarge: it is beyond the limit.
+        Raises `Malformed` if it is no base64, or no text that can be encoded; `TooLarge` if it is
+        beyond the limit.
         """
         body = sent(self._event)
         if len(body) > MAX_BODY:

@@ -8,16 +8,12 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-S = TypeVar("S")
-"""What carries requests out: a game's use cases."""
+S = TypeVar("S")  # what carries requests out: a game's use cases
 
 M = TypeVar("M", bound=BaseModel)
 
-Answers = Mapping[int, tuple[type[BaseModel], ...]]
-"""Bodies by status."""
-
-TimeLeft = Callable[[], timedelta]
-"""How long an answer may still take."""
+Answers = Mapping[int, tuple[type[BaseModel], ...]]  # bodies by status
+TimeLeft = Callable[[], timedelta]  # how long an answer may still take
 
 
 class ErrorBody(BaseModel):

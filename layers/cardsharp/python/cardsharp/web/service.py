@@ -40,8 +40,7 @@ class Service(Generic[S]):
     def build(self, environment: Mapping[str, str]) -> Handler:
         """The handler that an environment describes.
 
-        Raises:
-            ConfigError: something in it cannot be used.
+        Raises `ConfigError` if something in it cannot be used.
         """
         service = self.assemble(environment)
         answer = edge.build_all((self.api, *self.beside(environment)), service)
