@@ -12,23 +12,12 @@ import signal
 import sys
 from pathlib import Path
 
-BEAT = b"\0"
-"""What is written once a second; no stack has it."""
-
-FOLDER = "Folder "
-"""Begins a line that names a folder with a user's code."""
-
-ASK = signal.SIGUSR2
-"""At this signal a process writes its stacks to its companion."""
-
-SILENCE = 10
-"""Seconds without a byte after which a process stands still."""
-
-FRAME = re.compile(r'File "(.*)", line (\d+) in (.*)')
-"""A line of a stack: file, line and function."""
-
-FATAL = "Fatal Python error: "
-"""Begins the line that says what ended a process."""
+BEAT = b"\0"  # what is written once a second; no stack has it
+FOLDER = "Folder "  # begins a line that names a folder with a user's code
+ASK = signal.SIGUSR2  # at this signal a process writes its stacks to its companion
+SILENCE = 10  # seconds without a byte after which a process stands still
+FRAME = re.compile(r'File "(.*)", line (\d+) in (.*)')  # a line of a stack: file, line and function
+FATAL = "Fatal Python error: "  # begins the line that says what ended a process
 
 CRASH = re.compile(f"(?:{FATAL}|Fatal sandbox error: )(.*)")
 

@@ -14,8 +14,7 @@ from functools import partial
 from cardsharp.web.request import caller_at
 from workbench.lines import ClientLine, Lines
 
-AT_A_TIME = 64
-"""Connections that are taken up between two looks at the others."""
+AT_A_TIME = 64  # connections that are taken up between two looks at the others
 
 ANSWERED = 8
 """Of those that have begun to speak, so many are handed on between two looks at the others."""
@@ -61,9 +60,8 @@ class ListeningSocket(socket.socket):
     def accept(self) -> tuple[socket.socket, tuple[str, int]]:
         """The next connection on which something was said.
 
-        Raises:
-            BlockingIOError: there is none, or others are to be looked at first.
-            OSError: there is no handle for one, and nobody could be closed.
+        Raises `BlockingIOError` if there is none, or others are to be looked at first; `OSError` if
+        there is no handle for one, and nobody could be closed.
         """
         if not self._looked:
             self._looked = True

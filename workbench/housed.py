@@ -142,8 +142,7 @@ class Housed(Outside):
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
         """What the file's strategy decides.
 
-        Raises:
-            Unfit: it fails, or its process has ended or was late; the text says where.
+        Raises `Unfit` if it fails, or its process has ended or was late; the text says where.
         """
         self.ready()
         try:
@@ -169,8 +168,7 @@ class Housed(Outside):
     def ready(self) -> None:
         """Wait until the process has imported the file, for which it has a limit of its own.
 
-        Raises:
-            Unfit: it does not.
+        Raises `Unfit` if it does not.
         """
         with self.renewed():
             hello = self.process.greet()
@@ -194,10 +192,8 @@ def housed(path: Path, of: Game, boxed: str = "") -> HousedFile:
     """The file, imported in a process of its own, as a strategy that can be built now.
 
     A command that is `boxed` is that process in a sandbox; its strategy has the file's whole path.
-
-    Raises:
-        ConfigError: it cannot be used, or is not imported in time; says why.
-        StrategyFault: it ends its process.
+    Raises `ConfigError` if it cannot be used, or is not imported in time; says why; `StrategyFault`
+    if it ends its process.
     """
     if of.program is None:
         raise ConfigError(f"No file can play {of.title} yet: the game names no `program`.")
@@ -222,8 +218,7 @@ def housed(path: Path, of: Game, boxed: str = "") -> HousedFile:
     return HousedFile(name, hello.files)
 
 
-_paths: dict[tuple[str, str], Path] = {}
-"""Which file has a name of a game's strategies."""
+_paths: dict[tuple[str, str], Path] = {}  # which file has a name of a game's strategies
 
 
 def _free_name(name: str, path: Path, of: Game) -> str:

@@ -21,14 +21,9 @@ from typing import IO, NoReturn
 
 from workbench import companion
 
-STILL = companion.SILENCE
-"""Seconds after which a process in which nothing moves is ended."""
-
-LEAST_MEMORY = 1 << 30
-"""Bytes that one process may have in any case."""
-
-FAILED = 1
-"""Exit code, as of all commands."""
+STILL = companion.SILENCE  # seconds after which a process in which nothing moves is ended
+LEAST_MEMORY = 1 << 30  # bytes that one process may have in any case
+FAILED = 1  # exit code, as of all commands
 
 _end = os._exit
 _folders: set[Path] = set()

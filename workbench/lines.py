@@ -21,20 +21,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
 
-MOST = 4096
-"""Connections at a time, where the process has handles enough; they take some 80 MB."""
-
-SHARE = 0.75
-"""Of the process's handles for connections, and of the connections for one address."""
+MOST = 4096  # connections at a time, where the process has handles enough; they take some 80 MB
+SHARE = 0.75  # of the process's handles for connections, and of the connections for one address
 
 HEAD_LIMIT = timedelta(seconds=10)
 """From a connection's beginning, or the first byte of a later request, to the end of its head."""
 
-UNREAD_LIMIT = timedelta(seconds=20)
-"""How long a client may read nothing of an answer."""
-
-MOST_UNREAD = 64 * 1024 * 1024
-"""Bytes of answers that wait to be read, of all clients together."""
+UNREAD_LIMIT = timedelta(seconds=20)  # how long a client may read nothing of an answer
+MOST_UNREAD = 64 * 1024 * 1024  # bytes of answers that wait to be read, of all clients together
 
 HURRIED = timedelta(seconds=5)
 """How long a stranger's idle connection lasts once half of the room is taken."""
@@ -48,8 +42,7 @@ class Use(IntEnum):
 
     NEW = 0
     IDLE = 1
-    STRANGER = 2
-    """A request is being answered of somebody who has not signed in."""
+    STRANGER = 2  # a request is being answered of somebody who has not signed in
 
     IDLE_PLAYER = 3
     PLAYER = 4
@@ -62,19 +55,11 @@ class ClientLine(socket.socket):
     address: tuple[str, int]
     caller: str
     use = Use.NEW
-    since: float
-    """Since when it is used so."""
-
-    heard: float | None = None
-    """When the first byte came after the last answer."""
-
+    since: float  # since when it is used so
+    heard: float | None = None  # when the first byte came after the last answer
     unread = 0
-    stuck: float | None = None
-    """Since when its client has read nothing."""
-
-    known = False
-    """Whether somebody has signed in on it."""
-
+    stuck: float | None = None  # since when its client has read nothing
+    known = False  # whether somebody has signed in on it
     abort: Callable[[], None] | None = None
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
@@ -137,8 +122,7 @@ class ClientLine(socket.socket):
         return sent
 
 
-Lot = dict[ClientLine, None]
-"""Connections in the order in which their use began."""
+Lot = dict[ClientLine, None]  # connections in the order in which their use began
 
 
 class Lines:

@@ -4,12 +4,12 @@ import asyncio
 import logging
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, Self, TypedDict, Unpack
 
 import uvicorn
 from starlette.responses import PlainTextResponse
@@ -20,14 +20,9 @@ from cardsharp.errors import ConfigError
 from workbench.door import ListeningSocket
 from workbench.lines import Answering, Lines
 
-GRACE = timedelta(seconds=3)
-"""How long a stop waits for answers that are being written."""
-
-BODY_LIMIT = timedelta(seconds=10)
-"""From the head of a request to the end of its body."""
-
-LOOKS = 10
-"""Of which every tenth closes the connections whose time is over."""
+GRACE = timedelta(seconds=3)  # how long a stop waits for answers that are being written
+BODY_LIMIT = timedelta(seconds=10)  # from the head of a request to the end of its body
+LOOKS = 10  # of which every tenth closes the connections whose time is over
 
 START_LIMIT = timedelta(seconds=20)
 
@@ -35,8 +30,7 @@ START_LIMIT = timedelta(seconds=20)
 def listen(what: str, host: str, port: int, backlog: int) -> ListeningSocket:
     """A listening socket for `what`, the subject of the error's sentence.
 
-    Raises:
-        ConfigError: the port cannot be used; the message says what to do.
+    Raises `ConfigError` if the port cannot be used; the message says what to do.
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
@@ -63,8 +57,7 @@ class TimelyBodies:
     """An application whose clients have sent their bodies after a time; who has not, is told so."""
 
     def __init__(self, app: ASGIApp, limit: timedelta) -> None:
-        self._app = app
-        self._limit = limit
+        self._app, self._limit = app, limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; to the application a client that is late has gone."""
@@ -150,8 +143,7 @@ class Server(uvicorn.Server):
                 **options,
             )
         )
-        self._wake = wake
-        self._on_started = on_started
+        self._wake, self._on_started = wake, on_started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer."""
@@ -178,41 +170,24 @@ class Server(uvicorn.Server):
             self.run([listening])
 
 
-@contextmanager
-def serving(
-    what: str, listening: socket.socket, server: Callable[[Callable[[], None]], "Server"]
-) -> Iterator[None]:
-    """Serve on a thread of its own while the block runs; see `Background`."""
-    background = Background(what, listening, server)
-    background.start()
-    try:
-        yield
-    finally:
-        background.stop()
-
-
 class Background:
-    """A server on a thread of its own; `what` names it in errors and to debuggers."""
+    """A server on a thread of its own, in a `with`; `what` names it in errors and to debuggers."""
 
     def __init__(
         self, what: str, listening: socket.socket, server: Callable[[Callable[[], None]], Server]
     ) -> None:
-        self._what = what
-        self._socket = listening
+        self._what, self._socket = what, listening
         self._ready = threading.Event()
         self._server = server(self._ready.set)
         self._thread = threading.Thread(target=self._run, name=what, daemon=True)
         self.loop: asyncio.AbstractEventLoop | None = None
 
-    def start(self) -> None:
-        """Serve; returns when requests are answered.
-
-        Raises:
-            ConfigError: it did not come up.
-        """
+    def start(self) -> Self:
+        """Serve; returns when requests are answered; raises `ConfigError` if it did not come up."""
         self._thread.start()
         if not self._ready.wait(START_LIMIT.total_seconds()) or not self._server.started:
             raise ConfigError(f"{self._what} did not start; its log says why.")
+        return self
 
     def stop(self) -> bool:
         """End it; whether it has run at all. One that has not only closes its socket."""
@@ -222,6 +197,12 @@ class Background:
             return True
         self._socket.close()
         return False
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def _run(self) -> None:
         try:

@@ -22,14 +22,12 @@ LIMIT = timedelta(seconds=2)
 START_LIMIT = timedelta(seconds=20)
 """What a new process's first answer may take; where a match waits for it, it is played without."""
 
-LONGEST = 1_000_000
-"""Bytes of an answer."""
+LONGEST = 1_000_000  # bytes of an answer
 
 _HEARD = 8 * MOST_PRINTED
 """Bytes that are read of what a process wrote: as much as is kept, and the stack of its end."""
 
-_GRACE = 0.5
-"""Seconds in which a program that has closed its output is expected to end."""
+_GRACE = 0.5  # seconds in which a program that has closed its output is expected to end
 
 _OURS = ("CARDSHARP_", "AWS_")
 """Variables of the environment that no program is given: passwords are among them."""
@@ -61,7 +59,10 @@ class Process:
             )
         except OSError as error:
             errors.close()
-            raise ConfigError(_unstartable(command, error)) from None
+            why = error.strerror
+            if isinstance(error, FileNotFoundError):
+                why = f"there is no program {error.filename} here"
+            raise ConfigError(f"'{command}' cannot be started: {why}.") from None
         self.popen, self._errors = popen, errors
         self._stdin, self._stdout = _pipe(popen.stdin), _pipe(popen.stdout)
         self.late: timedelta | None = None
@@ -77,8 +78,7 @@ class Process:
     def ask(self, question: bytes) -> bytes:
         """Its answer; it is killed where there is none in time.
 
-        Raises:
-            Unfit: it was late, ended, or wrote no end of a line.
+        Raises `Unfit` if it was late, ended, or wrote no end of a line.
         """
         alarm = Timer(self._limit.total_seconds(), self._ring, (self._limit,))
         alarm.daemon = True
@@ -140,12 +140,6 @@ class Process:
         with suppress(subprocess.TimeoutExpired):
             return f"the program ended with exit code {self.popen.wait(_GRACE)}"
         return "the program closed its output"
-
-
-def _unstartable(command: str, error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return f"'{command}' cannot be started: there is no program {error.filename} here."
-    return f"'{command}' cannot be started: {error.strerror}."
 
 
 def _kill(popen: subprocess.Popen[bytes]) -> None:

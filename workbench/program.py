@@ -33,8 +33,7 @@ from workbench.warden import plain
 
 T = TypeVar("T")
 
-PATIENCE = 2.0
-"""Seconds in which a process starts without a word."""
+PATIENCE = 2.0  # seconds in which a process starts without a word
 
 
 class Translation(NamedTuple):
@@ -77,10 +76,8 @@ def lasting(command: str) -> str:
 def program_named(command: str, of: Game, name: str = "") -> str:
     """The name, or the command in its place, of a strategy that can be built now.
 
-    It has answered once.
-
-    Raises:
-        ConfigError: it cannot be started, or fails in the opening position.
+    It has answered once. Raises `ConfigError` if it cannot be started, or fails in the opening
+    position.
     """
     if of.program is None:
         raise ConfigError(f"No program can play {of.title} yet: the game names no `program`.")
@@ -207,8 +204,7 @@ class Program(Outside):
     def decide(self, position: object) -> Decision[Any]:
         """What the program answers.
 
-        Raises:
-            Unfit: it is late, ends, or its answer cannot be used; the text says which.
+        Raises `Unfit` if it is late, ends, or its answer cannot be used; the text says which.
         """
         known = self._translation
         allowed = [(known.action(one), one) for one in known.actions(position)]

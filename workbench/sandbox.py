@@ -21,17 +21,13 @@ import workbench
 from cardsharp.errors import ConfigError
 from workbench import warden
 
-SCRATCH = 64 << 20
-"""Bytes of its home, /tmp, which is empty whenever a sandbox starts."""
-
-SHARED = 16 << 20
-"""Bytes of /dev/shm."""
+SCRATCH = 64 << 20  # bytes of its home, /tmp, which is empty whenever a sandbox starts
+SHARED = 16 << 20  # bytes of /dev/shm
 
 LIMITS = ("--nproc=64", "--nofile=256", f"--fsize={SCRATCH}", "--core=0", f"--data={warden.MEMORY}")
 """What one process may have, as `prlimit` is told it; `nproc` counts threads of all of them."""
 
-NOBODY = 0x70000000
-"""From here on are the users of sandboxes that root starts, one for each folder."""
+NOBODY = 0x70000000  # from here on are the users of sandboxes that root starts, one for each folder
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _SYSTEM = [
@@ -57,10 +53,8 @@ def boxed(
     """The command that starts a program in a sandbox where it can read that folder.
 
     All else in the folder that is `hidden` is not there, wherever that lies. Into the file `notes`
-    comes, a line each, what was tried in there in vain.
-
-    Raises:
-        ConfigError: there is no such program here.
+    comes, a line each, what was tried in there in vain. Raises `ConfigError` if there is no such
+    program here.
     """
     name = sys.executable if words[0] in {"python", "python3"} else words[0]
     found = shutil.which(name, path=f"{_PATH}:{os.environ.get('PATH', '')}")
@@ -81,11 +75,7 @@ def boxed(
 
 @cache
 def check_sandbox() -> None:
-    """Start a sandbox once.
-
-    Raises:
-        ConfigError: none can be started here; says what to type.
-    """
+    """Start a sandbox once; raises `ConfigError` if none can be started here; says what to type."""
     if shutil.which("bwrap") is None:
         raise ConfigError(
             "A submission is played in a sandbox, and there is none here. Type: sudo apt install "

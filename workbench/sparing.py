@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from cardsharp.cloud.telemetry import LOGGER
 
-PAUSE = 60.0
-"""Seconds between two lines of the same text."""
+PAUSE = 60.0  # seconds between two lines of the same text
 
 _MANY = 1_000
 

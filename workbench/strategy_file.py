@@ -26,12 +26,10 @@ from workbench.submission import is_submission
 
 SUFFIX = ".py"
 
-TRAINED = ".json"
-"""What the name of a file ends in that training wrote."""
+TRAINED = ".json"  # what the name of a file ends in that training wrote
 
 
-PACKAGES = "packages"
-"""The folder beside a strategy file with packages of its own."""
+PACKAGES = "packages"  # the folder beside a strategy file with packages of its own
 
 
 def is_file(name: str) -> bool:
@@ -78,10 +76,8 @@ def unknown(error: ConfigError, name: str, there: Sequence[str]) -> ConfigError:
 def strategy_named(name_or_file: str, of: Game | None = None) -> str:
     """The name of a strategy that can be built now; a file is imported, a program started first.
 
-    It is one of the first game's, where no game is given.
-
-    Raises:
-        ConfigError: there is no such strategy, or the file cannot be used; it says what to do.
+    It is one of the first game's, where no game is given. Raises `ConfigError` if there is no such
+    strategy, or the file cannot be used; it says what to do.
     """
     for is_such, named in (
         (is_submission, submission.submission_named),
@@ -113,10 +109,8 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
 def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
     """The file, and the modules beside it that it imports; none for a strategy's name.
 
-    Of a program they are those that its command names.
-
-    Raises:
-        ConfigError: the file cannot be used.
+    Of a program they are those that its command names. Raises `ConfigError` if the file cannot be
+    used.
     """
     if is_submission(name_or_file):
         return submission.files_of(name_or_file)
@@ -135,8 +129,7 @@ def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
 def version_of(name_or_file: str, of: Game) -> str | None:
     """A short word that changes when a user's files of this player do; None for one of ours.
 
-    Raises:
-        ConfigError: the file cannot be used.
+    Raises `ConfigError` if the file cannot be used.
     """
     files = files_of(name_or_file, of)
     if not files:

@@ -42,8 +42,7 @@ _UNREADABLE = (
 )
 """What reading a zip archive may raise."""
 
-Contents = dict[str, bytes]
-"""Files by their names in a folder."""
+Contents = dict[str, bytes]  # files by their names in a folder
 
 
 # --- what is submitted ---------------------------------------------------------------------------
@@ -52,8 +51,7 @@ Contents = dict[str, bytes]
 def contents_of(path: Path) -> Contents:
     """What a file, folder or archive on this machine holds.
 
-    Raises:
-        ConfigError: it cannot be read, is too large, or leads out of itself.
+    Raises `ConfigError` if it cannot be read, is too large, or leads out of itself.
     """
     if not path.is_dir():
         try:
@@ -73,8 +71,7 @@ def contents_of(path: Path) -> Contents:
 def unpacked(name: str, raw: bytes) -> Contents:
     """What a file of that name holds: itself, or where it is a zip archive what is packed in it.
 
-    Raises:
-        ConfigError: as `contents_of`.
+    Raises `ConfigError` as `contents_of`.
     """
     _check_size(len(raw), 1)
     name = PurePosixPath(name.replace("\\", "/")).name
@@ -147,10 +144,7 @@ class Submitted(NamedTuple):
     def playable(self, version: Path, of: Game, *, lasting: bool = True) -> str:
         """The name of a version as a strategy that can be built now; it has answered once.
 
-        Unless it is `lasting`, its processes end again.
-
-        Raises:
-            ConfigError: it cannot play.
+        Unless it is `lasting`, its processes end again. Raises `ConfigError` if it cannot play.
         """
         if of.program is None:
             raise ConfigError(f"No program can play {of.title} yet, so nothing can be submitted.")
@@ -193,8 +187,7 @@ class Submitted(NamedTuple):
     def submit(self, contents: Contents, of: Game) -> int:
         """The number of a new version, which has answered once, and plays from the next match on.
 
-        Raises:
-            ConfigError: it cannot play, or is one too many; it is not kept.
+        Raises `ConfigError` if it cannot play, or is one too many; it is not kept.
         """
         number = int(self.newest.name) + 1 if self.versions else 1
         if number > MOST_VERSIONS:
@@ -244,8 +237,7 @@ def _of(name: str) -> Submitted:
 def submission_named(name: str, of: Game) -> str:
     """The name of a strategy that can be built now: the newest version, which has answered once.
 
-    Raises:
-        ConfigError: there is none, or it cannot play.
+    Raises `ConfigError` if there is none, or it cannot play.
     """
     return _of(name).playable(_of(name).newest, of)
 

@@ -17,23 +17,15 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path
 from time import monotonic
 
-MEMORY = 512 << 20
-"""Bytes that all processes of a sandbox may have together."""
-
-BUSY = 30.0
-"""Seconds of processor time from one question to the next, of all processes together."""
-
-IDLE = 900.0
-"""Seconds without a question after which a sandbox ends."""
-
-LEAVE = 5.0
-"""Those that it has to end by itself once nobody can ask it any more."""
+MEMORY = 512 << 20  # bytes that all processes of a sandbox may have together
+BUSY = 30.0  # seconds of processor time from one question to the next, of all processes together
+IDLE = 900.0  # seconds without a question after which a sandbox ends
+LEAVE = 5.0  # those that it has to end by itself once nobody can ask it any more
 
 PAGE, FLOOD = 3_000, 1_000_000
 """Bytes of stderr that are passed on of one question, and those that end the sandbox."""
 
-PAUSE = 0.1
-"""Seconds from one look to the next."""
+PAUSE = 0.1  # seconds from one look to the next
 
 SENT = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRoutes")
 """The kernel's counts of packets that were sent, or that no way was there for."""
@@ -41,8 +33,7 @@ SENT = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRoutes")
 NETWORK = "it tried to use the network, and its sandbox has none but its own"
 """What is noted of a sandbox, once a question; also where it only spoke to itself."""
 
-FATAL = "Fatal sandbox error: "
-"""Begins the line that says what ended a sandbox."""
+FATAL = "Fatal sandbox error: "  # begins the line that says what ended a sandbox
 
 _PAGE_SIZE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 _SYSTEM_CALL = 128 + signal.SIGSYS
@@ -63,8 +54,7 @@ REFUSED = "io_uring_setup memfd_create memfd_secret shmget"
 
 _ALLOW, _KILL, _EPERM, _ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x50026
 _GREATER_OR_EQUAL, _MASKED_EQUAL = 5, 7
-_CLONE_NEW = 0x7E020000
-"""All of clone's flags that make a namespace."""
+_CLONE_NEW = 0x7E020000  # all of clone's flags that make a namespace
 
 
 class _Compare(ctypes.Structure):

@@ -20,7 +20,7 @@ from support.layout import faults, too_wide
 
 from cardsharp.games import game
 from workbench.blef.elsewhere import lobby_of
-from workbench.listening import Server, listen, serving, url_of
+from workbench.listening import Background, Server, listen, url_of
 from workbench.stage.serving import made
 
 SOON = 20_000
@@ -42,7 +42,7 @@ def here(own: str) -> Iterator[str]:
 @contextmanager
 def served(app: Starlette) -> Iterator[str]:
     listening = listen("The page", "127.0.0.1", 0, 8)
-    with serving("The page", listening, lambda started: Server(app, lambda: None, started)):
+    with Background("The page", listening, lambda started: Server(app, lambda: None, started)):
         yield url_of(listening)
 
 

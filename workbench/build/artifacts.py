@@ -1,7 +1,6 @@
 """A build as it lies on disk: one folder a function or layer, with its size and its hash."""
 
 import io
-import subprocess
 import zipfile
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -12,14 +11,13 @@ from typing import Any
 import yaml
 
 from cardsharp.errors import ConfigError
-from workbench.build.target import ARCHITECTURES
+from workbench.build.target import ARCHITECTURES, ran
 from workbench.cloud.nested import flattened
 from workbench.cloud.template import ARENA, TEMPLATE, Resource, load_template
 
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
-CODE = {FUNCTION: "CodeUri", LAYER: "ContentUri"}
-"""What says where the code of each lies."""
+CODE = {FUNCTION: "CodeUri", LAYER: "ContentUri"}  # what says where the code of each lies
 
 LIMIT = 45_000_000
 """Bytes that a function and its layers may have unzipped; what we set, AWS allows 250 MiB."""
@@ -64,11 +62,7 @@ class Build:
         return [n for n, r in self.resources.items() if r.kind == LAYER and fits(r, architecture)]
 
     def folder_of(self, name: str) -> Path:
-        """The built folder of a function or layer.
-
-        Raises:
-            ConfigError: it is not there.
-        """
+        """The built folder of a function or layer; raises `ConfigError` if it is not there."""
         resource = self.resources[name]
         folder = Path(str(resource.properties[CODE[resource.kind]]))
         if not folder.is_dir():
@@ -116,18 +110,17 @@ def archive(folder: Path) -> bytes:
 
 def differences(one: Path, other: Path) -> list[str]:
     """The relative names of files that two folders do not have alike."""
-    ours, theirs = _contents(one), _contents(other)
+    ours, theirs = (
+        {str(file.relative_to(folder)): file.read_bytes() for file in _files(folder)}
+        for folder in (one, other)
+    )
     return sorted(
         name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name)
     )
 
 
 def read_build(folder: Path) -> Build:
-    """The build in a folder.
-
-    Raises:
-        ConfigError: there is none.
-    """
+    """The build in a folder; raises `ConfigError` if there is none."""
     build = Build(folder)
     if not all(build.template(root).is_file() for root in FOLDERS):
         raise ConfigError(f"There is no build in {folder}; run `make build`.")
@@ -137,16 +130,12 @@ def read_build(folder: Path) -> Build:
 def write_commit(template: Path) -> None:
     """Write into a built template which commit it was built from, if Git can tell."""
     git = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
-    told = subprocess.run(git, cwd=TEMPLATE.parent, capture_output=True, text=True, check=False)  # noqa: S603 - no argument is a stranger's
+    told = ran(git)
     if told.returncode != 0:
         return
     whole = yaml.safe_load(template.read_text())
     whole["Mappings"]["Built"]["From"]["Commit"] = told.stdout.strip()
     template.write_text(yaml.safe_dump(whole, sort_keys=False))
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in _files(folder)}
 
 
 def _files(folder: Path) -> Iterator[Path]:

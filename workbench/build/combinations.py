@@ -7,7 +7,6 @@ deployment of the workflow is its own script.
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +18,11 @@ from boto3.session import Session
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.build.artifacts import Build, archive
 from workbench.build.deploy import STACK_SERVICES, TransformingCloudFormation, deploy, deployment
-from workbench.build.target import ROOT
+from workbench.build.target import ROOT, ran
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import ARENA, TEMPLATE, parsed
 
-RELEASED = "9acc5c66767e"
-"""The last commit with the templates of version 0.2."""
+RELEASED = "9acc5c66767e"  # the last commit with the templates of version 0.2
 
 WORKFLOW = ROOT / ".github" / "workflows" / "deploy.yml"
 ARENA_URL = "https://arena.example"
@@ -69,7 +67,7 @@ def faults(build: Build, wanted: Iterator[Combination] | tuple[Combination, ...]
     with Emulator(STACK_SERVICES) as emulator:
         for one in wanted:
             try:
-                deploy_new(emulator, build, one)
+                deploy(emulator, build, one.name, _parameters(one), one.root)
                 if one.before is not None:
                     upgrade(emulator, build, one)
             except CardsharpError as error:
@@ -82,17 +80,11 @@ def _parameters(one: Combination) -> dict[str, str]:
     return {**one.parameters, **({"ArenaUrl": ARENA_URL} if one.root == TEMPLATE else {})}
 
 
-def deploy_new(emulator: Emulator, build: Build, one: Combination) -> None:
-    """Deploy a combination as a stack of its name; raises `DeployError` if that fails."""
-    deploy(emulator, build, one.name, _parameters(one), one.root)
-
-
 def upgrade(emulator: Emulator, build: Build, one: Combination) -> None:
     """Deploy a combination over a stack of version 0.2.
 
-    Raises:
-        ConfigError: the match log or the queue is another one, or has lost what it had.
-        DeployError: the stack was not updated.
+    Raises `ConfigError` if the match log or the queue is another one, or has lost what it had;
+    `CardsharpError` if the stack was not updated.
     """
     name, formation = f"{one.name}-upgraded", emulator.client("cloudformation")
     _deploy_released(emulator, build, name, {**(one.before or {}), "ArenaUrl": ARENA_URL})
@@ -159,7 +151,7 @@ def _released(file: str, parameters: Mapping[str, str]) -> dict[str, Any]:
     from ministack.services.cloudformation import language_extensions  # type: ignore[import-untyped]  # noqa: PLC0415 - slow
 
     git = ["git", "show", f"{RELEASED}:{file}"]
-    shown = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+    shown = ran(git)
     if shown.returncode:
         raise ConfigError(f"Version 0.2 is not in this clone ({RELEASED}): git fetch --unshallow")
     raw = parsed(shown.stdout)
@@ -175,13 +167,7 @@ def _workflow(emulator: Emulator, stage: str) -> Iterator[str]:
     steps = yaml.safe_load(WORKFLOW.read_text())["jobs"]["deploy"]["steps"]
     (script,) = [step["run"] for step in steps if step.get("name") == "Deploy"]
     with deployment(emulator) as environment:
-        done = subprocess.run(  # noqa: S603 - our own workflow
-            ["bash", "-eo", "pipefail", "-c", script],  # noqa: S607 - as GitHub runs it
-            cwd=ROOT,
-            env={**os.environ, **environment, "STAGE": stage, "ARENA_URL": ARENA_URL},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        around = {**os.environ, **environment, "STAGE": stage, "ARENA_URL": ARENA_URL}
+        done = ran(["bash", "-eo", "pipefail", "-c", script], around)  # as GitHub runs it
     if done.returncode:
         yield from f"workflow, {stage}: {done.stdout}{done.stderr}".splitlines()

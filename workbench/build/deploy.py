@@ -3,14 +3,14 @@
 import json
 import os
 import threading
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
-from urllib.error import HTTPError
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
+
+import requests
 
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.build.artifacts import Build
@@ -82,8 +82,7 @@ class TransformingCloudFormation:
     def transformed(self, request: Mapping[str, str]) -> dict[str, str]:
         """A request with its template transformed, if it makes a stack or a change set.
 
-        Raises:
-            ConfigError: SAM refuses the template.
+        Raises `ConfigError` if SAM refuses the template.
         """
         told = dict(request)
         if told.get("Action") in {"CreateChangeSet", "CreateStack"} and "TemplateURL" in told:
@@ -128,7 +127,7 @@ class TransformingCloudFormation:
         return {**template, "Resources": known}
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
-        front = self
+        front, emulator = self, self._emulator
 
         class Handler(BaseHTTPRequestHandler):
             """Passes on one request."""
@@ -141,10 +140,13 @@ class TransformingCloudFormation:
                     self._answer(400, "text/xml", _REFUSED.format(error).encode())
                     return
                 headers = {k: self.headers[k] for k in _PASSED_ON if k in self.headers}
-                status, kind, content = front.passed_on(urlencode(told).encode(), headers)
+                answer = requests.post(emulator.endpoint, told, headers=headers, timeout=_TIMEOUT)
+                content = answer.content
                 if told.get("Action") == "GetTemplate":
-                    content = front.addressed(content)
-                self._answer(status, kind, content)
+                    # `sam delete` knows no nested templates but those at AWS's addresses.
+                    at_aws = f"https://s3.{REGION}.amazonaws.com/".encode()
+                    content = content.replace(f"{emulator.endpoint}/".encode(), at_aws)
+                self._answer(answer.status_code, answer.headers["Content-Type"], content)
 
             def _answer(self, status: int, kind: str, content: bytes) -> None:
                 self.send_response(status)
@@ -158,47 +160,16 @@ class TransformingCloudFormation:
 
         return Handler
 
-    def addressed(self, content: bytes) -> bytes:
-        """A template whose nested ones are at AWS's addresses: `sam delete` knows no others."""
-        here = f"{self._emulator.endpoint}/".encode()
-        return content.replace(here, f"https://s3.{REGION}.amazonaws.com/".encode())
-
-    def passed_on(self, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
-        """What the emulator answers: status, content type and content."""
-        request = urllib.request.Request(self._emulator.endpoint, body, dict(headers))  # noqa: S310 - our own loopback
-        try:
-            with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310 - as above
-                return answer.status, answer.headers["Content-Type"], answer.read()
-        except HTTPError as error:
-            return error.code, error.headers["Content-Type"], error.read()
-
 
 STACK_SERVICES = (
-    "apigateway",
-    "cloudformation",
-    "cloudwatch",
-    "dynamodb",
-    "events",
-    "iam",
-    "lambda",
-    "logs",
-    "monitoring",
-    "s3",
-    "scheduler",
-    "sns",
-    "sqs",
-    "ssm",
-    "sts",
+    *("apigateway", "cloudformation", "cloudwatch", "dynamodb", "events", "iam", "lambda", "logs"),
+    *("monitoring", "s3", "scheduler", "sns", "sqs", "ssm", "sts"),
 )
 """What the emulator must offer for the templates."""
 
 CONFIG = TEMPLATE.with_name("samconfig.toml")
 ENVIRONMENTS = {TEMPLATE: "default", ARENA: "arena"}
 """What samconfig.toml calls the settings with which a root template is tried."""
-
-
-class DeployError(CardsharpError):
-    """The stack was not created or updated; the message is what SAM printed."""
 
 
 def deploy(
@@ -208,11 +179,7 @@ def deploy(
     parameters: Mapping[str, str],
     root: Path = TEMPLATE,
 ) -> None:
-    """Create the stack, or update it if it is there.
-
-    Raises:
-        DeployError: a resource failed.
-    """
+    """Create the stack, or update it if it is there; raises `CardsharpError` if that fails."""
     given = [f"{key}={value}" for key, value in {"Stage": "dev", **parameters}.items()]
     with deployment(emulator) as environment:
         try:
@@ -228,7 +195,7 @@ def deploy(
                 {**os.environ, **environment},
             )
         except BuildError as error:
-            raise DeployError(f"The stack {name} was not deployed: {error}") from error
+            raise CardsharpError(f"The stack {name} was not deployed: {error}") from error
 
 
 @contextmanager

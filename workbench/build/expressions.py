@@ -15,11 +15,8 @@ NOTHING = {"Ref": "AWS::NoValue"}
 STACK = f"cardsharp-{'n' * 22}"
 """The longest name of a stack that the rules reckon with: 32 characters."""
 
-PLACE = re.compile(r"\$\{([^}!]+)\}")
-"""Where Fn::Sub puts something."""
-
-Part = Any
-"""A part of a template: any JSON."""
+PLACE = re.compile(r"\$\{([^}!]+)\}")  # where Fn::Sub puts something
+Part = Any  # a part of a template: any JSON
 
 _PSEUDO = {
     "AWS::AccountId": "123456789012",

@@ -8,7 +8,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,7 +22,7 @@ from workbench.build.pins import is_current
 from workbench.build.sam import BUILD, QUIET, find_sam, sam_build
 from workbench.build.say import say
 from workbench.build.service_rules import findings
-from workbench.build.target import ROOT, RUNTIME_PYTHON
+from workbench.build.target import ROOT, RUNTIME_PYTHON, ran
 from workbench.build.translate import translated
 from workbench.cloud.template import ROOTS, templates
 
@@ -38,8 +37,7 @@ RUNTIMES = (f"python{RUNTIME_PYTHON}",)
 _LINES_MOVED = 3
 """The exit code of detect-secrets-hook where it found nothing new and wrote its baseline anew."""
 
-_PINNED = re.compile(r"^\S+@[0-9a-f]{40}$|^\./\.github/")
-"""Or of this very commit."""
+_PINNED = re.compile(r"^\S+@[0-9a-f]{40}$|^\./\.github/")  # or of this very commit
 _NO_SECRETS = re.compile(
     r"^(uv\.lock|requirements/.*\.txt|layers/dependencies/requirements\.txt|docs/.*\.json"
     # Learned numbers, in which any four letters come up somewhere.
@@ -129,7 +127,7 @@ def bandit() -> Iterable[str]:
 
 def secrets() -> Iterable[str]:
     """What looks like a secret and is not in the reviewed baseline."""
-    listed = _finished(["git", "ls-files", "--cached", "--others", "--exclude-standard"])
+    listed = ran(["git", "ls-files", "--cached", "--others", "--exclude-standard"])
     files = [name for name in listed.stdout.splitlines() if not _NO_SECRETS.match(name)]
     there = [name for name in files if (ROOT / name).is_file()]
     # The hook rewrites its baseline when lines have moved; the reviewed one stays as it is.
@@ -185,22 +183,11 @@ GATES: dict[str, Callable[[], Iterable[str]]] = {
 
 def _run(command: Iterable[str], passing: Collection[int] = (0,)) -> list[str]:
     """What a command printed if it failed, nothing if it succeeded."""
-    done = _finished(command)
+    done = ran(command, {**os.environ, **QUIET})
     if done.returncode in passing:
         return []
     lines = f"{done.stdout}{done.stderr}".splitlines()
     return [line for line in lines if line.strip()] or [f"exit {done.returncode}"]
-
-
-def _finished(command: Iterable[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - tools of our own environments
-        list(command),
-        cwd=ROOT,
-        env={**os.environ, **QUIET},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def _tool(name: str, folder: Path | None = None) -> Path:

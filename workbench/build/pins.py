@@ -6,13 +6,12 @@ what it built.
 """
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from cardsharp.errors import ConfigError
+from workbench.build.target import ROOT, ran
 
-ROOT = Path(__file__).parents[2]
 REQUIREMENTS = {
     "layer": ROOT / "layers" / "dependencies" / "requirements.txt",
     "director": ROOT / "functions" / "director" / "requirements.txt",
@@ -27,8 +26,7 @@ _EXPORT = (
 def bill_of_materials() -> str:
     """The deployed library's packages with their versions, as a CycloneDX document.
 
-    Raises:
-        ConfigError: as for `exported`.
+    Raises `ConfigError` as for `exported`.
     """
     return exported(*REQUIREMENTS, form="cyclonedx1.5")
 
@@ -36,25 +34,13 @@ def bill_of_materials() -> str:
 def exported(*groups: str, form: str = "requirements-txt") -> str:
     """What uv.lock pins for such groups, in a form that uv knows.
 
-    Raises:
-        ConfigError: uv is missing, or uv.lock does not fit pyproject.toml.
+    Raises `ConfigError` if uv is missing, or uv.lock does not fit pyproject.toml.
     """
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv is None:
         raise ConfigError("uv is missing; run `make setup`.")
-    told = subprocess.run(  # noqa: S603 - uv of our own environment
-        [
-            uv,
-            *_EXPORT.split(),
-            *(word for group in groups for word in ("--only-group", group)),
-            "--format",
-            form,
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    wanted = (word for group in groups for word in ("--only-group", group))
+    told = ran([uv, *_EXPORT.split(), *wanted, "--format", form])
     if told.returncode != 0:
         raise ConfigError(f"uv.lock cannot be exported: {told.stderr.strip()}")
     return told.stdout

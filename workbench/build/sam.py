@@ -7,7 +7,6 @@ bytecode is put on the PATH here. SAM itself is installed apart (requirements/sa
 import argparse
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from cardsharp.registry import strategies_of
 from workbench.build.artifacts import FOLDERS, LIMIT, LIMITS, Build, write_commit
 from workbench.build.pins import bill_of_materials
 from workbench.build.say import say
-from workbench.build.target import ARCHITECTURES, ROOT, RUNTIME_PYTHON, Target, find_python
+from workbench.build.target import ARCHITECTURES, ROOT, RUNTIME_PYTHON, Target, find_python, ran
 
 BUILD = ROOT / ".aws-sam"
 MATERIALS = "sbom.json"
@@ -52,11 +51,7 @@ QUIET = {
 
 
 def find_sam() -> Path:
-    """SAM's command line: our own, or the one on PATH.
-
-    Raises:
-        ConfigError: there is none.
-    """
+    """SAM's command line: our own, or the one on PATH; raises `ConfigError` if there is none."""
     if SAM.exists():
         return SAM
     on_path = shutil.which("sam")
@@ -65,8 +60,7 @@ def find_sam() -> Path:
             "SAM's command line is missing; run `make build`, which installs it in a clone, or "
             "type `uv tool install aws-sam-cli`."
         )
-    asked = [on_path, "--version"]
-    told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout  # noqa: S603 - SAM itself
+    told = ran([on_path, "--version"]).stdout
     if tuple(int(part) for part in re.findall(r"\d+", told)[:2]) < LOWEST:
         lowest = ".".join(map(str, LOWEST))
         raise ConfigError(
@@ -78,17 +72,9 @@ def find_sam() -> Path:
 def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     """Run a command of SAM in our root, as one types it there; what it printed.
 
-    Raises:
-        BuildError: it failed.
+    Raises `BuildError` if it failed.
     """
-    done = subprocess.run(  # noqa: S603 - SAM of our own environment
-        [str(find_sam()), *arguments],
-        cwd=ROOT,
-        env=dict(environment),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran([str(find_sam()), *arguments], environment)
     told = f"{done.stdout}{done.stderr}".rstrip()
     if done.returncode != 0:
         kind = IndexUnreachable if any(sign in told for sign in NETWORK_SIGNS) else BuildError
@@ -99,10 +85,8 @@ def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
 def sam_build(into: Path = BUILD, target: Target | None = None, *, again: bool = False) -> Build:
     """Build all root templates, for Lambda if no other target is given.
 
-    A build made `again` is made without network and under another hash seed.
-
-    Raises:
-        BuildError: SAM failed; the message is what it printed.
+    A build made `again` is made without network and under another hash seed. Raises `BuildError` if
+    SAM failed; the message is what it printed.
     """
     environment = {**(target or Target()).environment(), **QUIET}
     environment |= {"UV_OFFLINE": "1", "PYTHONHASHSEED": "2"} if again else {}

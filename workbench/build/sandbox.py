@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,111 +25,14 @@ from typing import Any, Self
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.build.artifacts import Build
 from workbench.build.sam import BuildError
-from workbench.build.target import ROOT, native_architecture
+from workbench.build.target import ROOT, native_architecture, ran
 from workbench.cloud.template import Resource
 
 HOST = "127.0.0.1"
-_LOOK = 0.2
-"""Seconds between looks at whether the environment still runs."""
-
-_TICK = 0.05
-"""Seconds after which the server looks whether it is to end."""
+_LOOK = 0.2  # seconds between looks at whether the environment still runs
+_TICK = 0.05  # seconds after which the server looks whether it is to end
 
 _ARN = "arn:aws:lambda:us-east-1:000000000000:function:"
-
-
-class RuntimeFault(CardsharpError):
-    """The function failed, could not be imported, or did not answer in time."""
-
-
-class RuntimeApi:
-    """The Lambda Runtime API on loopback for one execution environment, between enter and exit.
-
-    AWS's own runtime client (`awslambdaric`) asks it for the next invocation and gives it the
-    answer: GET /2018-06-01/runtime/invocation/next, POST .../invocation/ID/response or
-    .../ID/error, and POST .../init/error when the handler cannot be imported.
-
-    `on_first_poll` is called in the server's thread when the environment asks for its first
-    invocation: its init phase is over then. `alive` tells whether the environment still runs.
-    """
-
-    def __init__(
-        self, function: str, on_first_poll: Callable[[], None], alive: Callable[[], bool]
-    ) -> None:
-        self._function = function
-        self._on_first_poll = on_first_poll
-        self._alive = alive
-        self._pending: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
-        self._outcomes: queue.Queue[tuple[str, bytes]] = queue.Queue()
-        self._ready = threading.Event()
-        self._server = _Server((HOST, 0), _handler_for(self))
-        serve = self._server.serve_forever
-        self._thread = threading.Thread(target=serve, args=(_TICK,), daemon=True)
-
-    @property
-    def address(self) -> str:
-        """What AWS_LAMBDA_RUNTIME_API has to say."""
-        return f"{HOST}:{self._server.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def await_init(self, limit: timedelta) -> None:
-        """Wait until the environment is ready.
-
-        Raises:
-            RuntimeFault: the handler could not be imported, or not in time.
-        """
-        end = time.monotonic() + limit.total_seconds()
-        while not self._ready.wait(_LOOK):
-            if not self._outcomes.empty():
-                raise RuntimeFault(f"{self._function}: {_sentence(self._outcomes.get()[1])}")
-            if time.monotonic() > end or not self._alive():
-                raise RuntimeFault(f"{self._function} did not get ready.")
-
-    def invoke(self, event: object, timeout: timedelta) -> Any:  # noqa: ANN401 - any JSON
-        """What the handler answers to an event within the function's timeout.
-
-        Raises:
-            RuntimeFault: it failed, or did not answer.
-        """
-        seconds = timeout.total_seconds()
-        headers = {
-            "Lambda-Runtime-Aws-Request-Id": str(uuid.uuid4()),
-            "Lambda-Runtime-Deadline-Ms": str(round((time.time() + seconds) * 1000)),
-            "Lambda-Runtime-Invoked-Function-Arn": _ARN + self._function,
-            # AWS's client dies of a missing content type.
-            "Content-Type": "application/json",
-        }
-        self._pending.put((headers, json.dumps(event).encode()))
-        kind, body = self._outcome(time.monotonic() + seconds)
-        if kind != "response":
-            raise RuntimeFault(f"{self._function}: {_sentence(body)}")
-        return json.loads(body or b"null")
-
-    def _outcome(self, end: float) -> tuple[str, bytes]:
-        while time.monotonic() < end:
-            with suppress(queue.Empty):
-                return self._outcomes.get(timeout=_LOOK)
-            if not self._alive():
-                raise RuntimeFault(f"{self._function}: its process died.")
-        raise RuntimeFault(f"{self._function}: no answer within its timeout.")
-
-    def next_headers_and_body(self) -> tuple[dict[str, str], bytes]:
-        """The next invocation, waiting for one; the environment asks for it."""
-        if not self._ready.is_set():
-            self._on_first_poll()
-            self._ready.set()
-        return self._pending.get()
-
-    def settle(self, kind: str, body: bytes) -> None:
-        """Take what the environment said: "response" or "error" with a body."""
-        self._outcomes.put((kind, body))
 
 
 class _Server(ThreadingHTTPServer):
@@ -145,18 +48,18 @@ def _sentence(body: bytes) -> str:
     return f"{told.get('errorType', 'error')}: {told.get('errorMessage', 'no message')}"
 
 
-def _handler_for(api: RuntimeApi) -> type[BaseHTTPRequestHandler]:
+def _handler_for(sandbox: "Sandbox") -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         # Head and body are two writes, and the second must not wait for the first to be confirmed.
         disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
-            self._reply(200, *api.next_headers_and_body())
+            self._reply(200, *sandbox.next_headers_and_body())
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-            api.settle(self.path.rpartition("/")[2], body)
+            sandbox.outcomes.put((self.path.rpartition("/")[2], body))
             self._reply(202, {}, b'{"status": "OK"}')
 
         def _reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
@@ -176,8 +79,7 @@ def _handler_for(api: RuntimeApi) -> type[BaseHTTPRequestHandler]:
 RUNTIME_REQUIREMENTS = ROOT / "requirements" / "runtime.txt"
 _INIT_LIMIT = timedelta(seconds=60)
 _TICKS = os.sysconf("SC_CLK_TCK")
-_USER_TIME, _SYSTEM_TIME = 11, 12
-"""Places in /proc/PID/stat behind the name."""
+_USER_TIME, _SYSTEM_TIME = 11, 12  # places in /proc/PID/stat behind the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +102,7 @@ class ProcessUsage:
 def mount(build: Build, python: Path, folder: Path) -> Mounts:
     """Merge the layers of a build below `folder`, and put the runtime's packages beside them.
 
-    Raises:
-        BuildError: the runtime's packages or a bare interpreter cannot be had.
+    Raises `BuildError` if the runtime's packages or a bare interpreter cannot be had.
     """
     opt = folder / "opt"
     for name in build.layers(native_architecture()):
@@ -209,22 +110,17 @@ def mount(build: Build, python: Path, folder: Path) -> Mounts:
     # As bare as Lambda's: what else is installed beside an interpreter may run at its start.
     bare = folder / "python"
     _run([str(python), "-m", "venv", "--without-pip", str(bare)], "No bare Python can be made")
-    return Mounts(bare / "bin" / "python", _runtime_packages(python, folder / "runtime"), opt)
-
-
-def _runtime_packages(python: Path, folder: Path) -> Path:
+    runtime = folder / "runtime"
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or "uv"
     command = [uv, "pip", "install", "--quiet", "--require-hashes", "--no-deps"]
     command += ["--only-binary", ":all:", "--compile-bytecode", "--python", str(python)]
-    command += ["--target", str(folder), "--requirement", str(RUNTIME_REQUIREMENTS)]
+    command += ["--target", str(runtime), "--requirement", str(RUNTIME_REQUIREMENTS)]
     _run(command, "The runtime's packages cannot be had")
-    return folder
+    return Mounts(bare / "bin" / "python", runtime, opt)
 
 
 def _run(command: list[str], otherwise: str) -> None:
-    done = subprocess.run(  # noqa: S603 - the interpreter found, or uv of our own environment
-        command, capture_output=True, text=True, check=False
-    )
+    done = ran(command)
     if done.returncode != 0:
         raise BuildError(f"{otherwise}: {done.stderr.strip()}")
 
@@ -239,6 +135,11 @@ def plain_variables(function: Resource) -> dict[str, str]:
 class Sandbox:
     """One execution environment of a built function between enter and exit.
 
+    AWS's own runtime client (`awslambdaric`) asks us for the next invocation and gives us the
+    answer, by the Lambda Runtime API on loopback: GET /2018-06-01/runtime/invocation/next, POST
+    .../invocation/ID/response or .../ID/error, and POST .../init/error when the handler cannot be
+    imported.
+
     `environment` is what its configuration adds to what the template says plainly; what it prints
     goes to `log`. `init` tells what the init phase used. Linux only: usage is read from /proc.
     """
@@ -246,36 +147,80 @@ class Sandbox:
     def __init__(
         self, build: Build, name: str, mounts: Mounts, environment: Mapping[str, str], log: Path
     ) -> None:
-        self._name = name
+        self._name, self._mounts, self._log = name, mounts, log
         self._root = build.folder_of(name)
         self._handler = str(build.resources[name].properties["Handler"])
-        self._mounts = mounts
         self._environment = {**plain_variables(build.resources[name]), **environment}
-        self._log = log
         self._stack = ExitStack()
-        self._api = RuntimeApi(name, self._note_init, self._is_alive)
+        self._pending: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
+        self.outcomes: queue.Queue[tuple[str, bytes]] = queue.Queue()
+        self._ready = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self.init: ProcessUsage | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            stack.enter_context(self._api)
+            server = _Server((HOST, 0), _handler_for(self))
+            threading.Thread(target=server.serve_forever, args=(_TICK,), daemon=True).start()
+            stack.callback(server.server_close)
+            stack.callback(server.shutdown)
             log = stack.enter_context(self._log.open("ab"))
             command = [str(self._mounts.python), "-m", "awslambdaric", self._handler]
+            environment = self._lambda_environment(f"{HOST}:{server.server_port}")
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter found for the runtime
-                command, cwd=self._root, env=self._lambda_environment(), stdout=log, stderr=log
+                command, cwd=self._root, env=environment, stdout=log, stderr=log
             )
-            stack.callback(self._end)
-            self._api.await_init(_INIT_LIMIT)
+            stack.callback(self._process.wait)
+            stack.callback(self._process.kill)
+            self._await_init()
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def _await_init(self) -> None:
+        """Wait until it asks for its first invocation: its init phase is over then."""
+        end = time.monotonic() + _INIT_LIMIT.total_seconds()
+        while not self._ready.wait(_LOOK):
+            if not self.outcomes.empty():
+                raise CardsharpError(f"{self._name}: {_sentence(self.outcomes.get()[1])}")
+            if time.monotonic() > end or not self._is_alive():
+                raise CardsharpError(f"{self._name} did not get ready.")
+
     def invoke(self, event: object, timeout: timedelta) -> Any:  # noqa: ANN401 - any JSON
-        """The handler's answer; raises `RuntimeFault` if there is none."""
-        return self._api.invoke(event, timeout)
+        """What the handler answers to an event within the function's timeout.
+
+        Raises `CardsharpError` if it failed, or did not answer.
+        """
+        seconds = timeout.total_seconds()
+        headers = {
+            "Lambda-Runtime-Aws-Request-Id": str(uuid.uuid4()),
+            "Lambda-Runtime-Deadline-Ms": str(round((time.time() + seconds) * 1000)),
+            "Lambda-Runtime-Invoked-Function-Arn": _ARN + self._name,
+            # AWS's client dies of a missing content type.
+            "Content-Type": "application/json",
+        }
+        self._pending.put((headers, json.dumps(event).encode()))
+        kind, body = self._outcome(time.monotonic() + seconds)
+        if kind != "response":
+            raise CardsharpError(f"{self._name}: {_sentence(body)}")
+        return json.loads(body or b"null")
+
+    def _outcome(self, end: float) -> tuple[str, bytes]:
+        while time.monotonic() < end:
+            with suppress(queue.Empty):
+                return self.outcomes.get(timeout=_LOOK)
+            if not self._is_alive():
+                raise CardsharpError(f"{self._name}: its process died.")
+        raise CardsharpError(f"{self._name}: no answer within its timeout.")
+
+    def next_headers_and_body(self) -> tuple[dict[str, str], bytes]:
+        """The next invocation, waiting for one; the environment asks for it."""
+        if not self._ready.is_set():
+            self.init = self.usage()
+            self._ready.set()
+        return self._pending.get()
 
     def usage(self) -> ProcessUsage:
         """What the environment has used up to now."""
@@ -283,18 +228,10 @@ class Sandbox:
             raise ConfigError(f"{self._name} does not run.")
         return usage_of(self._process.pid)
 
-    def _note_init(self) -> None:
-        self.init = self.usage()
-
     def _is_alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-
-    def _lambda_environment(self) -> dict[str, str]:
+    def _lambda_environment(self, address: str) -> dict[str, str]:
         """The variables that Lambda sets, and those of the function's configuration."""
         mounts = self._mounts
         return {
@@ -303,7 +240,7 @@ class Sandbox:
             "TZ": ":UTC",
             "LAMBDA_TASK_ROOT": str(self._root),
             "LAMBDA_RUNTIME_DIR": str(mounts.runtime),
-            "AWS_LAMBDA_RUNTIME_API": self._api.address,
+            "AWS_LAMBDA_RUNTIME_API": address,
             "AWS_LAMBDA_FUNCTION_NAME": self._name,
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
             "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",

@@ -107,11 +107,8 @@ class Breach:
     at: str
     value: Part
     kind: str = ""
-    of: str = ""
-    """The logical name of the resource."""
-
-    told: str = ""
-    """cfn-lint's name for it."""
+    of: str = ""  # the logical name of the resource
+    told: str = ""  # cfn-lint's name for it
 
 
 @dataclass(frozen=True, slots=True)

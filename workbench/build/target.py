@@ -5,19 +5,25 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.files import PROJECT
 
-ROOT = PROJECT
-"""The repository."""
-
-RUNTIME_PYTHON = "3.13"
-"""The Python of template.yaml's Runtime."""
+ROOT = PROJECT  # the repository
+RUNTIME_PYTHON = "3.13"  # the Python of template.yaml's Runtime
 
 ARCHITECTURES = ("arm64", "x86_64")
+
+
+def ran(
+    command: Iterable[str], environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """What came of a command that was run in the repository, with all that it printed."""
+    return subprocess.run(  # noqa: S603 - none of its words is a stranger's
+        [*command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +42,10 @@ class Target:
         interpreter = find_python(self.python)
         folders = [] if interpreter is None else [str(interpreter.parent)]
         folders += [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+        # What would make another interpreter look into our packages.
+        ours = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LAMBDA_PLATFORM"}
         return {
-            **_without_python(os.environ),
+            **{name: value for name, value in os.environ.items() if name not in ours},
             "PATH": os.pathsep.join(folders),
             "LAMBDA_PYTHON": self.python,
             **({"LAMBDA_PLATFORM": ""} if self.native else {}),
@@ -52,15 +60,6 @@ def this_machine() -> Target:
 def native_architecture() -> str:
     """The processor of Lambda that this machine's Linux could run."""
     return "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
-
-
-def _without_python(environment: Mapping[str, str]) -> dict[str, str]:
-    """Leave out what would make another interpreter look into our packages."""
-    ours = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LAMBDA_PLATFORM"}
-    return {name: value for name, value in environment.items() if name not in ours}
-
-
-# --- an interpreter of that version ---------------------------------------------------------------
 
 
 _PROBE = "import sys; print('%d.%d' % sys.version_info[:2])"
@@ -96,10 +95,7 @@ def _candidates(version: str) -> Iterator[Path]:
     yield from _pyenv(Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"), version)
     uv = shutil.which("uv")
     if uv is not None:
-        command = [uv, "python", "find", "--no-python-downloads", "--no-project", version]
-        told = subprocess.run(  # noqa: S603 - uv of our own environment
-            command, capture_output=True, text=True, check=False
-        )
+        told = ran([uv, "python", "find", "--no-python-downloads", "--no-project", version])
         if told.returncode == 0:
             yield Path(told.stdout.strip())
 

@@ -29,9 +29,7 @@ def translate(template: Template) -> Template:
     """The CloudFormation template that SAM makes of a template; the argument is left as it is.
 
     Code that is still a folder is given as a place in a bucket, which is all CloudFormation takes.
-
-    Raises:
-        ConfigError: SAM refuses the template.
+    Raises `ConfigError` if SAM refuses the template.
     """
     given = deepcopy(template)
     for name, resource in given["Resources"].items():

@@ -7,9 +7,8 @@ from cyclopts import Parameter, validators
 from rich.table import Table
 
 from workbench.cost.bill import Bill, Prices, load_prices, make_bill, usual_region
-from workbench.cost.day import Contest, contest_usage
-from workbench.cost.load import Load, NotNegative
-from workbench.cost.usage import MEASURED, Measured, load_measured, usage
+from workbench.cost.load import Contest, Load, NotNegative
+from workbench.cost.usage import MEASURED, Measured, contest_usage, load_measured, usage
 from workbench.show.exits import Exit
 from workbench.show.options import Json
 from workbench.show.output import messages, plain_table, print_json, results

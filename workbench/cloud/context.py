@@ -5,7 +5,6 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
 
 from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
 
@@ -37,12 +36,8 @@ class LambdaContext(PowertoolsContext):
         self._end = self._clock.monotonic()
 
 
-class LambdaHandler(Protocol):
-    """A Lambda handler in this process, or something that calls one elsewhere."""
-
-    def __call__(self, event: Event, context: LambdaContext, /) -> object:
-        """The handler's answer."""
-        ...
+LambdaHandler = Callable[[Event, LambdaContext], object]
+"""A Lambda handler in this process, or something that calls one elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,17 +38,10 @@ if TYPE_CHECKING:
     from types_boto3_sqs.literals import QueueAttributeNameType
 
 HOST = "127.0.0.1"
-SERVICES = ("dynamodb", "sqs", "ssm")
-"""What the adapters need; a whole stack needs more."""
-
-_DUMMY = "test"
-"""Both halves of the credentials that the emulator expects."""
+SERVICES = ("dynamodb", "sqs", "ssm")  # what the adapters need; a whole stack needs more
+_DUMMY = "test"  # both halves of the credentials that the emulator expects
 
 _LIMIT = timedelta(seconds=30)
-
-
-class EmulatorError(CardsharpError):
-    """The emulator did not start; the message ends with the last lines of its log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +82,7 @@ class Emulator:
     def pid(self) -> int:
         """The process id of the running emulator."""
         if self._process is None:
-            raise EmulatorError("The emulator does not run.")
+            raise CardsharpError("The emulator does not run.")
         return self._process.pid
 
     @property
@@ -190,21 +183,21 @@ class Emulator:
             )
 
     def _await_health(self) -> None:
-        """Wait until the emulator answers; raises `EmulatorError` if it dies or takes too long."""
+        """Wait until the emulator answers; raises `CardsharpError` if it dies or takes too long."""
         clock = SystemClock()
         end = clock.now() + _LIMIT
         while self._process is not None and self._process.poll() is None:
             if self._is_healthy():
                 return
             if clock.now() > end:
-                raise EmulatorError(
+                raise CardsharpError(
                     f"MiniStack gave no answer within {_LIMIT.seconds} s.\n{self.log_tail()}"
                 )
             clock.sleep(timedelta(milliseconds=50))
         tail = self.log_tail()
         if "No module named" in tail:
             raise lacking("The emulator", "MiniStack", "emulator")
-        raise EmulatorError(f"MiniStack ended before it answered.\n{tail}")
+        raise CardsharpError(f"MiniStack ended before it answered.\n{tail}")
 
     def _is_healthy(self) -> bool:
         connection = http.client.HTTPConnection(HOST, self._port, timeout=1)

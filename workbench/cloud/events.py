@@ -62,16 +62,9 @@ def failed_ids(answer: object, sent: Sequence[str]) -> set[str]:
     By the rules of the event source mapping: no answer or an empty list of failures is a
     success of all, and anything unreadable or an unknown id is a failure of all.
     """
-    if answer is None:
-        return set()
-    if not isinstance(answer, dict):
-        return set(sent)
-    failures = answer.get("batchItemFailures")
+    failures = answer.get("batchItemFailures") if isinstance(answer, dict) else answer
     if failures is None:
         return set()
-    if not isinstance(failures, list):
-        return set(sent)
-    named = [item.get("itemIdentifier") if isinstance(item, dict) else None for item in failures]
-    if any(name not in sent for name in named):
-        return set(sent)
-    return {str(name) for name in named}
+    found = failures if isinstance(answer, dict) and isinstance(failures, list) else [None]
+    named = [one.get("itemIdentifier") if isinstance(one, dict) else None for one in found]
+    return {str(name) for name in (named if all(one in sent for one in named) else sent)}

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from types import TracebackType
 from typing import Self
 
 from cardsharp.cloud.ports import Clock, Message, Queue
@@ -52,10 +51,8 @@ class Home:
         clock: Clock,
         options: HomeOptions | None = None,
     ) -> None:
-        self._poller = poller
-        self._worker = worker
-        self._queue = queue
-        self._clock = clock
+        self._poller, self._worker = poller, worker
+        self._queue, self._clock = queue, clock
         self._options = options or HomeOptions()
         self._stop = threading.Event()
         self._slots = threading.Semaphore(self._options.concurrency)
@@ -75,12 +72,7 @@ class Home:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property

@@ -17,8 +17,7 @@ from workbench.cloud.events import ACCOUNT, REGION, Event
 from workbench.cloud.template import TEMPLATE
 
 EVENTS = TEMPLATE.parent / "events"
-NOTHING = "/nothing"
-"""A path that no service has."""
+NOTHING = "/nothing"  # a path that no service has
 
 _API = "local"
 _TEXT_TYPES = ("text/", "application/json", "application/javascript", "application/xml")
@@ -135,15 +134,11 @@ def read_answer(answer: object) -> Answered:
         body = json.dumps(answer).encode()
         return Answered(200, (("Content-Type", "application/json"),), body)
     try:
-        text = str(answer.get("body") or "")
-        raw = base64.b64decode(text, validate=True) if answer.get("isBase64Encoded") else None
-        return Answered(
-            int(answer["statusCode"]),
-            (
-                *((str(name), str(value)) for name, value in (answer.get("headers") or {}).items()),
-                *(("Set-Cookie", str(cookie)) for cookie in answer.get("cookies") or ()),
-            ),
-            text.encode() if raw is None else raw,
-        )
+        text, told = str(answer.get("body") or ""), answer.get("headers") or {}
+        coded = bool(answer.get("isBase64Encoded"))
+        headers = [(str(name), str(value)) for name, value in told.items()]
+        headers += [("Set-Cookie", str(cookie)) for cookie in answer.get("cookies") or ()]
+        body = base64.b64decode(text, validate=True) if coded else text.encode()
+        return Answered(int(answer["statusCode"]), tuple(headers), body)
     except (AttributeError, TypeError, ValueError, binascii.Error):
         return FAILED

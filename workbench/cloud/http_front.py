@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from typing import Literal, Self
+from typing import Literal
 from weakref import WeakValueDictionary
 
 from starlette.requests import ClientDisconnect, Request
@@ -28,20 +28,17 @@ from workbench.cloud.socket_front import MAX_MESSAGE, SocketGateway
 from workbench.listening import Background, Server, listen, url_of
 
 HOST = "127.0.0.1"
-CONCURRENCY = 256
-"""Invocations at once, of which most are in a long poll; others wait."""
+CONCURRENCY = 256  # invocations at once, of which most are in a long poll; others wait
 
 CONCURRENCY_OF_ONE = 64
 """Of one caller: more of its requests wait for each other, and for nobody else."""
 
-MAX_BODY = 1_000_000
-"""Bytes of the largest request body that is passed on."""
+MAX_BODY = 1_000_000  # bytes of the largest request body that is passed on
 
 KEEP_ALIVE = 60
 """Seconds that an idle connection lasts: a client that thinks must not find it just closing."""
 
-BACKLOG = 512
-"""Connections that may knock at once."""
+BACKLOG = 512  # connections that may knock at once
 
 _TOO_LONG = Answered(413, (("Content-Type", "application/json"),), b'{"message":"Too Long"}')
 _log = logging.getLogger(__name__)
@@ -53,8 +50,7 @@ class HttpGateway:
     def __init__(
         self, function: Function, clock: Clock, sockets: MemorySockets | None = None
     ) -> None:
-        self._function = function
-        self._clock = clock
+        self._function, self._clock = function, clock
         self._sockets = None if sockets is None else SocketGateway(self._invoked, sockets)
         self._threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix=function.name)
         self._running: set[LambdaContext] = set()
@@ -125,13 +121,11 @@ def _asked(request: Request, body: bytes) -> WireRequest:
     )
 
 
-class HttpFront:
+class HttpFront(Background):
     """An HTTP API on a thread of its own; a context manager that starts and stops it.
 
-    With `sockets` it serves clients that watch, too, at the same address.
-
-    Raises:
-        ConfigError: the port cannot be used.
+    A stop ends the long polls and finishes what is being answered. With `sockets` it serves clients
+    that watch, too, at the same address. Raises `ConfigError` if the port cannot be used.
     """
 
     def __init__(
@@ -145,34 +139,18 @@ class HttpFront:
         self._gateway = HttpGateway(function, clock or SystemClock(), sockets)
         self._ws: Literal["none", "websockets-sansio"]
         self._ws = "none" if sockets is None else "websockets-sansio"
-        self._socket = listen("The HTTP front", host, port, BACKLOG)
-        self.url = url_of(self._socket)
-        self._background = Background("The HTTP front", self._socket, self._server)
-
-    def start(self) -> Self:
-        """Serve; returns when requests are answered."""
-        self._background.start()
-        return self
-
-    def stop(self) -> None:
-        """End the long polls and finish what is being answered."""
-        self._background.stop()
+        listening = listen("The HTTP front", host, port, BACKLOG)
+        self.url = url_of(listening)
+        super().__init__("The HTTP front", listening, self._made)
 
     def run(self) -> None:
         """Serve in this thread until SIGINT or SIGTERM."""
-        self._server(lambda: None).until_stopped(self._socket)
+        self._made(lambda: None).until_stopped(self._socket)
 
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def _server(self, on_started: Callable[[], None]) -> Server:
-        hurry = self._gateway.hurry
+    def _made(self, on_started: Callable[[], None]) -> Server:
         return Server(
             self._gateway,
-            hurry,
+            self._gateway.hurry,
             on_started,
             lifespan="off",
             date_header=False,

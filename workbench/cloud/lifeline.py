@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 _TERM = re.compile(r'([?-]?)(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))')
-_OTHER = ("{", "[", "%")
-"""What patterns begin with that are of another kind."""
+_OTHER = ("{", "[", "%")  # what patterns begin with that are of another kind
 
 Matches = Callable[[str], bool]
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-Part = Any
-"""A part of a template: any JSON."""
+Part = Any  # a part of a template: any JSON
 
 Load = Callable[[Path], dict[str, Part]]
 
@@ -23,8 +22,7 @@ NESTED: Final = {
 """The types of nested stacks, before and after SAM's transform, and what names their templates."""
 
 
-SUFFIX = "-ABCDEFGHIJKL"
-"""As long as what CloudFormation puts behind the names that it makes."""
+SUFFIX = "-ABCDEFGHIJKL"  # as long as what CloudFormation puts behind the names that it makes
 
 
 def prefix_of(stack: str) -> str:
@@ -54,18 +52,13 @@ class _Nested:
     template: Mapping[str, Part]
     path: Path
     load: Load
-    conditions: dict[str, Part]
-    """Of all templates; those that are found are added."""
-
+    conditions: dict[str, Part]  # of all templates; those that are found are added
     prefix: str = ""
     given: Mapping[str, Part] | None = None
     """The values of its parameters; none for the root, whose parameters stay."""
 
-    asked: str | None = None
-    """The condition of the nested stack itself."""
-
-    stack: str = "${AWS::StackName}"
-    """How its stack is called."""
+    asked: str | None = None  # the condition of the nested stack itself
+    stack: str = "${AWS::StackName}"  # how its stack is called
 
     def resources(self) -> Iterator[tuple[str, Part]]:
         for name, resource in self.template["Resources"].items():

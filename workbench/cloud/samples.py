@@ -59,11 +59,7 @@ def _samples(told: dict[str, object]) -> Iterator[Sample]:
             dimensions = frozenset((name, str(told[name])) for name in names)
             for metric in directive["Metrics"]:
                 identity = MetricKey(directive["Namespace"], metric["Name"], dimensions)
-                for value in _values(told.get(metric["Name"])):
-                    yield Sample(identity, at, value)
-
-
-def _values(told: object) -> list[float]:
-    """One value or a list of them."""
-    listed = told if isinstance(told, list) else [told]
-    return [float(value) for value in listed if isinstance(value, int | float)]
+                values = told.get(metric["Name"])  # one or a list of them
+                for value in values if isinstance(values, list) else [values]:
+                    if isinstance(value, int | float):
+                        yield Sample(identity, at, float(value))

@@ -14,20 +14,17 @@ from cardsharp.cloud.memory_sockets import MemorySockets
 from workbench.cloud.events import REGION
 from workbench.cloud.http_events import Answered
 
-MOST_WAITING = 64
-"""Texts that wait for one client; who is slower than that is let go."""
+MOST_WAITING = 64  # texts that wait for one client; who is slower than that is let go
 
 MAX_MESSAGE = 128 * 1024
 """Bytes of the largest message that a client may send, though nobody reads it; as API Gateway."""
 
-TRY_AGAIN = 1013
-"""The code with which a slow client is let go."""
+TRY_AGAIN = 1013  # the code with which a slow client is let go
 
 _OK = range(200, 300)
 _CLOSING = 1.0
 
-Ask = Callable[[dict[str, Any]], Awaitable[Answered]]
-"""Has the function answer an event."""
+Ask = Callable[[dict[str, Any]], Awaitable[Answered]]  # has the function answer an event
 
 
 class Outbox:
@@ -72,8 +69,7 @@ class SocketGateway:
     """What a WebSocket API of API Gateway does between a client and a function."""
 
     def __init__(self, ask: Ask, sockets: MemorySockets) -> None:
-        self._ask = ask
-        self._sockets = sockets
+        self._ask, self._sockets = ask, sockets
 
     async def serve(self, socket: WebSocket) -> None:
         """Let one client in, if the function does, and send it what comes until it goes."""

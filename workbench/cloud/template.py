@@ -24,14 +24,9 @@ TEMPLATE = PROJECT / "template.yaml"
 """The bot, which nests what watches it, and on demand games and pages."""
 
 STACKS = TEMPLATE.with_name("stacks")
-ARENA = STACKS / "arena.yaml"
-"""The competition's arena with its director: a stack of its own."""
-
-ROOTS = (TEMPLATE, ARENA)
-"""What is deployed by its name."""
-
-WATCHING = STACKS / "watching.yaml"
-"""What the bot's template nests to watch it."""
+ARENA = STACKS / "arena.yaml"  # the competition's arena with its director: a stack of its own
+ROOTS = (TEMPLATE, ARENA)  # what is deployed by its name
+WATCHING = STACKS / "watching.yaml"  # what the bot's template nests to watch it
 
 Properties = Mapping[str, object]
 
@@ -87,8 +82,7 @@ def templates() -> tuple[Path, ...]:
 def load_template(path: Path) -> dict[str, Any]:
     """One template, without those that it nests and without short forms of functions.
 
-    Raises:
-        ConfigError: it is no CloudFormation template.
+    Raises `ConfigError` if it is no CloudFormation template.
     """
     try:
         return deepcopy(read_template(path.read_text()))
@@ -98,11 +92,7 @@ def load_template(path: Path) -> dict[str, Any]:
 
 def parsed(text: str) -> dict[str, Any]:
     """The text of a template with functions in their long forms, and nothing looked at."""
-    loader = _Loader(text)
-    try:
-        template: dict[str, Any] = loader.get_single_data()
-    finally:
-        loader.dispose()
+    template: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
     return template
 
 

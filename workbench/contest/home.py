@@ -39,14 +39,12 @@ from workbench.stage.opponent import Opponent, OpponentProcess, Order
 from workbench.strategy_file import is_own, strategy_named
 from workbench.submission import is_awaited, played_as
 
-FRESH = 2.0
-"""Seconds until a new password counts."""
+FRESH = 2.0  # seconds until a new password counts
 
 HERE = "-here"
 """Ends the user name of who plays for a team here; the team's own name is still its own."""
 
-AGAIN = timedelta(seconds=1)
-"""Until a team that fell over plays on."""
+AGAIN = timedelta(seconds=1)  # until a team that fell over plays on
 
 HOUSE = Entrant(DUMMY_ID, "House", secrets.token_hex(16), "captain")
 """Plays whoever begins a match with the dummy player, as every arena has it; it enters nothing."""
@@ -54,8 +52,7 @@ HOUSE = Entrant(DUMMY_ID, "House", secrets.token_hex(16), "captain")
 _log = logging.getLogger(__name__)
 
 
-USUAL = ArenaPlace()
-"""On this machine alone."""
+USUAL = ArenaPlace()  # on this machine alone
 
 
 class KeptTables(ArenaTables):
@@ -127,20 +124,14 @@ class EnteredTeams(Mapping[str, Player]):
 def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[str, ArenaClient]]:
     """The contest's arena with the teams that are played here: its address, and its organiser.
 
-    What the arena keeps lies in `folder`, beside the records.
-
-    Raises:
-        ConfigError: there are fewer than two teams, or the arena cannot be run as it was told.
+    What the arena keeps lies in `folder`, beside the records. Raises `ConfigError` if there are
+    fewer than two teams, or the arena cannot be run as it was told.
     """
     teams, organiser = _checked(records.teams()), secrets.token_urlsafe(18)
     words = dict[Team, str]()
     entered, tell = EnteredTeams(records, words), Reporter(records)
-    config = replace(
-        _config(folder, place, len(teams)),
-        teams=entered,
-        free=words.keys(),
-        admin_password=organiser,
-    )
+    config = _config(folder, place, len(teams))
+    config = replace(config, teams=entered, free=words.keys(), admin_password=organiser)
     pages = HomePages(records, folder)
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(config, pages))
@@ -207,8 +198,7 @@ def _config(folder: Path, place: ArenaPlace, teams: int) -> ArenaConfig:
     )
 
 
-Tell = Callable[[Team, object], None]
-"""Is told of a team's fault."""
+Tell = Callable[[Team, object], None]  # is told of a team's fault
 
 
 def play_on(order: Order, tell: Tell, folder: Path, over: threading.Event) -> None:

@@ -20,11 +20,8 @@ from cardsharp.cloud.private import make_private
 from cardsharp.errors import ConfigError
 from workbench.stage.surroundings import Say
 
-DIRECTOR, HEIR = "director", "heir"
-"""The files that the two have locked."""
-
-ANSWER = 15.0
-"""Seconds, beside those of a turn, in which a practice has handed its folder over."""
+DIRECTOR, HEIR = "director", "heir"  # the files that the two have locked
+ANSWER = 15.0  # seconds, beside those of a turn, in which a practice has handed its folder over
 
 LOOK, TOLD = 0.05, 5.0
 """Seconds between two looks whether it has, and from one word about that to the next."""
@@ -54,10 +51,8 @@ def directed(
     """Have a contest's folder for this process alone; its death gives it free.
 
     Where practice has it, `contest run` waits so many seconds until it is handed over. Yields what
-    tells others where the arena is.
-
-    Raises:
-        ConfigError: another process has it; says which, and how to stop it.
+    tells others where the arena is. Raises `ConfigError` if another process has it; says which, and
+    how to stop it.
     """
     own = Holder(command, datetime.now().astimezone(), os.getpid())
     with _opened(folder / DIRECTOR) as file:

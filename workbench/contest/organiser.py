@@ -16,8 +16,7 @@ from cardsharp.games import game
 from workbench.contest.entering import BY_ITSELF, check_teams, entered_teams, founded
 from workbench.contest.venue import Venue
 
-Sheets = list[tuple[Entrant, str | None]]
-"""Teams with the passwords that are told once."""
+Sheets = list[tuple[Entrant, str | None]]  # teams with the passwords that are told once
 
 Doing = Callable[..., Sheets]
 """What does an act: told the venue, the contest's name, and the fields of the form by name."""

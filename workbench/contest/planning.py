@@ -14,8 +14,7 @@ from cardsharp.contest.formats import FORMATS, Format
 from cardsharp.contest.pairing import Decision, Rules, Score, Team
 from cardsharp.ratings import NORMAL_95, Rating, share_at
 
-MATCHES = (1, 3, 5, 7)
-"""Matches a pairing that are tried."""
+MATCHES = (1, 3, 5, 7)  # matches a pairing that are tried
 
 RUNS = 200
 """Contests that are simulated of each kind: a chance is right to about 3 points in a hundred."""
@@ -23,8 +22,7 @@ RUNS = 200
 PLANNED = {name: form for name, form in sorted(FORMATS.items()) if form.planned}
 """The formats that are tried."""
 
-KINDS = len(PLANNED) * len(MATCHES)
-"""How many kinds of contest are tried."""
+KINDS = len(PLANNED) * len(MATCHES)  # how many kinds of contest are tried
 
 
 @dataclass(frozen=True, slots=True)

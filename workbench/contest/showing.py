@@ -11,19 +11,14 @@ from rich.table import Table
 from cardsharp.contest.entries import Faults, Meeting, Result
 from cardsharp.contest.facts import Facts, shown
 from cardsharp.contest.formats import Format
-from cardsharp.contest.practice import LadderRow, ladder
+from cardsharp.contest.practice import ladder
 from cardsharp.contest.records import Records
 from cardsharp.contest.status import TeamLine
 from workbench.show.output import results
 
-Names = dict[str, str]
-"""Of the teams, by their ids."""
-
-Cells = dict[str, object]
-"""A row by its columns; lists are joined where it is not printed as JSON."""
-
-RESULT_COLUMNS, MEETING_COLUMNS = 8, 7
-"""As many of the columns have room on a terminal."""
+Names = dict[str, str]  # of the teams, by their ids
+Cells = dict[str, object]  # a row by its columns; lists are joined where it is not printed as JSON
+RESULT_COLUMNS, MEETING_COLUMNS = 8, 7  # as many of the columns have room on a terminal
 
 
 def pairing_line(result: Result, names: Names, form: Format) -> str:
@@ -94,12 +89,8 @@ def _match_cells(match: str | None, facts: Facts | None, called: list[str], own:
         return dict.fromkeys(("match", "points", "opponent's points", "won by")) | {"match": match}
     points = list(map(shown, facts.points))
     won = "drawn" if facts.winner is None else called[facts.winner]
-    return {
-        "match": match,
-        "points": points[own],
-        "opponent's points": _rest(points, own),
-        "won by": won,
-    }
+    told = {"match": match, "points": points[own], "opponent's points": _rest(points, own)}
+    return {**told, "won by": won}
 
 
 def _rest(every: list[str], own: int) -> str:
@@ -126,22 +117,20 @@ def meeting_row(meeting: Meeting, names: Names) -> Cells:
 
 def ladder_rows(records: Records, names: Names) -> list[Cells]:
     """The ladder of practice; a rating's margin is of 95 % confidence."""
-    return [_ladder_row(place, row, names) for place, row in enumerate(ladder(records), 1)]
-
-
-def _ladder_row(place: int, row: LadderRow, names: Names) -> Cells:
-    rating = None if row.rating is None else row.rating.rounded
-    return {
-        "place": place,
-        "team": names[row.team],
-        "rating": None if rating is None else int(rating.value),
-        "margin": None if rating is None else int(rating.margin),
-        "matches": row.played,
-        "won": row.won,
-        "drawn": row.drawn,
-        "lost": row.lost,
-        "left": row.missed,
-    }
+    return [
+        {
+            "place": place,
+            "team": names[row.team],
+            "rating": None if row.rating is None else int(row.rating.rounded.value),
+            "margin": None if row.rating is None else int(row.rating.rounded.margin),
+            "matches": row.played,
+            "won": row.won,
+            "drawn": row.drawn,
+            "lost": row.lost,
+            "left": row.missed,
+        }
+        for place, row in enumerate(ladder(records), 1)
+    ]
 
 
 def standing_row(line: TeamLine, names: Names) -> Cells:
@@ -155,12 +144,8 @@ def standing_row(line: TeamLine, names: Names) -> Cells:
 def fault_row(name: str, failed: Faults) -> Cells:
     """How often a team that is played here has failed, and how the last time."""
     last = failed.last[0]
-    return {
-        "team": name,
-        "faults": failed.count,
-        "at (UTC)": f"{last.at:%H:%M:%S}",
-        "last": last.what,
-    }
+    at = f"{last.at:%H:%M:%S}"
+    return {"team": name, "faults": failed.count, "at (UTC)": at, "last": last.what}
 
 
 def joined(ids: Sequence[str], names: Names) -> str:

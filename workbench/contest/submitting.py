@@ -32,7 +32,7 @@ from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import templates
 from cardsharp.web.refusals import Refused
 from workbench.sandbox import check_sandbox
-from workbench.submission import LARGEST, SANDBOXED, Submitted, submitted, unpacked
+from workbench.submission import LARGEST, SANDBOXED, submitted, unpacked
 from workbench.warden import MEMORY, plain
 
 if TYPE_CHECKING:
@@ -40,11 +40,8 @@ if TYPE_CHECKING:
 
     from cardsharp.viewer.base import Site
 
-_ROOM = 10_000
-"""Bytes that a form has beside its file."""
-
-_LAST = 20
-"""Matches that are shown."""
+_ROOM = 10_000  # bytes that a form has beside its file
+_LAST = 20  # matches that are shown
 
 _log = logging.getLogger(__name__)
 _PAGES = templates(FileSystemLoader(Path(__file__).with_name("page")))
@@ -72,14 +69,13 @@ class HomePages(ContestPages):
             if team is None:
                 return not_found(request)
             name, raw = await run_in_threadpool(_uploaded, request, await _read(request), team)
-            if team.id in self._busy:
-                said = "What you submitted before is still being tried; wait a moment."
-                return await run_in_threadpool(self._page, site(), team, said)
-            self._busy.add(team.id)
-            try:
-                said = await run_in_threadpool(self._submit, team, name, raw)
-            finally:
-                self._busy.discard(team.id)
+            said = "What you submitted before is still being tried; wait a moment."
+            if team.id not in self._busy:
+                self._busy.add(team.id)
+                try:
+                    said = await run_in_threadpool(self._submit, team, name, raw)
+                finally:
+                    self._busy.discard(team.id)
             if said:
                 return await run_in_threadpool(self._page, site(), team, said)
             return RedirectResponse("/submit", 303)
@@ -98,16 +94,14 @@ class HomePages(ContestPages):
         closed = _closed(team)
         try:
             if not closed:
-                self._versions(team).submit(unpacked(name, raw), game(self._records.settings.game))
+                versions = submitted(self._folder, team.id, team.strategy)
+                versions.submit(unpacked(name, raw), game(self._records.settings.game))
         except ConfigError as error:
             closed = f"Not taken: {error}"
             what = plain(closed.splitlines()[0])
             self._records.note_fault(team.id, what, utc_now())
             _log.warning("%s has submitted something. %s", team.name, what)
         return closed
-
-    def _versions(self, team: Entrant) -> Submitted:
-        return submitted(self._folder, team.id, team.strategy)
 
     def _page(self, site: "Site", team: Entrant, said: str = "") -> Response:
         closed = _closed(team)
@@ -117,7 +111,7 @@ class HomePages(ContestPages):
                 "at": f"{datetime.fromtimestamp(one.stat().st_mtime, UTC):%d %b %H:%M:%S} UTC",
                 "files": ", ".join(sorted(file.name for file in one.iterdir())),
             }
-            for one in reversed(self._versions(team).versions)
+            for one in reversed(submitted(self._folder, team.id, team.strategy).versions)
         ]
         text = _PAGES.get_template("submit.jinja").render(
             site=site,
@@ -165,8 +159,7 @@ async def _read(request: Request) -> bytes:
 def _uploaded(request: Request, raw: bytes, team: Entrant) -> tuple[str, bytes]:
     """The name of the file that a form brings, and what is in it.
 
-    Raises:
-        Refused: there is none, or another site's page sends it.
+    Raises `Refused` if there is none, or another site's page sends it.
     """
     kind = request.headers.get("content-type", "").encode("latin-1", "replace")
     try:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -69,8 +70,7 @@ class _Failed(Exception):
 def tabled(game_name: str, sides: int) -> Simulation[Any, Any, Any]:
     """The game for so many sides.
 
-    Raises:
-        ConfigError: there is no such game, or it is not played by so many.
+    Raises `ConfigError` if there is no such game, or it is not played by so many.
     """
     simulation = usual = simulation_of(game_name)
     with suppress(ConfigError):
@@ -113,11 +113,8 @@ class _Announced:
 def played(task: TableTask, say: Callable[[str], None]) -> TableEnd:
     """Play a match and keep it in its log; whose code fails has lost."""
     simulation, dice = tabled(task.game, len(task.names)), extras_of(task.game).dice(task.seed, 0)
-    own = [
-        dice.first,
-        dice.second,
-        *(Random(f"{task.seed}/{n}") for n in range(2, len(task.names))),
-    ]
+    more = (Random(f"{task.seed}/{n}") for n in range(2, len(task.names)))
+    own = [dice.first, dice.second, *more]
     notes: list[Taken] = []
     seated: dict[int, LabPlayer] = {}
     try:
@@ -155,7 +152,6 @@ def _keep(task: TableTask, sides: Any, notes: list[Taken], end: object) -> None:
     if not extras.keeps:
         return
     names = {seat: name for name, side in zip(task.names, sides, strict=True) for seat in side}
-    version = version_of(task.strategies[0], game(task.game))
     told = LabMatch(
         match_id=task.match,
         at=task.at,
@@ -164,7 +160,7 @@ def _keep(task: TableTask, sides: Any, notes: list[Taken], end: object) -> None:
         taken=tuple(notes),
         end=end,
         tag=task.tag,
-        version=version,
+        version=version_of(task.strategies[0], game(task.game)),
     )
     with open_log(f"sqlite:{task.log}") as log:
         for record, moves in extras.kept(told):
@@ -176,11 +172,8 @@ def main() -> None:
     logging.disable()
     task = TASK.validate_json(read_orders())
     say_ready()
-    print(END.dump_json(played(task, _say)).decode(), flush=True)  # noqa: T201 - to the parent
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)  # noqa: T201 - what the parent reads
+    say = partial(print, flush=True)  # what the parent reads
+    say(END.dump_json(played(task, say)).decode())
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from cardsharp.contest.entries import Entrant
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.pairing import Score, Team
 from cardsharp.contest.records import Records
+from cardsharp.contest.roster import all_under
 from cardsharp.contest.tables import Account, Tabled, TableOrder
 from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.keep.port import Document, Key, Put
@@ -32,18 +33,15 @@ from workbench.contest.table import END, TASK, TURN, TableEnd, TableTask, forfei
 from workbench.submission import played_as, submitted
 from workbench.warden import plain
 
-LOG = "matches.db"
-"""The match log in the contest's folder."""
+LOG = "matches.db"  # the match log in the contest's folder
 
 STARTING = 60.0
 """Seconds in which a process must say its first word; after that a turn has the contest's limit."""
 
-PAUSE = 0.5
-"""Seconds between two steps of the director, unless a match ends before."""
+PAUSE = 0.5  # seconds between two steps of the director, unless a match ends before
 
 SIDES = 2
 
-_PAGE = 1000
 _log = logging.getLogger(__name__)
 
 
@@ -110,7 +108,11 @@ class HomeTables:
         """Matches with any of these tags, or of these ids; those that had begun go on."""
         for match in [match for match, future in self._playing.items() if future.done()]:
             self._take(match, self._playing.pop(match))
-        found = [one for one in self._kept() if _is_asked(one, tags, ids)]
+        found = [
+            (document, kept)
+            for document, kept in self._kept()
+            if document.key.sort in ids or not set(tags).isdisjoint(kept.tags)
+        ]
         for document, kept in found:
             if kept.ended is None and document.key.sort not in self._playing:
                 self._start(document.key.sort, kept)
@@ -163,14 +165,13 @@ class HomeTables:
         there = [team for team in kept.teams if team not in gone]
         if len(there) < SIDES:
             there = list(kept.teams)
+        own = (played_as(_strategy(teams[team]), self._folder, team) for team in there)
         task = TableTask(
             match=match,
             game=self._settings.game,
             seed=kept.seed,
             names=tuple(teams[team].name for team in there),
-            strategies=tuple(
-                played_as(_strategy(teams[team]), self._folder, team) for team in there
-            ),
+            strategies=tuple(own),
             at=kept.began,
             tag=kept.tags[-1],
             log=self._folder.absolute() / LOG,
@@ -247,11 +248,8 @@ class HomeTables:
         self._records.documents.commit(Put(Key(self._partition, match), body, version))
 
     def _kept(self) -> Iterator[tuple[Document, TableKept]]:
-        keep = self._records.documents
-        found = keep.range(self._partition, most=_PAGE)
-        while found:
-            yield from ((one, _KEPT.validate_python(one.body)) for one in found)
-            found = keep.range(self._partition, found[-1].key.sort, _PAGE)
+        for one in all_under(self._records.documents, self._partition):
+            yield one, _KEPT.validate_python(one.body)
 
     def _one(self, match: str) -> tuple[Document, TableKept]:
         document = self._records.documents.get(Key(self._partition, match))
@@ -275,11 +273,6 @@ def _with_empty(end: TableEnd, teams: Sequence[Team], there: Sequence[Team]) -> 
     failed = None if end.failed is None else teams.index(there[end.failed])
     points = tuple(made.get(team, min(end.points)) for team in teams)
     return replace(end, points=points, failed=failed)
-
-
-def _is_asked(one: tuple[Document, TableKept], tags: tuple[str, ...], ids: tuple[str, ...]) -> bool:
-    document, kept = one
-    return document.key.sort in ids or not set(tags).isdisjoint(kept.tags)
 
 
 def _tabled(match: str, kept: TableKept) -> Tabled:

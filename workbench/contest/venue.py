@@ -23,14 +23,9 @@ from workbench.show.options import ArenaPlace
 CONSOLE = "console.log"
 """What a command says that was started from the page, in the contest's folder."""
 
-LOOK = 0.05
-"""Seconds between two looks whether a command has begun, or has ended."""
-
-LIMIT = 30.0
-"""Seconds in which a command must begin, or end."""
-
-PATIENCE = 10.0
-"""Seconds after which a command is killed that was asked to end."""
+LOOK = 0.05  # seconds between two looks whether a command has begun, or has ended
+LIMIT = 30.0  # seconds in which a command must begin, or end
+PATIENCE = 10.0  # seconds after which a command is killed that was asked to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +63,8 @@ class Venue:
         """Have `contest run` or `practice` run for a contest, in place of what does.
 
         Practice hands over to the contest, which may take as long as a turn. The command goes on
-        when the page ends, and whatever kills it, a start anew goes on.
-
-        Raises:
-            ConfigError: it did not begin; says why.
+        when the page ends, and whatever kills it, a start anew goes on. Raises `ConfigError` if it
+        did not begin; says why.
         """
         holder = self.holder(name)
         if (command, holder and holder.command) == ("run", "practice"):

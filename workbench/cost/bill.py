@@ -52,8 +52,7 @@ class Prices(BaseModel):
 def load_prices(region: str = FRANKFURT) -> Prices:
     """The price list of a region.
 
-    Raises:
-        ConfigError: it cannot be used, or has no prices of the region.
+    Raises `ConfigError` if it cannot be used, or has no prices of the region.
     """
     try:
         told = tomllib.loads(LIST.read_text())
@@ -120,11 +119,7 @@ class Bill:
 
 
 def make_bill(units: Mapping[str, float], prices: Prices) -> Bill:
-    """The bill for these units.
-
-    Raises:
-        ConfigError: an item has no price.
-    """
+    """The bill for these units; raises `ConfigError` if an item has no price."""
     lines = (_line(item, number, prices) for item, number in units.items())
     return Bill(tuple(sorted(lines, key=lambda line: (-line.full, line.item))))
 

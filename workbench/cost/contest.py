@@ -21,16 +21,11 @@ from workbench.cost.usage import ContestUse
 from workbench.deadmansdraw.emulated import emulated
 from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
 
-PATIENCE = 180
-"""Seconds in which a match between two programs must be over."""
+PATIENCE = 180  # seconds in which a match between two programs must be over
 
 
 def measure_contest(matches: int = 5) -> ContestUse:
-    """The mean of so many matches.
-
-    Raises:
-        CardsharpError: a match did not end.
-    """
+    """The mean of so many matches; raises `CardsharpError` if a match did not end."""
     ended = threading.Event()
 
     def moved(match: Match) -> None:

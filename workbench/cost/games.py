@@ -22,7 +22,7 @@ from workbench.cloud.events import Event
 from workbench.cloud.http_front import HttpFront
 from workbench.cost.bill import load_prices, make_bill
 from workbench.cost.meter import UseMeter
-from workbench.cost.request import billed, memory_of, properties_of
+from workbench.cost.usage import billed, memory_of, properties_of
 from workbench.stage.serving import EMULATOR, kept
 
 THOUSAND = 1000
@@ -54,9 +54,8 @@ def measure(
     redirect(logged)
     with UseMeter() as uses, kept(game, EMULATOR) as variables:
         timed = Timed(build({**os.environ, **variables}))
-        function = Function(
-            game.name, timed, timedelta(seconds=int(str(properties_of(game.name)["Timeout"])))
-        )
+        limit = timedelta(seconds=int(str(properties_of(game.name)["Timeout"])))
+        function = Function(game.name, timed, limit)
         before = uses.counts
         with HttpFront(function) as front:
             for seed in range(matches):

@@ -1,4 +1,4 @@
-"""What is wanted of a stack, which its bill is for: the options of `cardsharp cost`."""
+"""What is wanted of a stack, or for a contest: the options of `cardsharp cost`."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -11,6 +11,9 @@ TIMING = ScoutTiming()
 
 POLL_TAIL = 30
 """Seconds for which a poller may go on listening in a long poll when a match has ended."""
+
+DIRECTORS = 2
+"""Executions of the director; turns of teams that the stack plays take more, for a moment."""
 
 _MINUTES = 60
 
@@ -112,3 +115,30 @@ class Load:
     def share(self) -> float:
         """The part of a month for which things that are paid by the month exist."""
         return min(self.days / 31, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """A day of practice with a cup at its end; each team has a client that always waits.
+
+    In practice a team plays twenty matches an hour, in the cup seven a pairing.
+    """
+
+    teams: int = 20
+    practice_hours: float = 8
+    cup_hours: float = 2
+
+    @property
+    def matches(self) -> float:
+        """All of them, of which two teams share each."""
+        return 10 * self.teams * self.practice_hours + 7 * (2 * self.teams - 1)
+
+    @property
+    def executions(self) -> int:
+        """Functions that run at once: those in which clients wait, and the director's."""
+        return self.teams + DIRECTORS
+
+    @property
+    def hours(self) -> float:
+        """For how long clients wait."""
+        return self.practice_hours + self.cup_hours

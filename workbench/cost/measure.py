@@ -33,8 +33,7 @@ from workbench.cloud.samples import read_emf
 from workbench.cloud.template import TEMPLATE, load_template
 from workbench.cost.load import TIMING
 from workbench.cost.meter import AwsCounts, UseMeter
-from workbench.cost.request import PLATFORM_BYTES
-from workbench.cost.usage import LookUse, Measured
+from workbench.cost.usage import PLATFORM_BYTES, LookUse, Measured
 from workbench.stage.opponent import OPPONENT, US, steady_at
 from workbench.stage.side import assembled
 
@@ -47,8 +46,7 @@ _LOOKS = 21
 _SHARE = max(1, switches.KEPT // TIMING.between)
 """Of so many looks one finds that what an operator has set is to be read again."""
 
-_ITEM_BYTES = 100
-"""What DynamoDB bills of each item besides, for its index."""
+_ITEM_BYTES = 100  # what DynamoDB bills of each item besides, for its index
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +97,15 @@ class Bench:
 
     def stored_bytes(self) -> int:
         """The bytes of all items in the table, as DynamoDB reckons them: names and values."""
-        pages = (
-            self.emulator.client("dynamodb").get_paginator("scan").paginate(TableName=self.table)
-        )
-        items = [item for page in pages for item in page["Items"]]
-        return sum(_item_bytes(item) for item in items)
+        scan = self.emulator.client("dynamodb").get_paginator("scan")
+        pages = scan.paginate(TableName=self.table)
+        return sum(_item_bytes(item) for page in pages for item in page["Items"])
 
 
 def measure(matches: int = 10) -> Measured:
     """Play some matches and listen a little; the means.
 
-    Raises:
-        CardsharpError: a match was not played to its end.
+    Raises `CardsharpError` if a match was not played to its end.
     """
     with bench() as at:
         idle, played = at.used(lambda: _listen(at)), AwsCounts()
@@ -120,31 +115,27 @@ def measure(matches: int = 10) -> Measured:
         busy = at.used(lambda: _look_while_running(at))
         metrics = {one.metric for one in read_emf(at.logged.getvalue().splitlines())}
         renewals = 1 / at.assembly.settings.renew.total_seconds()
+    poller = load_template(TEMPLATE)["Resources"]["Poller"]["Properties"]
+    looks = 1 / float(poller["Environment"]["Variables"]["CARDSHARP_WATCH_SECONDS"])
+    renewed = round(played["milliseconds"] / 1000 * renewals)
     return Measured(
         date=datetime.now(UTC).date(),
         matches=matches,
-        **_of_a_match(played, matches, renewals),
+        # Without what goes by their time: renewals of the lease.
+        match_write_units=round((played["write units"] - renewed) / matches),
+        match_read_units=round(played["read units"] / matches, 1),
+        match_queue_requests=round(played.of("sqs") / matches, 1),
+        match_log_bytes=round(played["log bytes"] / matches + PLATFORM_BYTES),
         match_stored_bytes=round(stored / matches),
         renewals_per_second=renewals,
         idle_minute_read_units=idle["read units"],
         idle_minute_log_bytes=idle["log bytes"] + PLATFORM_BYTES,
-        busy_minute_read_units=busy["read units"] * _watches() * 60,
+        busy_minute_read_units=busy["read units"] * looks * 60,
         metrics=len(metrics),
         alarmed_metrics=len({one.name for one in metrics} & ALARMED),
         look=look,
         tick=tick,
     )
-
-
-def _of_a_match(played: AwsCounts, matches: int, renewals_per_second: float) -> dict[str, float]:
-    """The means of what matches used, without what goes by their time: renewals of the lease."""
-    renewals = round(played["milliseconds"] / 1000 * renewals_per_second)
-    return {
-        "match_write_units": round((played["write units"] - renewals) / matches),
-        "match_read_units": round(played["read units"] / matches, 1),
-        "match_queue_requests": round(played.of("sqs") / matches, 1),
-        "match_log_bytes": round(played["log bytes"] / matches + PLATFORM_BYTES),
-    }
 
 
 @contextmanager
@@ -177,12 +168,6 @@ def _long_after() -> Iterator[None]:
         yield
     finally:
         switches.KEPT = kept
-
-
-def _watches() -> float:
-    """How often a second the deployed poller looks at the leases of running matches."""
-    told = load_template(TEMPLATE)["Resources"]["Poller"]["Properties"]["Environment"]["Variables"]
-    return 1 / float(told["CARDSHARP_WATCH_SECONDS"])
 
 
 def _play(at: Bench) -> None:
@@ -221,16 +206,14 @@ def _rest(at: Bench) -> None:
         scout.listen(lambda: _TIME)
 
 
-def _look(at: Bench) -> None:
-    """Look once for matches that nobody attends and for a successor, as a waiting poller does."""
+def _look_while_running(at: Bench) -> None:
+    """Look once for matches that nobody attends and for a successor, as a waiting poller does.
+
+    One match is attended meanwhile.
+    """
+    lease = at.assembly.log.take("running", "somebody", _TIME)
     at.assembly.offering.offer()
     build_relay(at.assembly.settings.store).newest()
-
-
-def _look_while_running(at: Bench) -> None:
-    """The same while one match is attended."""
-    lease = at.assembly.log.take("running", "somebody", _TIME)
-    _look(at)
     if lease is not None:
         at.assembly.log.release(lease)
 

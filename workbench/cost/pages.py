@@ -38,8 +38,7 @@ WORD = "a password for measuring"
 NAME = "/cost/viewer"
 TTL = timedelta(minutes=5)
 LIVE = "live"
-UNIT = 4096
-"""Bytes of a read unit."""
+UNIT = 4096  # bytes of a read unit
 
 VIEW = ("/matches/{}", "/matches/{}/steps", "/matches/{}/analysis")
 """What a browser asks for that opens a match; all else it keeps for a year."""
@@ -68,25 +67,20 @@ class _Bench:
             if status != HTTPStatus.OK:
                 raise CardsharpError(f"{target} was answered {status}.")
         seconds, counts = time.process_time() - began, self.uses.since(before)
+        bodies = (body for move in moves for body in (move.intent, move.facts) if body is not None)
+        size = sum(len(pack(encode(body))) for body in bodies)  # as the table keeps them
         return AnswerUse(
             requests=len(targets),
-            read_units=counts["read units"] + max(0, ceil(_size(moves) / UNIT) - 1),
+            read_units=counts["read units"] + max(0, ceil(size / UNIT) - 1),
             table_requests=counts.of("dynamodb"),
             seconds=round(seconds, 4),
         )
 
 
-def _size(moves: Sequence[MoveRecord]) -> int:
-    """The bytes of moves, as the table keeps them."""
-    bodies = (body for move in moves for body in (move.intent, move.facts) if body is not None)
-    return sum(len(pack(encode(body))) for body in bodies)
-
-
 def measure_pages() -> PagesUse:
     """A match opened that is over, and one watched while it is played, by a function that is warm.
 
-    Raises:
-        CardsharpError: the pages refused.
+    Raises `CardsharpError` if the pages refused.
     """
     with _bench() as bench:
         plan = Plan(first="captain", second="steady", pairs=1)

@@ -1,9 +1,10 @@
 """How much of everything a load uses: what was measured, times what is planned."""
 
+from collections.abc import Mapping
 from datetime import date
 from math import exp
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -11,8 +12,7 @@ from cardsharp.cloud.secrets import MAX_AGE
 from cardsharp.errors import ConfigError
 from cardsharp.viewer.assembly import PAUSE
 from workbench.cloud.template import TEMPLATE, WATCHING, all_resources, load_template
-from workbench.cost.load import Load
-from workbench.cost.request import TABLE_SECONDS, WHOLE_PROCESSOR, billed
+from workbench.cost.load import Contest, Load
 
 MEASURED = Path(__file__).with_name("measured.json")
 _MB = 1024
@@ -20,14 +20,12 @@ _GB = 1e9
 _MINUTES = 60
 _HOUR = 3600
 
-TRACED = 0.05
-"""Part of the requests to an HTTP API that X-Ray takes, beyond one a second."""
+TRACED = 0.05  # part of the requests to an HTTP API that X-Ray takes, beyond one a second
 
 READERS = 5
 """Of the queue mapping, which has a limit to its concurrency: else AWS may have as few as two."""
 
-READ_SECONDS = 20
-"""How long each of them waits for a message at most."""
+READ_SECONDS = 20  # how long each of them waits for a message at most
 
 TICK_SECONDS = 61
 """Billed of each tick: two long polls of 30 s, the work around them, the wait for a successor."""
@@ -35,11 +33,17 @@ TICK_SECONDS = 61
 ARENA_SECONDS = 0.1
 """A question to the arena over a new connection, assumed: three ways there and back."""
 
-TLS_SECONDS = 0.005
-"""Of a whole processor, assumed, for that connection's keys."""
+TLS_SECONDS = 0.005  # of a whole processor, assumed, for that connection's keys
+COLD_STARTS = 0.1  # part of the worker's invocations that begin with an init
 
-COLD_STARTS = 0.1
-"""Part of the worker's invocations that begin with an init."""
+PLATFORM_BYTES = 400  # what Lambda itself logs of an invocation: START, END and REPORT
+ACCESS_BYTES = 200  # what the access log has of a request
+TABLE_SECONDS = 0.005  # a request to the table, assumed
+WHOLE_PROCESSOR = 1769  # megabytes with which a function has a whole processor
+
+POLL_SECONDS = 25  # after which a long poll in the cloud answers and is asked again
+UNITS_A_SECOND = 0.5  # read units that a waiting client costs
+HEARD = 2  # write units of a long poll: that a team is there, at its begin and its end
 
 Amount = Annotated[float, Field(ge=0)]
 
@@ -133,11 +137,7 @@ class Measured(Measurement):
 
 
 def load_measured(path: Path = MEASURED) -> Measured:
-    """The measured figures in a file.
-
-    Raises:
-        ConfigError: they cannot be used.
-    """
+    """The measured figures in a file; raises `ConfigError` if they cannot be used."""
     try:
         return Measured.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
@@ -159,8 +159,7 @@ def usage(load: Load, measured: Measured) -> dict[str, float]:
 def pages_usage(load: Load, measured: Measured) -> dict[str, float]:
     """What looking at the pages uses, by the names of the price list.
 
-    Raises:
-        ConfigError: it was not measured.
+    Raises `ConfigError` if it was not measured.
     """
     use = measured.pages
     if use is None:
@@ -217,10 +216,9 @@ def _data(load: Load, measured: Measured) -> dict[str, float]:
     writes += resting * measured.tick.write_units * looked
     reads += load.matches * measured.match_read_units
     hours = 24 * load.days * load.provisioned
+    queued += mapping_requests(load) + load.matches * measured.match_queue_requests
     return {
-        "SQS requests": mapping_requests(load)
-        + queued
-        + load.matches * measured.match_queue_requests,
+        "SQS requests": queued,
         "DynamoDB write units": 0 if load.provisioned else writes,
         "DynamoDB read units": 0 if load.provisioned else reads,
         "DynamoDB write capacity hours": capacity("WriteCapacityUnits") * hours,
@@ -252,14 +250,10 @@ def alarm_metrics(watch_all: bool) -> int:
     """The metrics that the bot's alarms watch, each of which is paid for."""
     conditions = {None, "WatchAll"} if watch_all else {None}
     return sum(
-        _metrics_of(resource["Properties"])
-        for resource in load_template(WATCHING)["Resources"].values()
-        if resource["Type"] == "AWS::CloudWatch::Alarm" and resource.get("Condition") in conditions
+        sum("MetricStat" in query for query in one["Properties"].get("Metrics", [])) or 1
+        for one in load_template(WATCHING)["Resources"].values()
+        if one["Type"] == "AWS::CloudWatch::Alarm" and one.get("Condition") in conditions
     )
-
-
-def _metrics_of(alarm: dict[str, Any]) -> int:
-    return sum("MetricStat" in query for query in alarm.get("Metrics", [])) or 1
 
 
 def _watching(load: Load, measured: Measured) -> dict[str, float]:
@@ -273,4 +267,63 @@ def _watching(load: Load, measured: Measured) -> dict[str, float]:
         "CloudWatch dashboards": load.share * load.watch_all,
         "Logs GB written": written / _GB,
         "Cost Explorer requests": load.cost_queries,
+    }
+
+
+def contest_usage(contest: Contest, measured: Measured) -> dict[str, float]:
+    """What a day of a contest in the cloud uses, by the names of the price list.
+
+    Every team is taken to have one client in a long poll at all times: its read once a second and
+    its execution environment are most of the bill. Raises `ConfigError` if what a match uses was
+    not measured.
+    """
+    use, memory = measured.contest, memory_of("deadmansdraw")
+    if use is None:
+        raise ConfigError("No match of a contest was measured: `cardsharp cost --measure`.")
+    waited = contest.teams * contest.hours * _HOUR
+    requests = contest.matches * use.requests + waited / POLL_SECONDS
+    seconds, table = requests * use.request_seconds, requests * use.request_table_requests
+    used = billed(requests, seconds, table, memory=memory, logged=requests * use.request_log_bytes)
+    reads = contest.matches * use.read_units + waited * UNITS_A_SECOND
+    waiting = waited * memory / _MB
+    return {
+        **used,
+        "Lambda GB-seconds arm64": waiting + used["Lambda GB-seconds arm64"],
+        "DynamoDB write units": contest.matches * use.write_units + HEARD * waited / POLL_SECONDS,
+        "DynamoDB read units": reads,
+        "X-Ray traces": contest.hours * _HOUR + requests * TRACED,
+    }
+
+
+def properties_of(game: str) -> Mapping[str, object]:
+    """What the template says of a game's function."""
+    return all_resources()[f"{game}Service"].properties
+
+
+def memory_of(game: str) -> int:
+    """The megabytes of a game's function where nobody asks for others."""
+    told = properties_of(game)["MemorySize"]
+    return int(told["Fn::If"][2]) if isinstance(told, dict) else int(str(told))
+
+
+def billed(  # noqa: PLR0913 - figures
+    requests: float,
+    seconds: float,
+    table_requests: float,
+    *,
+    memory: float,
+    logged: float = 0,
+    architecture: str = "arm64",
+) -> dict[str, float]:
+    """What requests to a function behind an HTTP API use, by the names of the price list.
+
+    They took so many seconds of a whole processor, asked the table so often, and the function
+    itself logged so many bytes.
+    """
+    busy = seconds * max(1, WHOLE_PROCESSOR / memory) + table_requests * TABLE_SECONDS
+    return {
+        f"Lambda GB-seconds {architecture}": busy * memory / 1024,
+        "Lambda requests": requests,
+        "HTTP API requests": requests,
+        "Logs GB written": (logged + requests * (PLATFORM_BYTES + ACCESS_BYTES)) / 1e9,
     }

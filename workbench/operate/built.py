@@ -28,7 +28,7 @@ from workbench.build.sam import sam_build
 from workbench.build.sandbox import Mounts, Sandbox, mount
 from workbench.build.say import say
 from workbench.build.target import RUNTIME_PYTHON, Target, find_python, this_machine
-from workbench.cloud.emulator import EmulatedStack, Emulator
+from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.http_events import EVENTS, is_served, sample_requests
 from workbench.cloud.template import services
@@ -45,8 +45,7 @@ _CREDENTIALS = "/artifact-run/arena"
 _POLLER_TIME = timedelta(seconds=48)
 """It begins polls while 40 s remain: for 8 s, in which the slowest machine gets one answered."""
 
-_POLL = timedelta(seconds=2)
-"""How long the arena holds a poll here."""
+_POLL = timedelta(seconds=2)  # how long the arena holds a poll here
 
 _WORKER_TIME = timedelta(seconds=300)
 _REQUEST_TIME = timedelta(seconds=29)
@@ -129,28 +128,23 @@ def scene(build: Build, python: Path) -> Iterator[BuiltScene]:
         arena = stack.enter_context(ArenaServer(ArenaConfig(poll_timeout=_POLL)))
         emulator = stack.enter_context(Emulator())
         made = emulator.create()
+        secret = json.dumps(dict(zip(("username", "password"), US, strict=True)))
+        emulator.client("ssm").put_parameter(Name=_CREDENTIALS, Value=secret, Type="SecureString")
         stack.enter_context(steady_at(arena.url, folder))
         yield BuiltScene(
             build=build,
             mounts=mount(build, python, folder),
-            environment=_function_environment(emulator, made, arena.url),
+            environment={
+                **emulator.environment,
+                **made.bot_at(arena.url),
+                "CARDSHARP_SECRET_ID": _CREDENTIALS,
+            },
             arena=arena,
             queue=SqsQueue(made.queues["MatchQueue"], emulator.client("sqs")),
             log=DynamoLog(made.tables["Matches"], SystemClock(), emulator.client("dynamodb")),
             tables=made.tables,
             folder=folder,
         )
-
-
-def _function_environment(emulator: Emulator, made: EmulatedStack, arena: str) -> dict[str, str]:
-    """What the functions' configuration adds; the credentials lie in Parameter Store."""
-    user, password = US
-    emulator.client("ssm").put_parameter(
-        Name=_CREDENTIALS,
-        Value=f'{{"username": "{user}", "password": "{password}"}}',
-        Type="SecureString",
-    )
-    return {**emulator.environment, **made.bot_at(arena), "CARDSHARP_SECRET_ID": _CREDENTIALS}
 
 
 def play(scene: BuiltScene) -> tuple[list[FunctionFigures], MatchRecord]:

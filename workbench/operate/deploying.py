@@ -22,10 +22,8 @@ _BUILD = Path(".aws-sam/build/template.yaml")
 def project(folder: Path | None) -> Path:
     """A folder that SAM can build: the clone that we run from, or ours unpacked into the folder.
 
-    What lies in the folder is written over, so that it is of the version that runs.
-
-    Raises:
-        ConfigError: we are not a clone, and no folder is given or it holds something else.
+    What lies in the folder is written over, so that it is of the version that runs. Raises
+    `ConfigError` if we are not a clone, and no folder is given or it holds something else.
     """
     if (PROJECT / "pyproject.toml").exists():
         return PROJECT
@@ -46,10 +44,8 @@ def deploy(
 ) -> int:
     """Build and deploy what lies in the folder, as one types it there; SAM's exit code.
 
-    `more` are words for `sam deploy`, such as --no-confirm-changeset.
-
-    Raises:
-        ConfigError: SAM's command line or make is missing.
+    `more` are words for `sam deploy`, such as --no-confirm-changeset. Raises `ConfigError` if SAM's
+    command line or make is missing.
     """
     sam, config = str(find_sam()), "default" if stage == "dev" else stage
     if shutil.which("make") is None:

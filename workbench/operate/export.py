@@ -13,10 +13,8 @@ _ALL = 1_000_000
 def export(source: MatchReader, path: Path) -> int:
     """Copy the finished matches that a file has not got yet; how many.
 
-    Each keeps its moments, intents and facts; notes are left out, as they expire anyway.
-
-    Raises:
-        StoreError: one of the logs failed, or a match has moves that cannot be read.
+    Each keeps its moments, intents and facts; notes are left out, as they expire anyway. Raises
+    `StoreError` if one of the logs failed, or a match has moves that cannot be read.
     """
     with open_log(f"sqlite:{path}") as target:
         finished = source.matches(status=Status.FINISHED, limit=_ALL)

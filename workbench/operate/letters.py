@@ -18,8 +18,7 @@ from cardsharp.deadmansdraw.arena.ticks import Tick
 from cardsharp.errors import ConfigError, Malformed
 from workbench.operate.stack import Client, Moment, OperatorView, Stack
 
-_HIDDEN = 120
-"""Seconds that a letter is invisible to others while we look; given back before."""
+_HIDDEN = 120  # seconds that a letter is invisible to others while we look; given back before
 
 _BATCH = 10
 
@@ -88,8 +87,7 @@ def list_letters(stack: Stack, box: LetterBox = LetterBox.WORKER) -> list[Letter
 def find_letter(stack: Stack, letter_id: str, box: LetterBox = LetterBox.WORKER) -> Letter:
     """The letter of that id, or of that beginning of one.
 
-    Raises:
-        ConfigError: there is none, or several.
+    Raises `ConfigError` if there is none, or several.
     """
     return _the_one(list_letters(stack, box), letter_id)
 
@@ -98,10 +96,8 @@ def replay(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) 
     """Send letters to the queue that they came from and delete them: one by its id, all for None.
 
     What is no message of ours stays where it is. A crash in between repeats a message, which
-    changes nothing: a match is looked at anew, and an old tick finds its ticket gone.
-
-    Raises:
-        ConfigError: there is no such letter, or nothing of this box is sent again.
+    changes nothing: a match is looked at anew, and an old tick finds its ticket gone. Raises
+    `ConfigError` if there is no such letter, or nothing of this box is sent again.
     """
     sqs, target, url = stack.client("sqs"), box.target(stack), box.letters(stack)
     with _held(stack, url) as letters:
@@ -116,8 +112,7 @@ def replay(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) 
 def drop(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) -> list[Letter]:
     """Delete letters: the one of an id or the beginning of one, or all for None.
 
-    Raises:
-        ConfigError: there is no such letter, or there are several.
+    Raises `ConfigError` if there is no such letter, or there are several.
     """
     with _held(stack, box.letters(stack)) as letters:
         dropped = _chosen(letters, wanted)
@@ -152,15 +147,9 @@ def _held(stack: Stack, url: str) -> Iterator[list[Letter]]:
         yield letters
     finally:
         for letter in letters:
-            # Unmet: it was deleted.
-            with contextlib.suppress(Unmet):
-                call(
-                    "dead letters",
-                    sqs.change_message_visibility,
-                    QueueUrl=url,
-                    ReceiptHandle=letter.receipt,
-                    VisibilityTimeout=0,
-                )
+            told = {"QueueUrl": url, "ReceiptHandle": letter.receipt, "VisibilityTimeout": 0}
+            with contextlib.suppress(Unmet):  # it was deleted
+                call("dead letters", sqs.change_message_visibility, **told)
 
 
 def _received(sqs: Client, url: str) -> dict[str, Letter]:

@@ -15,8 +15,7 @@ from workbench.operate.letters import LetterBox, drop
 from workbench.operate.stack import Stack
 from workbench.operate.switching import change
 
-ORGANISER = "admin"
-"""Who has the secret of a service: the user name of an arena's organiser."""
+ORGANISER = "admin"  # who has the secret of a service: the user name of an arena's organiser
 
 VIEWER = "viewer"
 """What the pages of the match log are called, where a service is named by its game."""
@@ -25,8 +24,7 @@ VIEWER = "viewer"
 def practise(stack: Stack, order: Mapping[str, object]) -> list[str]:
     """Have the practice function create matches; their ids.
 
-    Raises:
-        CardsharpError: it refused or failed, with its own sentence.
+    Raises `CardsharpError` if it refused or failed, with its own sentence.
     """
     failed, told = _invoked(stack, "PracticeName", order)
     if failed:
@@ -48,8 +46,7 @@ def _invoked(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bo
 def await_challenge(stack: Stack) -> None:
     """Have a deployed arena ask us who we are, for which it needs its organiser's password.
 
-    Raises:
-        CardsharpError: it answered otherwise, with its own sentence.
+    Raises `CardsharpError` if it answered otherwise, with its own sentence.
     """
     event = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/sessioninfo"}
     failed, told = _invoked(stack, f"{GAME.name}Name", event)
@@ -62,12 +59,9 @@ def rotate_secret(
 ) -> None:
     """Put user and password into the stack's secret, after `check` has tried them.
 
-    Functions take the new ones within minutes, without a deploy.
-    Ticks that failed for want of them are dropped, so that nobody is told of them any more.
-
-    Raises:
-        ConfigError: one of the two is empty.
-        ArenaError: `check` found that the arena refuses them; the secret is as it was.
+    Functions take the new ones within minutes, without a deploy. Ticks that failed for want of them
+    are dropped, so that nobody is told of them any more. Raises `ConfigError` if one of the two is
+    empty, `ArenaError` if `check` found that the arena refuses them; the secret is as it was.
     """
     if not username or not password:
         raise ConfigError("User and password are both needed.")
@@ -80,8 +74,7 @@ def rotate_secret(
 def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
     """Put the password of a service's organiser, or that of the pages, into its secret.
 
-    Raises:
-        ConfigError: it is empty, or the stack has no such service.
+    Raises `ConfigError` if it is empty, or the stack has no such service.
     """
     if f"{service}Name" not in stack.outputs:
         asked_for = "DeployWeb=yes" if service == VIEWER else "the service of its game"
@@ -91,14 +84,13 @@ def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
     if not password:
         raise ConfigError("A password is needed.")
     register(password)
-    _put_secret(stack, _secret_of(stack, service), ORGANISER, password)
+    _put_secret(stack, f"/{stack.name}/{service}", ORGANISER, password)
 
 
 def link_to(stack: Stack, match_id: str, until: datetime) -> str:
     """The address of a match's page, with a pass until then where pages are private.
 
-    Raises:
-        ConfigError: the stack has no pages, or they have no password yet.
+    Raises `ConfigError` if the stack has no pages, or they have no password yet.
     """
     if "viewerUrl" not in stack.outputs:
         raise ConfigError(f"The stack {stack.name} has no pages; deploy it with DeployWeb=yes.")
@@ -111,31 +103,21 @@ def link_to(stack: Stack, match_id: str, until: datetime) -> str:
 def _password_of_pages(stack: Stack) -> str:
     ssm = stack.client("ssm")
     try:
-        asked = {"Name": _secret_of(stack, VIEWER), "WithDecryption": True}
-        told = ssm.get_parameter(**asked)["Parameter"]["Value"]
+        told = ssm.get_parameter(Name=f"/{stack.name}/{VIEWER}", WithDecryption=True)
     except ssm.exceptions.ParameterNotFound:
         raise ConfigError(
             "The pages have no password yet; set one with `cardsharp cloud rotate-secret "
             f"--service {VIEWER}`."
         ) from None
-    password = str(json.loads(told)["password"])
+    password = str(json.loads(told["Parameter"]["Value"])["password"])
     register(password)
     return password
 
 
-def _secret_of(stack: Stack, service: str) -> str:
-    return f"/{stack.name}/{service}"
-
-
 def _put_secret(stack: Stack, name: str, username: str, password: str) -> None:
-    call(
-        "secret",
-        stack.client("ssm").put_parameter,
-        Name=name,
-        Value=json.dumps({"username": username, "password": password}),
-        Type="SecureString",
-        Overwrite=True,
-    )
+    value = json.dumps({"username": username, "password": password})
+    told = {"Name": name, "Value": value, "Type": "SecureString", "Overwrite": True}
+    call("secret", stack.client("ssm").put_parameter, **told)
 
 
 def ring(stack: Stack, now: datetime) -> str:
@@ -152,27 +134,15 @@ def ring(stack: Stack, now: datetime) -> str:
 
 def arena_url(stack: Stack) -> tuple[str, str]:
     """The arena's address and kind of authentication, as the deployed functions have them."""
-    function = stack.output("PracticeName")
-    found = call(
-        "practice function",
-        stack.client("lambda").get_function_configuration,
-        FunctionName=function,
-    )
+    get = stack.client("lambda").get_function_configuration
+    found = call("practice function", get, FunctionName=stack.output("PracticeName"))
     variables = found["Environment"]["Variables"]
     return variables["CARDSHARP_ARENA_URL"], variables.get("CARDSHARP_ARENA_AUTH", "basic")
 
 
-# --- new matches ----------------------------------------------------------------------------------
-
-
 _KEPT = (
-    "Name",
-    "GroupName",
-    "ScheduleExpression",
-    "ScheduleExpressionTimezone",
-    "FlexibleTimeWindow",
-    "Target",
-    "Description",
+    *("Name", "GroupName", "ScheduleExpression", "ScheduleExpressionTimezone"),
+    *("FlexibleTimeWindow", "Target", "Description"),
 )
 """What an update of a schedule must repeat, or it is forgotten."""
 
@@ -181,9 +151,8 @@ def pause(stack: Stack, *, stop_schedule: bool = False) -> None:
     """Let no new match be taken up from now on; those that run are watched over and finished.
 
     `stop_schedule` also stops the poller's schedule, for a time in which nothing is to be paid.
-
-    Raises:
-        ConfigError: the schedule is to stop while matches run, which nobody would watch over.
+    Raises `ConfigError` if the schedule is to stop while matches run, which nobody would watch
+    over.
     """
     change(stack, paused=True)
     if not stop_schedule:
@@ -202,14 +171,16 @@ def resume(stack: Stack) -> None:
 
 
 def _set_schedule(stack: Stack, state: str) -> None:
-    scheduler, name = stack.client("scheduler"), stack.ids["PollerEveryMinute"]
-    found = call("schedule", scheduler.get_schedule, Name=name)
+    found = schedule_of(stack)
     if found["State"] != state:
         kept = {key: found[key] for key in _KEPT if found.get(key)}
-        call("schedule", scheduler.update_schedule, **kept, State=state)
+        call("schedule", stack.client("scheduler").update_schedule, **kept, State=state)
 
 
-# --- what a deleted stack would leave behind ------------------------------------------------------
+def schedule_of(stack: Stack) -> Any:  # noqa: ANN401 - AWS's answer
+    """The poller's schedule."""
+    get = stack.client("scheduler").get_schedule
+    return call("schedule", get, Name=stack.ids["PollerEveryMinute"])
 
 
 PASSWORDS = ("arena", "viewer", "deadmansdraw")
@@ -219,25 +190,20 @@ PASSWORDS = ("arena", "viewer", "deadmansdraw")
 def forget(stack: Stack, *, matches: bool) -> list[str]:
     """Delete a stack's passwords, and where wanted its match log; the names of what went.
 
-    Raises:
-        ConfigError: it is still playing, or its match log is protected against deletion.
+    Raises `ConfigError` if it is still playing, or its match log is protected against deletion.
     """
     table = stack.outputs.get("MatchTable")
     if table is not None and stack.log.running():
         raise ConfigError("It is still playing; `cardsharp cloud pause`, and wait for the end.")
     if matches and table is not None:
-        _delete_table(stack, table)
+        dynamodb = stack.client("dynamodb")
+        told = call("match log", dynamodb.describe_table, TableName=table)["Table"]
+        if told.get("DeletionProtectionEnabled"):
+            raise ConfigError(
+                f"{table} is protected against deletion: aws dynamodb update-table "
+                f"--table-name {table} --no-deletion-protection-enabled"
+            )
+        call("match log", dynamodb.delete_table, TableName=table)
     names = [f"/{stack.name}/{one}" for one in PASSWORDS]
     told = call("passwords", stack.client("ssm").delete_parameters, Names=names)
     return [*told["DeletedParameters"], *([table] if matches and table is not None else [])]
-
-
-def _delete_table(stack: Stack, table: str) -> None:
-    dynamodb = stack.client("dynamodb")
-    told = call("match log", dynamodb.describe_table, TableName=table)["Table"]
-    if told.get("DeletionProtectionEnabled"):
-        raise ConfigError(
-            f"{table} is protected against deletion: aws dynamodb update-table "
-            f"--table-name {table} --no-deletion-protection-enabled"
-        )
-    call("match log", dynamodb.delete_table, TableName=table)

@@ -24,8 +24,7 @@ _ASKED = Path(__file__).with_suffix(".toml")
 BOUNDARY = "arn:aws:iam::{account}:policy/boundary-of-cardsharp-{region}"
 """The boundary that `RIGHTS` makes, without which whoever has no more makes no role."""
 
-POLLERS, PRACTICE = 2, 1
-"""How many pollers overlap for a moment, and an operator's order besides."""
+POLLERS, PRACTICE = 2, 1  # how many pollers overlap for a moment, and an operator's order besides
 
 TEAMS, EACH_TEAM, DIRECTORS = 20, 3, 2
 """Teams of a usual contest; of each one's clients, most of the time in long polls, how many
@@ -69,8 +68,7 @@ class Demand:
     def reserved(self) -> int:
         """Concurrent executions that `Reserve=yes` takes for functions of their own.
 
-        Raises:
-            ConfigError: there is no such service.
+        Raises `ConfigError` if there is no such service.
         """
         told = {
             name: _most(resource.properties["ReservedConcurrentExecutions"])
@@ -128,16 +126,15 @@ def planned(
 
 def preflight(client: Clients, demand: Demand) -> Iterator[DoctorCheck]:
     """Look at region, credentials, rights and quota."""
+
+    def caller() -> str:
+        """The ARN of whoever we are."""
+        return str(call("account", client("sts").get_caller_identity)["Arn"])
+
     yield attempt("region", lambda: str(client("lambda").meta.region_name))
-    yield attempt("credentials", lambda: _caller(client))
-    yield attempt("rights", lambda: _rights(client, _caller(client), demand.stack))
+    yield attempt("credentials", caller)
+    yield attempt("rights", lambda: _rights(client, caller(), demand.stack))
     yield attempt("quota", lambda: judge_quota(quota_of(client), demand))
-
-
-def _caller(client: Clients) -> str:
-    """The ARN of whoever we are."""
-    who = call("account", client("sts").get_caller_identity)
-    return str(who["Arn"])
 
 
 def quota_of(client: Clients) -> int:
@@ -153,15 +150,24 @@ def judge_quota(quota: int, demand: Demand) -> str:
         ConfigError: it refuses it, or some matches would wait; the message says what to change.
     """
     needed = demand.of_bot + demand.of_arena
+    bot = [f"{demand.matches} matches at once"] if demand.matches else []
+    users = " and ".join([*bot, *([f"{demand.teams} teams"] if demand.teams else [])])
     if quota < needed:
-        raise ConfigError(_too_few(quota, demand))
+        fits = max(2, quota - POLLERS - PRACTICE)
+        teams = max(0, (quota - demand.of_bot - DIRECTORS) // EACH_TEAM)
+        room = f" ({teams} teams fit)" if demand.teams else ""
+        less = f"deploy with MatchLimit={fits}, or " if not demand.teams else ""
+        raise ConfigError(
+            f"{quota} concurrent executions are too few for {users}, which take {needed}{room}; "
+            f"{less}{MORE}"
+        )
     left = max(0, quota - UNRESERVED)
     if demand.reserve and demand.reserved > left:
         raise ConfigError(
             f"Of {quota} concurrent executions {left or 'none'} can be reserved, and Reserve=yes "
             f"takes {demand.reserved}; deploy with Reserve=no, or {MORE}"
         )
-    told = f"{quota} concurrent executions, at most {needed} of them used by {_users(demand)}"
+    told = f"{quota} concurrent executions, at most {needed} of them used by {users}"
     if demand.reserve:
         told += f", {demand.reserved} reserved"
     elif demand.services or demand.web:
@@ -171,29 +177,10 @@ def judge_quota(quota: int, demand: Demand) -> str:
     return told
 
 
-def _users(demand: Demand) -> str:
-    bot = [f"{demand.matches} matches at once"] if demand.matches else []
-    return " and ".join([*bot, *([f"{demand.teams} teams"] if demand.teams else [])])
-
-
-def _too_few(quota: int, demand: Demand) -> str:
-    """That an account has too few executions, what would fit, and how to get more."""
-    fits = max(2, quota - POLLERS - PRACTICE)
-    teams = max(0, (quota - demand.of_bot - DIRECTORS) // EACH_TEAM)
-    less = f"deploy with MatchLimit={fits}, or " if not demand.teams else ""
-    return (
-        f"{quota} concurrent executions are too few for {_users(demand)}, which take "
-        f"{demand.of_bot + demand.of_arena}{f' ({teams} teams fit)' if demand.teams else ''}; "
-        f"{less}{MORE}"
-    )
-
-
 def _rights(client: Clients, arn: str, stack: str) -> str:
     """Whether the identity has the rights of `RIGHTS`, as far as AWS simulates them.
 
-    Raises:
-        ConfigError: some are missing.
-        Skipped: AWS cannot tell.
+    Raises `ConfigError` if some are missing, `Skipped` if AWS cannot tell.
     """
     account, identity = arn.split(":")[4], arn.split(":", 5)[5]
     if identity == "root":
@@ -225,24 +212,14 @@ def _rights(client: Clients, arn: str, stack: str) -> str:
 def _simulated(
     iam: Client, arn: str, action: str, resource: str, context: Mapping[str, str]
 ) -> bool:
-    """Whether IAM says that an identity may do something.
-
-    Raises:
-        Skipped: it does not say.
-    """
+    """Whether IAM says that an identity may do something; raises `Skipped` if it does not say."""
     entries = [
         {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"}
         for key, value in context.items()
     ]
+    asked = {"PolicySourceArn": arn, "ActionNames": [action], "ResourceArns": [resource]}
     try:
-        told = call(
-            "rights",
-            iam.simulate_principal_policy,
-            PolicySourceArn=arn,
-            ActionNames=[action],
-            ResourceArns=[resource],
-            ContextEntries=entries,
-        )
+        told = call("rights", iam.simulate_principal_policy, **asked, ContextEntries=entries)
     except StoreError as error:
         raise Skipped(f"they cannot be looked up: {error}") from None
     return all(one["EvalDecision"] == "allowed" for one in told["EvaluationResults"])

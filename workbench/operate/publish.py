@@ -11,14 +11,13 @@ from datetime import timedelta
 from botocore.exceptions import ClientError
 
 from cardsharp.cloud.ports import Clock
-from workbench.cloud.samples import Sample, read_emf
+from workbench.cloud.samples import read_emf
 from workbench.operate.stack import Client, Clients
 
 _BATCH = 500
 _PAUSE = timedelta(seconds=10)
 
-_SETTLED = timedelta(seconds=1)
-"""So old a moment is when no more lines come that bear it."""
+_SETTLED = timedelta(seconds=1)  # so old a moment is when no more lines come that bear it
 
 
 def publish(client: Clients, begin: int = 0, end: int | None = None) -> int:
@@ -29,7 +28,16 @@ def publish(client: Clients, begin: int = 0, end: int | None = None) -> int:
     samples = list(read_emf(_lines(client("logs"), begin, end)))
     cloudwatch = client("cloudwatch")
     for namespace in sorted({one.metric.namespace for one in samples}):
-        data = [_datum(one) for one in samples if one.metric.namespace == namespace]
+        data = [
+            {
+                "MetricName": one.metric.name,
+                "Dimensions": [{"Name": n, "Value": v} for n, v in sorted(one.metric.dimensions)],
+                "Timestamp": one.at,
+                "Value": one.value,
+            }
+            for one in samples
+            if one.metric.namespace == namespace
+        ]
         for start in range(0, len(data), _BATCH):
             cloudwatch.put_metric_data(Namespace=namespace, MetricData=data[start : start + _BATCH])
     return len(samples)
@@ -61,14 +69,3 @@ def _lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
             if error.response["Error"]["Code"] != "ResourceNotFoundException":
                 raise
             # Its stack was deleted since it was listed.
-
-
-def _datum(one: Sample) -> dict[str, object]:
-    return {
-        "MetricName": one.metric.name,
-        "Dimensions": [
-            {"Name": name, "Value": value} for name, value in sorted(one.metric.dimensions)
-        ],
-        "Timestamp": one.at,
-        "Value": one.value,
-    }

@@ -21,8 +21,7 @@ from workbench.cloud.nested import prefix_of
 Client: TypeAlias = Any
 """A boto3 client; boto3 types them by a literal name, which is not always one here."""
 
-Clients = Callable[[str], Client]
-"""Gives the client of a service."""
+Clients = Callable[[str], Client]  # gives the client of a service
 
 DEFAULT_NAME = "cardsharp-dev"
 
@@ -99,9 +98,8 @@ def account_clients(region: str | None = None) -> Clients:
 def find_stack(name: str, client: Clients) -> Stack:
     """The stack of that name in the account and region.
 
-    Raises:
-        ConfigError: there is none; the message says what to check.
-        StoreError: AWS did not answer, or does not let us ask.
+    Raises `ConfigError` if there is none; the message says what to check; `StoreError` if AWS did
+    not answer, or does not let us ask.
     """
     formation = client("cloudformation")
     try:

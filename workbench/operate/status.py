@@ -1,6 +1,7 @@
 """Whether a stack listens, plays and is well: one look, in figures and in a sentence."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from pydantic import Field
@@ -10,6 +11,7 @@ from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import NAMESPACE
 from workbench.operate.letters import LetterBox
+from workbench.operate.orders import schedule_of
 from workbench.operate.preflight import quota_of
 from workbench.operate.stack import Clients, Moment, OperatorView, Stack
 from workbench.operate.switching import Held, held
@@ -30,8 +32,7 @@ class BotStatus(OperatorView):
     last_poll: Moment | None
     running: tuple[str, ...]
     waiting: int
-    in_flight: int
-    """Messages that a worker has, which are not counted as waiting."""
+    in_flight: int  # messages that a worker has, which are not counted as waiting
     dead_letters: int
     failed_ticks: int
     results: dict[str, int] = Field(serialization_alias="lastResults")
@@ -54,10 +55,8 @@ class StackLook(OperatorView):
     """What a look at a stack found; `problems` are sentences, none where all is well."""
 
     stack: str
-    build: str
-    """The commit that the functions were built from."""
-    quota: int
-    """Concurrent executions of the account, for all functions together."""
+    build: str  # the commit that the functions were built from
+    quota: int  # concurrent executions of the account, for all functions together
     alarms: tuple[str, ...]
     bot: BotStatus | None = Field(exclude=True)
     director: DirectorStatus | None = Field(exclude=True)
@@ -73,8 +72,7 @@ class StackLook(OperatorView):
 def look_at(stack: Stack) -> StackLook:
     """Look at everything once; what AWS tells may be a minute old.
 
-    Raises:
-        StoreError: AWS did not answer, or does not let us look.
+    Raises `StoreError` if AWS did not answer, or does not let us look.
     """
     now = datetime.now(UTC)
     bot = _bot(stack, now) if stack.has_bot else None
@@ -88,26 +86,27 @@ def look_at(stack: Stack) -> StackLook:
         bot=bot,
         director=director,
         problems=(
-            *([] if bot is None else _bot_problems(bot, stack, now)),
-            *([] if director is None else _director_problems(director)),
-            *_protection_problems(stack),
+            *_problems(stack, bot, director, now),
             *(f"The alarm {name} is on (docs/operations.md)." for name in alarms),
         ),
     )
 
 
 def _bot(stack: Stack, now: datetime) -> BotStatus:
+    finished = stack.log.matches(status=Status.FINISHED, limit=_FINISHED)
+    quarter = timedelta(minutes=15)
+    polls = _minutes(stack, Metric.POLLS, {"service": stack.name}, now, quarter)
     return BotStatus(
         table=stack.output("MatchTable"),
         held=held(stack),
-        schedule=_schedule(stack),
-        last_poll=_last_poll(stack, now),
+        schedule=schedule_of(stack)["State"],
+        last_poll=max(polls, default=None),
         running=tuple(record.match_id for record in stack.log.running()),
         waiting=_depth(stack, stack.output("MatchQueueUrl")),
         in_flight=_depth(stack, stack.output("MatchQueueUrl"), f"{_MESSAGES}NotVisible"),
         dead_letters=_depth(stack, LetterBox.WORKER.letters(stack)),
         failed_ticks=_depth(stack, LetterBox.POLLER.letters(stack)),
-        results=_results(stack),
+        results=Counter(str((one.outcome or {}).get("result")) for one in finished),
     )
 
 
@@ -120,58 +119,33 @@ def _director(stack: Stack, now: datetime) -> DirectorStatus:
     )
 
 
-def _bot_problems(bot: BotStatus, stack: Stack, now: datetime) -> list[str]:
-    heard = max(filter(None, [bot.last_poll, stack.changed]))
-    counted = {
-        "{} messages failed for good: `cardsharp cloud dlq list`.": bot.dead_letters,
-        "{} ticks failed: `cardsharp cloud dlq list --ticks`.": bot.failed_ticks,
-    }
-    return [*_schedule_problems(bot.schedule, now - heard), *_told(counted)]
-
-
-def _told(counted: Mapping[str, int]) -> list[str]:
-    """A sentence for everything of which there is any."""
-    return [sentence.format(number) for sentence, number in counted.items() if number]
-
-
-def _director_problems(director: DirectorStatus) -> list[str]:
-    letters, logs = "`cardsharp cloud dlq list --director`", "`cardsharp cloud logs --problems`"
-    want = "for want of concurrency"
-    counted = {
-        f"{{}} ticks of the director failed for good: {letters}.": director.dead_letters,
-        f"The director failed {{}} times within an hour: {logs}.": director.errors,
-        f"The director was refused {{}} times within an hour {want}.": director.throttles,
-    }
-    return _told(counted)
-
-
-def _schedule_problems(schedule: str, silence: timedelta) -> list[str]:
-    if schedule != "ENABLED":
-        return [
-            f"The schedule is {schedule.lower()}: nobody listens until `cardsharp cloud resume`."
-        ]
-    if silence > FRESH:
-        return ["No poll has succeeded for 3 minutes: `cardsharp cloud logs --problems`."]
-    return []
-
-
-def _protection_problems(stack: Stack) -> list[str]:
-    if stack.protected or stack.parameters.get("Stage") != "prod":
-        return []
-    cure = "aws cloudformation update-termination-protection --enable-termination-protection"
-    return [f"The stack can be deleted by mistake: `{cure} --stack-name {stack.name}`."]
-
-
-def _schedule(stack: Stack) -> str:
-    name = stack.ids["PollerEveryMinute"]
-    state: str = call("schedule", stack.client("scheduler").get_schedule, Name=name)["State"]
-    return state
-
-
-def _last_poll(stack: Stack, now: datetime) -> datetime | None:
-    """The minute of the last successful poll within a quarter of an hour."""
-    polls = _minutes(stack, Metric.POLLS, {"service": stack.name}, now, timedelta(minutes=15))
-    return max(polls, default=None)
+def _problems(
+    stack: Stack, bot: BotStatus | None, director: DirectorStatus | None, now: datetime
+) -> Iterator[str]:
+    counted: dict[str, int] = {}
+    if bot is not None:
+        silence = now - max(filter(None, [bot.last_poll, stack.changed]))
+        if bot.schedule != "ENABLED":
+            off = bot.schedule.lower()
+            yield f"The schedule is {off}: nobody listens until `cardsharp cloud resume`."
+        elif silence > FRESH:
+            yield "No poll has succeeded for 3 minutes: `cardsharp cloud logs --problems`."
+        counted = {
+            "{} messages failed for good: `cardsharp cloud dlq list`.": bot.dead_letters,
+            "{} ticks failed: `cardsharp cloud dlq list --ticks`.": bot.failed_ticks,
+        }
+    if director is not None:
+        letters, want = "`cardsharp cloud dlq list --director`", "for want of concurrency"
+        logs = "`cardsharp cloud logs --problems`"
+        counted |= {
+            f"{{}} ticks of the director failed for good: {letters}.": director.dead_letters,
+            f"The director failed {{}} times within an hour: {logs}.": director.errors,
+            f"The director was refused {{}} times within an hour {want}.": director.throttles,
+        }
+    yield from (sentence.format(number) for sentence, number in counted.items() if number)
+    if not stack.protected and stack.parameters.get("Stage") == "prod":
+        cure = "aws cloudformation update-termination-protection --enable-termination-protection"
+        yield f"The stack can be deleted by mistake: `{cure} --stack-name {stack.name}`."
 
 
 def _counted(stack: Stack, metric: str, now: datetime) -> int:
@@ -217,15 +191,6 @@ def _alarms(stack: Stack) -> tuple[str, ...]:
     logical = {physical: name for name, physical in stack.ids.items()}
     listed = [*answer.get("MetricAlarms", []), *answer.get("CompositeAlarms", [])]
     return tuple(sorted(logical.get(one["AlarmName"], one["AlarmName"]) for one in listed))
-
-
-def _results(stack: Stack) -> dict[str, int]:
-    """How the last finished matches ended."""
-    counted: dict[str, int] = {}
-    for record in stack.log.matches(status=Status.FINISHED, limit=_FINISHED):
-        result = str((record.outcome or {}).get("result"))
-        counted[result] = counted.get(result, 0) + 1
-    return counted
 
 
 def spend(client: Clients, now: datetime) -> str:

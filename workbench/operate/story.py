@@ -17,8 +17,7 @@ PROBLEMS = (
 )
 """What a line has in which something went wrong."""
 
-_LATE = timedelta(minutes=1)
-"""How far a look goes back, for lines that came late."""
+_LATE = timedelta(minutes=1)  # how far a look goes back, for lines that came late
 
 _PAUSE = timedelta(seconds=2)
 
@@ -80,19 +79,18 @@ def follow(
 
 
 def _lines(stack: Stack, pattern: str, since: datetime) -> list[LogLine]:
-    start = round(since.timestamp() * 1000)
+    wanted = {"filterPattern": pattern, "startTime": round(since.timestamp() * 1000)}
+    pages = stack.client("logs").get_paginator("filter_log_events").paginate
+
+    def events(group: str) -> list[dict[str, Any]]:
+        return [one for page in pages(logGroupName=group, **wanted) for one in page["events"]]
+
     found = [
         _line(function, event["timestamp"], event["message"])
         for function, group in stack.log_groups.items()
-        for event in call(f"log group {group}", _events, stack, group, pattern, start)
+        for event in call(f"log group {group}", events, group)
     ]
     return sorted(found, key=lambda line: line.at)
-
-
-def _events(stack: Stack, group: str, pattern: str, start: int) -> list[dict[str, Any]]:
-    pages = stack.client("logs").get_paginator("filter_log_events")
-    wanted = {"logGroupName": group, "filterPattern": pattern, "startTime": start}
-    return [event for page in pages.paginate(**wanted) for event in page["events"]]
 
 
 def _line(function: str, millis: int, text: str) -> LogLine:

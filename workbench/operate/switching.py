@@ -44,9 +44,8 @@ def held(stack: Stack) -> Held:
 def change(stack: Stack, **changes: object) -> Switches:
     """Set some switches, None for what the deployment says; functions see it within seconds.
 
-    Raises:
-        ConfigError: one of them cannot be used; nothing is changed.
-        StoreError: the table did not take it.
+    Raises `ConfigError` if one of them cannot be used; nothing is changed; `StoreError` if the
+    table did not take it.
     """
     switches = Switches.model_validate({**dict(stack.switchboard.read()), **changes})
     if changes.get("strategy") is not None:

@@ -7,17 +7,10 @@ from itertools import islice
 from cardsharp.cloud.ports import Clock, MatchLog
 from cardsharp.errors import CardsharpError
 
-GLANCE = timedelta(milliseconds=50)
-"""How often the match log is looked at."""
+GLANCE = timedelta(milliseconds=50)  # how often the match log is looked at
 
 Glance = Callable[[Sequence[str]], None]
 """Called again and again with the ids of the matches that run."""
-
-
-def has_ended(log: MatchLog, match_id: str) -> bool:
-    """Whether a match is finished in the log."""
-    record = log.match(match_id)
-    return record is not None and record.outcome is not None
 
 
 class Follower:
@@ -26,9 +19,7 @@ class Follower:
     _EVERY = timedelta(seconds=1)
 
     def __init__(self, log: MatchLog, clock: Clock, limit: timedelta) -> None:
-        self._log = log
-        self._clock = clock
-        self._limit = limit
+        self._log, self._clock, self._limit = log, clock, limit
         self._moves: tuple[int, ...] = ()
         self._moved = self._looked = clock.monotonic()
 
@@ -41,16 +32,15 @@ class Follower:
     ) -> Iterator[str]:
         """The ids of `matches` as they end, each begun when it is taken, so many `at_once`.
 
-        `check` raises where they cannot end any more.
-
-        Raises:
-            CardsharpError: no move was made for too long.
+        `check` raises where they cannot end any more. Raises `CardsharpError` if no move was made
+        for too long.
         """
         running = list(islice(matches := iter(matches), at_once))
         while running:
             self._clock.sleep(GLANCE)
             glance(tuple(running))
-            for match_id in [i for i in running if has_ended(self._log, i)]:
+            found = [(match_id, self._log.match(match_id)) for match_id in running]
+            for match_id in [i for i, match in found if match and match.outcome is not None]:
                 running.remove(match_id)
                 yield match_id
                 running += islice(matches, 1)

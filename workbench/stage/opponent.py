@@ -62,15 +62,13 @@ class Opponent:
     """Plays whatever waits for it, one turn after the other, over a single connection."""
 
     def __init__(self, client: ArenaClient, order: Order) -> None:
-        self._client = client
-        self._order = order
+        self._client, self._order = client, order
         self._name, self._match = strategy_named(order.strategy), ""
 
     def play_on(self) -> None:
         """Play every turn that the arena names, without end.
 
-        Raises:
-            ArenaError: the arena failed for longer than reads are repeated.
+        Raises `ArenaError` if the arena failed for longer than reads are repeated.
         """
         while True:
             for match in self._client.waiting_matches():
@@ -83,14 +81,10 @@ class Opponent:
         play_turn(self._client, self._order.player, match_id, self._built)
 
     def _built(self, view: MatchView) -> Strategy:
-        return build(self._name, self._chance(view))
-
-    def _chance(self, view: MatchView) -> Random:
         """A seed makes every turn repeatable, whichever matches are played at the same time."""
-        if self._order.seed is None:
-            return Random()
-        tags = ",".join(view.creation_params.tags)
-        return Random(f"{self._order.seed}/{tags}/{view.move_count}")
+        seed, tags = self._order.seed, ",".join(view.creation_params.tags)
+        dice = Random() if seed is None else Random(f"{seed}/{tags}/{view.move_count}")
+        return build(self._name, dice)
 
 
 class OpponentProcess(Child):
@@ -121,12 +115,8 @@ class OpponentProcess(Child):
 
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines()
-        words = (
-            lines[-1].removeprefix("cardsharp: ")
-            if lines
-            else f"it ended with {self.process.returncode}"
-        )
-        return f"The opponent '{self._name}' cannot play: {words}"
+        words = lines[-1] if lines else f"it ended with {self.process.returncode}"
+        return f"The opponent '{self._name}' cannot play: {words.removeprefix('cardsharp: ')}"
 
 
 @contextmanager

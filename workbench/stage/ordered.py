@@ -1,7 +1,7 @@
 """A match that was ordered by hand, played from this machine by the handlers of the cloud."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,11 +21,8 @@ from workbench.cloud.events import Event
 from workbench.cloud.home import Home, HomeOptions
 from workbench.stage.surroundings import Say, environment, warnings_to
 
-WORKER_TIME = timedelta(days=1)
-"""Nothing limits a worker at home, so it stays with its match."""
-
-GLANCE = timedelta(milliseconds=200)
-"""How often the match log is looked at."""
+WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
+GLANCE = timedelta(milliseconds=200)  # how often the match log is looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +45,8 @@ def attending(
 ) -> Iterator[AtHome]:
     """Order a match and have it played, as long as the block runs; `say` is told of failures.
 
-    So many matches are played at once.
-
-    Raises:
-        Malformed: it cannot be ordered so.
-        ConfigError: a setting cannot be used.
+    So many matches are played at once. Raises `Malformed` if it cannot be ordered so, `ConfigError`
+    if a setting cannot be used.
     """
     with workers(store, say, at_once) as places:
         yield ordered(game, wanted, places)
@@ -70,8 +64,7 @@ def ordered(game: Game, wanted: Mapping[str, object], places: Places) -> AtHome:
 def workers(store: Path, say: Say, at_once: int) -> Iterator[Places]:
     """Have seats played, so many at once, as long as the block runs; `say` is told of failures.
 
-    Raises:
-        ConfigError: a setting cannot be used.
+    Raises `ConfigError` if a setting cannot be used.
     """
     variables = {"CARDSHARP_STORE": f"sqlite:{store}", "CARDSHARP_QUEUE": f"memory:{uuid4().hex}"}
     with environment(variables), ExitStack() as stack:
@@ -80,8 +73,17 @@ def workers(store: Path, say: Say, at_once: int) -> Iterator[Places]:
         stack.enter_context(warnings_to(say))
         stack.callback(places.offering.log.close)
         stack.callback(places.vault.close)
+
+        def lookout(_event: Event, context: LambdaContext) -> object:
+            """Watch the match log, as no arena names matches here."""
+            offered = places.offering.watch(
+                places.settings.watch,
+                lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
+            )
+            return {"offered": offered}
+
         home = Home(
-            Function("poller", _lookout(places), WORKER_TIME),
+            Function("poller", lookout, WORKER_TIME),
             Function("worker", worker.app.handler, WORKER_TIME),
             places.offering.queue,
             places.offering.clock,
@@ -90,15 +92,3 @@ def workers(store: Path, say: Say, at_once: int) -> Iterator[Places]:
         home.start()
         stack.callback(home.wind_down)
         yield places
-
-
-def _lookout(places: Places) -> Callable[[Event, LambdaContext], object]:
-    """What the poller does here, where no arena names matches: it watches the match log."""
-
-    def handler(_event: Event, context: LambdaContext) -> object:
-        def remaining() -> timedelta:
-            return timedelta(milliseconds=context.get_remaining_time_in_millis())
-
-        return {"offered": places.offering.watch(places.settings.watch, remaining)}
-
-    return handler

@@ -28,17 +28,13 @@ from workbench.show.lookup import data_folder
 from workbench.show.output import messages
 from workbench.stage.surroundings import environment, telemetry_in
 
-TIMEOUT = timedelta(seconds=29)
-"""Of the function, as template.yaml deploys it."""
+TIMEOUT = timedelta(seconds=29)  # of the function, as template.yaml deploys it
 
 EMULATOR = "emulator"
 """The store that is a table in an emulated AWS, which starts empty and goes with it."""
 
-MOST_BOTS = 64
-"""Bots that play at once at home; more wait for one of them to end."""
-
-IN_MEMORY = f"sqlite:{MEMORY}"
-"""The store that a newcomer plays with: in this process only."""
+MOST_BOTS = 64  # bots that play at once at home; more wait for one of them to end
+IN_MEMORY = f"sqlite:{MEMORY}"  # the store that a newcomer plays with: in this process only
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +57,8 @@ def serve(
 ) -> None:
     """Serve a game until SIGINT or SIGTERM; `announce` is told the address of its API.
 
-    `store` is sqlite:FILE or emulator, and `settings` are environment variables of the game.
-
-    Raises:
-        ConfigError: the game has no service, or a setting, the store or the port cannot be used.
+    `store` is sqlite:FILE or emulator, and `settings` are environment variables of the game. Raises
+    `ConfigError` if the game has no service, or a setting, the store or the port cannot be used.
     """
     with made(game, store, place, settings) as running:
         announce(f"{running.url}{service_of(game).base}")
@@ -149,8 +143,7 @@ def front(
 ) -> HttpFront:
     """An API over use cases put together by hand; `with` starts and stops it.
 
-    Raises:
-        ConfigError: the port cannot be used.
+    Raises `ConfigError` if the port cannot be used.
     """
     function = Function(api.title, edge.build(api, service), TIMEOUT)
     return HttpFront(function, place.port, place.host, clock)

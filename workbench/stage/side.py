@@ -73,12 +73,10 @@ def opened(kind: CloudKind, folder: Path) -> Iterator[Cloud]:
 POLLER_TIME = timedelta(seconds=100)
 """Longer than a tick and a long poll together, so that one poller takes over from the other."""
 
-WORKER_TIME = timedelta(minutes=15)
-"""What Lambda grants a function at most."""
+WORKER_TIME = timedelta(minutes=15)  # what Lambda grants a function at most
 
 
-GRACE = timedelta(seconds=3)
-"""How long handlers get to end once the arena has hung up."""
+GRACE = timedelta(seconds=3)  # how long handlers get to end once the arena has hung up
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +96,7 @@ class Side:
 def assembled(variables: Mapping[str, str]) -> Iterator[Assembly]:
     """What handlers use under these settings; its match log is closed at the end.
 
-    Raises:
-        ConfigError: a setting cannot be used.
+    Raises `ConfigError` if a setting cannot be used.
     """
     with environment(variables), ExitStack() as stack:
         assembly = assemble(Settings.load(os.environ), meter)

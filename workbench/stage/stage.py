@@ -122,12 +122,8 @@ class Stage:
         tally: Tally,
         check: Callable[[], None],
     ) -> None:
-        self.script = script
-        self.log = side.log
-        self._clock = side.assembly.clock
-        self._organiser = organiser
-        self._tally = tally
-        self._check = check
+        self.script, self.log, self._clock = script, side.log, side.assembly.clock
+        self._organiser, self._tally, self._check = organiser, tally, check
         self._begun = 0
 
     def begin(self) -> str:
@@ -146,10 +142,8 @@ class Stage:
     def look_on(self, count: int, glance: Glance) -> Iterator[str]:
         """The ids of `count` matches as they finish, as many running as the script says.
 
-        `glance` is called again and again with the ids of those that run.
-
-        Raises:
-            CardsharpError: the opponent has ended, or no move was made for too long.
+        `glance` is called again and again with the ids of those that run. Raises `CardsharpError`
+        if the opponent has ended, or no move was made for too long.
         """
         follower = Follower(self.log, self._clock, STALL + 2 * self.script.turn_limit)
         matches = (self.begin() for _ in range(count))
@@ -171,9 +165,8 @@ class Stage:
 def set_up(script: Script, folder: Path) -> Iterator[Stage]:
     """A stage on which matches can begin; `folder` takes its files.
 
-    Raises:
-        ConfigError: a strategy, a port or a setting cannot be used.
-        CardsharpError: the arena or the emulator did not start.
+    Raises `ConfigError` if a strategy, a port or a setting cannot be used; `CardsharpError` if the
+    arena or the emulator did not start.
     """
     password = secrets.token_urlsafe()
     with ExitStack() as stack:

@@ -16,8 +16,7 @@ from workbench.sparing import Sparing
 
 AWS_PREFIX = "AWS_"
 
-LONGEST_LOG = 20_000_000
-"""Bytes after which a log file begins anew."""
+LONGEST_LOG = 20_000_000  # bytes after which a log file begins anew
 
 
 @contextmanager
@@ -101,10 +100,7 @@ class LogFile(io.TextIOWrapper):
     """The end of a file for its owner's eyes; where it takes no more, that is said once, and all.
 
     What is logged about a program must not stop it. A long file begins anew, and the one before is
-    kept beside it.
-
-    Raises:
-        OSError: it cannot be opened.
+    kept beside it. Raises `OSError` if it cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
