@@ -7,8 +7,8 @@ byte for byte: every route of the site, the page as a file, its steps and the tu
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -21,9 +21,9 @@ from starlette.routing import Route
 from support.games import simulated
 from support.played import Decides, Kept, begun, kept, taken
 from support.size import cases
-from support.stored import PLAYERS
+from support.stored import PLAYERS, OneMatch
 
-from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
+from cardsharp.cloud.ports import Body, Status
 from cardsharp.euchre.cards import DECK
 from cardsharp.euchre.records import SwapEvent, decode_event, encode_event
 from cardsharp.euchre.table import DEALER
@@ -43,24 +43,6 @@ ASKED: Mapping[str, tuple[str, ...]] = {
     "/page/{name}": ("",),
 }
 """What is asked of each route; one that is not here fails the test."""
-
-
-@dataclass(frozen=True)
-class OneMatch:
-    """The source of a site with one match."""
-
-    record: MatchRecord
-    told: list[MoveRecord]
-    pause: timedelta = timedelta()
-
-    def matches(self, _day: date | None, _status: Status | None, _limit: int) -> list[MatchRecord]:
-        return [self.record]
-
-    def match(self, _match_id: str) -> MatchRecord | None:
-        return self.record
-
-    def moves(self, _match_id: str) -> list[MoveRecord]:
-        return self.told
 
 
 def twins(name: str, seed: int, share: float) -> tuple[Kept, Kept, int | None]:

@@ -3,6 +3,7 @@
 import json
 import os
 import uuid
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from unittest import mock
 from cardsharp.cloud import aws
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.memory import MemoryQueue, Redrive
+from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import MatchLog, MatchRecord, Message, Queue
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqs import SqsQueue
@@ -41,6 +43,20 @@ def known(log: MatchLog, match_id: str = "m") -> MatchRecord:
     match = log.match(match_id)
     assert match is not None
     return match
+
+
+class NotedMeter(Meter):
+    """Keeps what was counted, with a status also by that, and what was timed."""
+
+    def __init__(self) -> None:
+        self.counted: Counter[str] = Counter()
+        self.timed = defaultdict[Metric, list[timedelta]](list)
+
+    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+        self.counted["/".join((metric, *dimensions.values()))] += amount
+
+    def time(self, metric: Metric, duration: timedelta, **_dimensions: str) -> None:
+        self.timed[metric].append(duration)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """Stored matches of every game, for the tests of what shows them."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.games import game
 from support.played import Decides, Kept, played
@@ -25,6 +27,24 @@ def named(match: Kept, *names: str) -> Kept:
     record, moves = match
     header = {**record.header, "names": names, "players": names, "opponent": None}
     return replace(record, header=header), moves
+
+
+@dataclass(frozen=True)
+class OneMatch:
+    """A source of pages that has one match."""
+
+    record: MatchRecord
+    told: list[MoveRecord]
+    pause: timedelta = timedelta()
+
+    def matches(self, _day: date | None, _status: Status | None, _limit: int) -> list[MatchRecord]:
+        return [self.record]
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        return self.record if match_id == self.record.match_id else None
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        return self.told if match_id == self.record.match_id else []
 
 
 def recorded_matches(matches: Matches) -> Iterator[Kept]:

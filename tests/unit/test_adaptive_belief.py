@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -17,9 +18,16 @@ from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
 from cardsharp.deadmansdraw.strategies import Decision, Strategy, build
 from cardsharp.deadmansdraw.strategies.adaptive import Adaptive
-from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Belief, known_opponents
+from cardsharp.deadmansdraw.strategies.adaptive_belief import (
+    GENERAL,
+    Belief,
+    Entry,
+    known_opponents,
+    parse_entries,
+)
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, decisions_of
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
+from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met, opponents
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
 
@@ -49,8 +57,8 @@ def played(name: str, seed: int) -> RunningMatch:
     return match
 
 
-def shown(name: str, matches: int) -> Iterator[Seen]:
-    for seed in range(matches):
+def shown(name: str, matches: range) -> Iterator[Seen]:
+    for seed in matches:
         yield from decisions_of(PastMatch(1, played(name, seed).history))
 
 
@@ -70,16 +78,16 @@ def shown(name: str, matches: int) -> Iterator[Seen]:
 def test_an_opponent_is_known_by_its_decisions(name: str, weights: str) -> None:
     """The two variants of the champion, which stop otherwise, count as its kin."""
     belief = Belief(known_opponents())
-    belief.see_all(shown(name, 1 if name == "captain" else 3))
+    belief.see_all(shown(name, range(1 if name == "captain" else 3)))
     assert belief.weights() == weights
 
 
 def test_a_belief_that_is_contradicted_is_given_up() -> None:
     """Somebody who has played as the champion and then decides by whim gets the general player."""
     belief = Belief(known_opponents())
-    belief.see_all(shown("champion", 3))
+    belief.see_all(shown("champion", range(3)))
     assert belief.weights() == "champion"
-    belief.see_all(shown("whim", 1))
+    belief.see_all(shown("whim", range(1)))
     assert belief.weights() == GENERAL
 
 
@@ -128,21 +136,18 @@ DRAWN = {
 }
 
 
+NAMES = {ME: "Me", FOE: "Rovers", OTHER: "Rovers"}
+
+
 @pytest.fixture
 def log(tmp_path: Path) -> MatchLog:
     return build_log(f"sqlite:{tmp_path / 'matches.db'}", SystemClock())
 
 
-def keep(
-    log: MatchLog, match_id: str, players: list[str], *, finished: bool = True, ours: str = ""
-) -> None:
-    header: dict[str, object] = {
-        "players": players,
-        "names": [f"Team {name}" for name in players],
-        "seats": {str(players.index(ME)): "steady"} if ME in players else {},
-    }
-    if ours:
-        header["opponent"] = ours
+def keep(log: MatchLog, match_id: str, *players: str, finished: bool = True, **more: str) -> None:
+    seats = {str(players.index(ME)): "steady"} if ME in players else {}
+    names = [NAMES[player] for player in players]
+    header = {"players": [*players], "names": names, "seats": seats, **more}
     lease = log.take(match_id, "worker", timedelta(minutes=1), header)
     assert lease is not None
     log.record(lease, {0: DRAWN})
@@ -151,12 +156,12 @@ def keep(
 
 
 def test_only_finished_matches_against_that_player_are_its_past(log: MatchLog) -> None:
-    keep(log, "a", [ME, FOE])
-    keep(log, "b", [FOE, ME])
-    keep(log, "c", [ME, OTHER])
-    keep(log, "d", [ME, FOE], finished=False)
-    keep(log, "e", [FOE, FOE])
-    keep(log, "f", [ME, FOE], ours="champion")
+    keep(log, "a", ME, FOE)
+    keep(log, "b", FOE, ME)
+    keep(log, "c", ME, OTHER)
+    keep(log, "d", ME, FOE, finished=False)
+    keep(log, "e", FOE, FOE)
+    keep(log, "f", ME, FOE, opponent="champion")
     past = last_matches(log, FOE, PAST_MATCHES)
     assert sorted(match.opponent for match in past) == [0, 1]
     assert all(len(match.history) == 1 for match in past)
@@ -164,6 +169,67 @@ def test_only_finished_matches_against_that_player_are_its_past(log: MatchLog) -
 
 def test_the_past_is_the_last_matches(log: MatchLog) -> None:
     for number in range(5):
-        keep(log, f"m{number}", [ME, FOE])
+        keep(log, f"m{number}", ME, FOE)
     assert len(last_matches(log, FOE, 3)) == 3
     assert last_matches(log, "nobody", 3) == []
+
+
+WEIGHTS: dict[str, object] = {"numbers": ""}
+
+
+@cache
+def met(name: str, number: int) -> Met:
+    """A match of that player, as it shows it."""
+    return Met(f"{name} {number}", tuple(shown(name, range(number, number + 1))))
+
+
+def learned_from(learned: Learned, matches: list[Met], *, gains: bool = True) -> list[str]:
+    """The stages that are told of, in their order."""
+    told: list[str] = []
+
+    def test(_weights: dict[str, object], _entry: Entry) -> tuple[bool, str]:
+        return gains, "as measured"
+
+    learning = Learning(
+        learned, lambda _entry: WEIGHTS, test, lambda _name, stage, _why: told.append(stage)
+    )
+    learning.opponent("id", "Foe", matches)
+    return told
+
+
+WEAK = [met("draw-3", number) for number in range(LEAST + 12)]
+
+
+def test_an_opponent_is_promoted_by_later_matches_and_rolled_back_by_others() -> None:
+    learned = Learned()
+    assert learned_from(learned, WEAK[: LEAST - 1]) == ["waits"]
+    assert learned_from(learned, WEAK[:LEAST]) == ["candidate", "candidate"]
+    assert not learned.opponents, "nothing speaks for it yet but what it was made from"
+    assert learned_from(learned, WEAK) == ["promoted"]
+    assert learned_from(learned, WEAK) == [], "the same matches change nothing"
+    [entry] = parse_entries(learned.model_dump_json())
+    assert entry.weights in learned.weights
+    changed = [*WEAK, *(met("random", number) for number in range(4))]
+    assert learned_from(learned, changed)[0] == "rolled back"
+    assert not learned.opponents
+    assert not learned.weights
+
+
+def test_weights_that_gain_nothing_are_rejected_and_others_are_made_from_fresh_matches() -> None:
+    learned = Learned()
+    assert learned_from(learned, WEAK, gains=False) == ["candidate", "rejected", "waits"]
+    more = [*WEAK, *(met("draw-3", number) for number in range(50, 50 + LEAST))]
+    assert learned_from(learned, more)[0] == "candidate"
+
+
+def test_opponents_are_told_apart_by_id_or_as_strategies_of_ours(log: MatchLog) -> None:
+    keep(log, "a", ME, FOE)
+    keep(log, "b", ME, OTHER)
+    keep(log, "c", ME, OTHER, opponent="champion")
+    found = opponents(log)
+    assert {key: name for key, (name, _) in found.items()} == {
+        FOE: FOE,
+        OTHER: OTHER,
+        "champion": "champion",
+    }, "two of one name are called by their ids"
+    assert all(len(matches) == 1 for _, matches in found.values())

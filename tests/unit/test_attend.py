@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import known
+from support.cloud_benches import NotedMeter, known
 from world.clock import StillClock
 from world.faults import Crash
 
@@ -184,12 +184,6 @@ def test_who_takes_over_waits_no_longer_where_its_own_look_was_held_back(desk: D
     assert desk.clock.now() - taken < timedelta(seconds=1)
 
 
-def test_a_match_that_the_arena_itself_says_is_gone_is_closed(desk: Desk) -> None:
-    assert desk.attend(Count({"look": [GONE] * FOR_GOOD})) is Attended.UNKNOWN
-    record = known(desk.log)
-    assert (record.status, record.outcome) == (Status.FINISHED, {"result": "unknown"})
-
-
 class Lagging(Count):
     """A match whose arena tells an old state a few times, once two numbers were counted."""
 
@@ -288,45 +282,46 @@ def test_an_action_of_ours_that_was_refused_is_not_taken_for_what_came_in_its_pl
     assert caplog.text.count(SAID) == 1
 
 
-def test_a_match_that_is_denied_before_it_was_played_is_left_alone_for_a_while(desk: Desk) -> None:
-    assert desk.attend(Count({"look": [DENIAL] * FOR_GOOD})) is Attended.UNKNOWN
-    assert desk.free_after() == TIMING.shelf
-
-
-def test_a_match_that_we_have_played_is_free_again_when_its_lease_has_run_out(desk: Desk) -> None:
+def test_a_match_that_is_denied_is_left_alone_for_a_while_and_less_long_once_we_have_played_it(
+    desk: Desk,
+) -> None:
     """Whether it is denied to the worker that has played it, or to its successor."""
     match = Count()
-    for fine in ([None], []):
+    for fine, alone in (([], TIMING.shelf), ([None], TIMING.lease), ([], TIMING.lease)):
         match.errors["look"] = [*fine, *[DENIAL] * FOR_GOOD]
         assert desk.attend(match) is Attended.UNKNOWN
-        assert desk.free_after() <= TIMING.lease
+        assert desk.free_after() == alone
         desk.outwait()
     match.errors.clear()
     assert desk.attend(match) is Attended.FINISHED
 
 
-@pytest.mark.parametrize("error", [PAGE, GONE, DENIAL, PASSWORD])
-def test_what_is_denied_once_is_asked_again_and_played(desk: Desk, error: ArenaError) -> None:
-    """Also when it is denied at every other look."""
-    begun = desk.clock.now()
-    match = Count({"look": [error, None] * ACTIONS})
-    assert desk.attend(match) is Attended.FINISHED
-    assert desk.clock.now() - begun <= ACTIONS * TIMING.breath
-
-
-@pytest.mark.parametrize("said", [[PAGE] * 60, [GONE, PAGE] * FOR_GOOD], ids=["page", "both"])
-def test_r23_what_may_be_a_gateways_word_is_never_believed(
+@pytest.mark.parametrize(
+    "said",
+    [
+        *([error, None] * ACTIONS for error in (PAGE, GONE, DENIAL, PASSWORD)),
+        [PAGE] * 60,
+        [GONE, PAGE] * FOR_GOOD,
+    ],
+)
+def test_r23_what_is_denied_once_or_may_be_a_gateways_word_is_asked_again_and_played(
     desk: Desk, said: list[ArenaError | None]
 ) -> None:
     """An arena that starts anew says no for itself, and then a gateway speaks for it."""
+    begun, denials = desk.clock.now(), sum(error is not None for error in said)
     assert desk.attend(Count({"look": said})) is Attended.FINISHED
+    assert desk.clock.now() - begun <= denials * TIMING.breath
 
 
-def test_a_worker_without_the_time_to_hear_it_again_closes_nothing(desk: Desk) -> None:
-    life = TIMING.handover + TIMING.breath
-    assert desk.attend(Count({"look": [GONE] * FOR_GOOD}), life) is Attended.HANDED_ON
+def test_a_match_that_is_gone_is_closed_by_a_worker_with_the_time_to_hear_it_again(
+    desk: Desk,
+) -> None:
+    match = Count({"look": [GONE] * 2 * FOR_GOOD})
+    assert desk.attend(match, TIMING.handover + TIMING.breath) is Attended.HANDED_ON
+    assert known(desk.log).status is Status.RUNNING
+    assert desk.attend(match) is Attended.UNKNOWN
     record = known(desk.log)
-    assert record.status is Status.RUNNING
+    assert (record.status, record.outcome) == (Status.FINISHED, {"result": "unknown"})
 
 
 @pytest.mark.parametrize(("step", "alone"), [("look", TIMING.shelf), ("act", TIMING.lease)])
@@ -381,17 +376,15 @@ def test_all_that_the_arena_refused_at_a_move_is_left_out_there(desk: Desk) -> N
 
 
 def test_a_match_is_handed_on_as_one_message_that_names_its_game(desk: Desk) -> None:
-    assert desk.attend(Count(), TIMING.handover - timedelta(seconds=1)) is Attended.HANDED_ON
-    message = desk.queue.receive(timedelta(0))
-    assert message is not None
-    assert parse_message(message.body) == MatchMessage(match_id="m", game="count")
-    assert desk.queue.receive(timedelta(0)) is None
-
-
-def test_a_worker_with_no_time_for_a_look_begins_none(desk: Desk) -> None:
+    """Without a look where there is no time for one."""
     match = Count({"look": [GONE]})
-    assert desk.attend(match, TIMING.look - timedelta(seconds=1)) is Attended.HANDED_ON
-    assert match.errors["look"] == [GONE]
+    for life in (TIMING.look, TIMING.handover):
+        assert desk.attend(match, life - timedelta(seconds=1)) is Attended.HANDED_ON
+        message = desk.queue.receive(timedelta(0))
+        assert message is not None
+        assert parse_message(message.body) == MatchMessage(match_id="m", game="count")
+        assert desk.queue.receive(timedelta(0)) is None
+        assert bool(match.errors["look"]) == (life == TIMING.look)
 
 
 @dataclass
@@ -451,23 +444,12 @@ def test_r38_a_match_that_no_poller_is_told_of_is_held(desk: Desk) -> None:
     assert held.waits > HOUR / TIMING.long_poll - 3
 
 
-class Kept(Meter):
-    """Keeps how late turns were picked up."""
-
-    def __init__(self) -> None:
-        self.late: list[timedelta] = []
-
-    def time(self, metric: Metric, duration: timedelta, **_: str) -> None:
-        if metric is Metric.PICK_UP:
-            self.late.append(duration)
-
-
 @pytest.mark.parametrize("attended", [True, False])
 def test_a_turn_that_waits_for_a_worker_is_measured_at_its_first_look(
     desk: Desk, attended: bool
 ) -> None:
     """After a takeover, a handover or a rest; how long a new match has waited is another metric."""
-    meter, began = Kept(), desk.clock.now() - timedelta(seconds=4)
+    meter, began = NotedMeter(), desk.clock.now() - timedelta(seconds=4)
 
     class Ours(Count):
         def look(self, known: Facts) -> Sight[int]:
@@ -479,7 +461,7 @@ def test_a_turn_that_waits_for_a_worker_is_measured_at_its_first_look(
         desk.log.record(lease, {0: {}})
         desk.log.release(lease)
     assert desk.attend(Ours(counted=1), meter=meter) is Attended.FINISHED
-    assert meter.late == [timedelta(seconds=4)] * attended
+    assert meter.timed[Metric.PICK_UP] == [timedelta(seconds=4)] * attended
 
 
 def test_r32_each_action_is_decided_with_a_place_in_the_line_of_its_process(desk: Desk) -> None:

@@ -5,21 +5,32 @@ What the viewer's role may read is held against its requests in tests/integratio
 
 import json
 import re
+from pathlib import Path
 
 import pytest
-from support.aws_template import arena, properties, template
+from support.alarms import Alarm, read_alarms
+from support.aws_template import STACK, arena, of_kind, properties, template
 
-from workbench.cloud.template import services
+from cardsharp.cloud.metrics import ALARMED
+from cardsharp.cloud.telemetry import NAMESPACE
+from cardsharp.deadmansdraw.settings import Settings
+from workbench.cloud.template import load_template, services, templates
 
 GAMES = services()
 WITH_PAGES = (*GAMES, "viewer")
 """All that an HTTP API is in front of."""
 
 NOTHING = {"Ref": "AWS::NoValue"}
-
-
 OPTIONS = ("Feed", "Agents")
 """What more a service can be deployed with."""
+
+RUNBOOK = Path(__file__).parents[2] / "docs" / "operations.md"
+ALARMS, COMPOSITES = read_alarms(template(), STACK)
+NAMES = [*(alarm.name for alarm in ALARMS), *COMPOSITES]
+GAMES_AND_PAGES = (*GAMES, "game", "viewer")
+DIRECTORS = ("TickFailed", "TicksLate", "DirectorFailed", "DirectorThrottled")
+APART = (*GAMES_AND_PAGES, *DIRECTORS)
+"""What is deployed only if asked for, and no part of the bot."""
 
 
 def test_a_further_game_is_deployed_by_a_parameter_as_the_others_are() -> None:
@@ -55,34 +66,23 @@ def condition_of(name: str, game: str) -> str:
     return optional or f"Has{game.capitalize()}"
 
 
-@pytest.mark.parametrize("event", ["Connect", "Disconnect", "Default"])
-def test_whoever_connects_says_something_or_goes_reaches_the_function(event: str) -> None:
-    route, integration = properties(f"blefFeed{event}"), properties("blefFeedIntegration")
-    assert route["RouteKey"] == f"${event.lower()}"
-    assert route["Target"] == {"Fn::Sub": "integrations/${blefFeedIntegration}"}
-    assert integration["IntegrationUri"]["Fn::Sub"].endswith("/${blefService.Arn}/invocations")
-    assert properties("blefFeedApi")["ProtocolType"] == "WEBSOCKET"
+@pytest.mark.parametrize("game", WITH_PAGES)
+def test_a_function_is_called_by_its_api_alone(game: str) -> None:
+    """That its requests reach it is played in tests/e2e/test_aws_cloud.py."""
+    assert properties(f"{game}Integration")["PayloadFormatVersion"] == "2.0"
+    assert properties(f"{game}Stage")["StageName"] == "$default", "no prefix in the path"
+    permission = properties(f"{game}Permission")
+    assert permission["Principal"] == "apigateway.amazonaws.com"
+    assert permission["SourceArn"]["Fn::Sub"].endswith(f":${{{game}Api}}/*/*")
+
+
+def test_who_watches_blef_is_told_by_the_function_that_alone_serves_the_feed() -> None:
     told = properties("blefService")["Environment"]["Variables"]["CARDSHARP_FEED"]["Fn::If"]
     stage = properties("blefFeedStage")["StageName"]
     assert told[1]["Fn::Sub"].endswith(f"/{stage}")
     assert (told[0], told[2]) == ("blefHasFeed", "")
-    assert properties("blefFeedPermission")["SourceArn"]["Fn::Sub"].endswith(
-        f":${{blefFeedApi}}/{stage}/*"
-    )
-
-
-@pytest.mark.parametrize("game", WITH_PAGES)
-def test_every_request_of_any_path_reaches_the_function_and_only_from_its_api(game: str) -> None:
-    route, integration = properties(f"{game}Route"), properties(f"{game}Integration")
-    assert route["RouteKey"] == "$default"
-    assert route["Target"] == {"Fn::Sub": f"integrations/${{{game}Integration}}"}
-    assert integration["IntegrationUri"] == {"Fn::GetAtt": f"{game}Service.Arn"}
-    assert integration["PayloadFormatVersion"] == "2.0"
-    assert properties(f"{game}Stage")["StageName"] == "$default", "no prefix in the path"
-    assert properties(f"{game}Stage")["AutoDeploy"] is True
-    permission = properties(f"{game}Permission")
-    assert permission["Principal"] == "apigateway.amazonaws.com"
-    assert permission["SourceArn"]["Fn::Sub"].endswith(f":${{{game}Api}}/*/*")
+    source = properties("blefFeedPermission")["SourceArn"]["Fn::Sub"]
+    assert source.endswith(f":${{blefFeedApi}}/{stage}/*")
 
 
 @pytest.mark.parametrize("game", WITH_PAGES)
@@ -158,3 +158,77 @@ def test_passwords_are_tried_once_a_second_by_all_the_world_together() -> None:
     assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (1, 5)
     route = {"Ref": "viewerLoginRoute"}
     assert BLOCK["viewerStage"]["Metadata"] == {"After": route}, "a limit of a route that is there"
+
+
+@pytest.mark.parametrize("file", templates(), ids=lambda one: one.name)
+def test_what_is_nested_is_given_what_it_has_and_all_that_it_needs(file: Path) -> None:
+    for resource in load_template(file)["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Application":
+            told = resource["Properties"]
+            taken = load_template(file.parent / told["Location"])["Parameters"]
+            needed = {name for name, one in taken.items() if "Default" not in one}
+            assert needed <= told["Parameters"].keys() <= taken.keys()
+
+
+def alarm(name: str) -> Alarm:
+    return next(one for one in ALARMS if one.name == name)
+
+
+@pytest.mark.parametrize(
+    ("name", "threshold", "minutes"),
+    [
+        ("NotListening", 1, 3),
+        ("NotActing", 0, 10),
+        ("MatchDeadLetter", 0, 1),
+        ("NotTakenUp", 0, 2),
+        ("NobodyComes", 1, 2),
+        ("SlowPickUp", 5000, 5),
+        ("TurnTimedOut", 0, 1),
+        ("TickFailed", 0, 1),
+        ("TicksLate", 60, 1),
+        *((f"{game}Failing", 0, 1) for game in GAMES_AND_PAGES),
+    ],
+)
+def test_an_alarm_has_the_promised_limit(name: str, threshold: float, minutes: float) -> None:
+    found = alarm(name)
+    assert found.threshold == threshold
+    assert found.period.total_seconds() * found.periods == minutes * 60
+
+
+def test_a_decision_is_slow_at_half_its_limit() -> None:
+    limit = Settings.model_fields["decision"].default
+    assert alarm("SlowDecision").threshold == limit.total_seconds() * 1000 / 2
+    for name in ("SlowDecision", "SlowPickUp"):
+        assert alarm(name).series["m"].statistic == "p99"
+
+
+def test_a_stack_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_most() -> None:
+    """Ten metrics and the metrics of ten alarms are free."""
+    resources = template()["Resources"]
+    ours = [one for one in ALARMS if not one.name.startswith(APART)]
+    plain = [one for one in ours if "Condition" not in resources[one.name]]
+    series = [series for one in plain for series in one.series.values()]
+    assert len(series) <= 10
+    assert {one.metric.name for one in series if one.metric.namespace == NAMESPACE} == ALARMED
+    variables = properties("Worker")["Environment"]["Variables"]
+    assert variables["METRICS"] == {"Fn::If": ["WatchAll", "all", "alarmed"]}
+    assert template()["Parameters"]["Watch"]["Default"] == "alarms"
+
+
+def test_every_alarm_tells_the_topic_when_it_goes_on_and_when_it_goes_off() -> None:
+    for kind in ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"):
+        for told in of_kind(kind).values():
+            assert told["AlarmActions"] == told["OKActions"] == [{"Ref": "AlarmTopic"}]
+            assert str(told["AlarmDescription"]).strip("{'}").endswith(".")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_alarm_has_its_cause_and_cure_in_the_runbook(name: str) -> None:
+    apart = {"viewer": "Viewer", **dict.fromkeys((*GAMES, "game"), "GAME")}
+    heading = next((name.replace(one, apart[one]) for one in apart if one in name), name)
+    section = re.search(
+        rf"^### {heading}\n(.+?)(?=^##)", RUNBOOK.read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert section is not None
+    assert "Cause" in section[1]
+    assert "Cure" in section[1]

@@ -49,42 +49,32 @@ def test_r28_a_poller_has_the_time_to_listen_until_its_successors_do() -> None:
     assert reserved >= 2 * most, "as many may be in their last long poll"
 
 
-def test_the_schedule_fires_each_minute_and_never_again() -> None:
+def test_the_schedule_fires_each_minute_and_never_again_and_keeps_ticks_that_fail() -> None:
+    """Whoever failed, the schedule or the function."""
     schedule = properties("PollerEveryMinute")
     assert schedule["ScheduleExpression"] == "rate(1 minute)"
     assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
     assert schedule["Target"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
     assert "State" not in schedule or schedule["State"] == "ENABLED"
-
-
-def test_ticks_that_fail_are_kept_whoever_failed() -> None:
     letters = {"Fn::GetAtt": "PollerDeadLetters.Arn"}
     config = properties("PollerEventInvokeConfig")["DestinationConfig"]
     assert config["OnFailure"]["Destination"] == letters
-    assert properties("PollerEveryMinute")["Target"]["DeadLetterConfig"] == {"Arn": letters}
+    assert schedule["Target"]["DeadLetterConfig"] == {"Arn": letters}
 
 
 # --- queue and worker ----------------------------------------------------------------------------
 
 
-def test_r12_a_message_is_out_of_sight_for_six_times_the_worker_and_its_window() -> None:
-    window = properties("WorkerMatch").get("MaximumBatchingWindowInSeconds", 0)
-    least = 6 * properties("Worker")["Timeout"] + window
-    assert properties("MatchQueue")["VisibilityTimeout"] >= least
-
-
-def test_r12_a_message_is_tried_five_times_and_then_kept_longer_than_messages_are() -> None:
-    redrive = properties("MatchQueue")["RedrivePolicy"]
-    assert redrive["maxReceiveCount"] >= 5
-    assert redrive["deadLetterTargetArn"] == {"Fn::GetAtt": "DeadLetters.Arn"}
+def test_r12_a_message_is_out_of_sight_for_six_times_the_worker_and_tried_five_times() -> None:
+    """Longer than messages are; the mapping answers for each, and starts a worker a match."""
+    queue, mapping = properties("MatchQueue"), properties("WorkerMatch")
+    window = mapping.get("MaximumBatchingWindowInSeconds", 0)
+    assert queue["VisibilityTimeout"] >= 6 * properties("Worker")["Timeout"] + window
+    assert queue["RedrivePolicy"]["maxReceiveCount"] >= 5
+    assert queue["RedrivePolicy"]["deadLetterTargetArn"] == {"Fn::GetAtt": "DeadLetters.Arn"}
     for letters in ("DeadLetters", "PollerDeadLetters"):
         kept = properties(letters)["MessageRetentionPeriod"]
-        assert kept == 14 * DAY
-        assert kept >= properties("MatchQueue")["MessageRetentionPeriod"]
-
-
-def test_r12_the_mapping_answers_for_each_message_and_starts_as_many_workers_as_matches() -> None:
-    mapping = properties("WorkerMatch")
+        assert kept == 14 * DAY >= queue["MessageRetentionPeriod"]
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert mapping["BatchSize"] == 1
     assert mapping["ScalingConfig"] == {"MaximumConcurrency": {"Ref": "MatchLimit"}}
@@ -137,14 +127,11 @@ def test_the_table_is_paid_by_use_recoverable_encrypted_and_protected_in_product
     assert table["SSESpecification"] == {"SSEEnabled": True}
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
     assert table["DeletionProtectionEnabled"] == {"Fn::If": ["IsProd", True, False]}
+    indexes = [one["Projection"]["ProjectionType"] for one in table["GlobalSecondaryIndexes"]]
+    assert indexes == ["KEYS_ONLY"] * 2, "renewing a lease writes to none"
     resource = template()["Resources"]["Matches"]
     assert resource["UpdateReplacePolicy"] == "Retain"
     assert resource["DeletionPolicy"].startswith("Retain")
-
-
-def test_renewing_a_lease_writes_to_no_index() -> None:
-    indexes = properties("Matches")["GlobalSecondaryIndexes"]
-    assert [index["Projection"]["ProjectionType"] for index in indexes] == ["KEYS_ONLY"] * 2
 
 
 def test_credentials_are_no_parameter_and_no_variable() -> None:

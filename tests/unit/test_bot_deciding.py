@@ -1,4 +1,4 @@
-"""R06, R07: a decision in its time, or a safe one that says why; and what a message may name."""
+"""A decision in its time, or a safe one that says why (R06, R07); and which seats are ours."""
 
 import json
 import threading
@@ -7,21 +7,24 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
-from support.arena import ALICE
-from support.arena_bodies import RUNNING
-from support.positions import effect, position
+from support.arena import ALICE, BOB, DUMMY
+from support.arena_bodies import FINISHED, RUNNING
+from support.positions import card, cards, effect, position
+from support.recorded import SAMPLE
 from world.clock import StillClock
 
+from cardsharp.cloud.attended import Sight
 from cardsharp.cloud.messages import parse_message
 from cardsharp.contact import Contact
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb, respond
 from cardsharp.deadmansdraw.bot import ArenaMatch, ReadTurn
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.fallback import decide
+from cardsharp.deadmansdraw.fallback import blind_action, decide, safe_action
+from cardsharp.deadmansdraw.logbook import outcome_body
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.seats import Players, Seat
-from cardsharp.deadmansdraw.strategies import Decision
+from cardsharp.deadmansdraw.strategies import Decision, Strategy
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.deciding import Decided
@@ -184,3 +187,148 @@ def test_r31_the_arenas_dates_are_given_up_where_a_turn_goes_on_that_they_say_is
     with pytest.raises(Rejected):
         turn._replace(ends=When(0, 0)).act(END_TURN)
     assert (client.contact.far.when(now, 0) == NEVER) is goes_on
+
+
+AREA = cards("Anchor3")
+OFFERED = {EffectType.MAP: "Key4 Hook2", EffectType.ORACLE: "Anchor5"}
+
+
+def pending(kind: EffectType, area: str = "Anchor3") -> Position:
+    """A turn whose last card's effect waits for its answer."""
+    waits = effect(kind, OFFERED.get(kind, ""), 2 * (kind is EffectType.KRAKEN))
+    return position(own="Key5 Mermaid8", other="Chest4 Key7", area=area, pending=waits)
+
+
+@pytest.mark.parametrize("kind", EffectType)
+def test_every_effect_has_a_safe_and_legal_answer(kind: EffectType) -> None:
+    assert safe_action(pending(kind)) in pending(kind).legal_actions()
+
+
+@pytest.mark.parametrize(
+    ("kind", "area", "action"),
+    [
+        (EffectType.HOOK, "Key3", respond(EffectType.HOOK, card("Mermaid8"))),
+        (EffectType.MAP, "Key6", respond(EffectType.MAP, card("Hook2"))),
+        (EffectType.KRAKEN, "Anchor3", DRAW),
+        (EffectType.ORACLE, "Anchor3", END_TURN),
+    ],
+)
+def test_what_does_not_bust_comes_first_a_duty_is_done_and_an_oracle_left_alone(
+    kind: EffectType, area: str, action: Action
+) -> None:
+    assert safe_action(pending(kind, area)) == action
+
+
+def test_a_blind_turn_without_a_card_draws_one() -> None:
+    """docs/spec/arena.md section 7: an empty play area cannot be ended."""
+    drawn = blind_action(())
+    assert (drawn.verb, drawn.autopick) == (Verb.DRAW, True)
+
+
+def test_a_blind_action_that_was_refused_gives_way_to_the_other() -> None:
+    first = blind_action(AREA)
+    second = blind_action(AREA, frozenset({first}))
+    assert (second.verb, second.autopick) == (Verb.DRAW, True)
+    assert blind_action(AREA, frozenset({first, second})) == first
+
+
+US, AS_DUMMY = (
+    Seat(player, cast("ArenaClient", None), cast("Strategy", None), "any")
+    for player in (ALICE, DUMMY)
+)
+
+
+def view(first: str, second: str, creator: str | None = None) -> MatchView:
+    body = json.loads(RUNNING)
+    return parse_view({**body, "playerids": [first, second], "createdByPlayerId": creator})
+
+
+@pytest.mark.parametrize(
+    ("players", "creator", "told", "seats"),
+    [
+        ((ALICE, BOB), None, (US, AS_DUMMY), {0: US}),
+        ((BOB, ALICE), None, (US,), {1: US}),
+        ((ALICE, ALICE), None, (US, AS_DUMMY), {0: US, 1: US}),
+        ((DUMMY, ALICE), ALICE, (US, AS_DUMMY), {0: AS_DUMMY, 1: US}),
+        ((DUMMY, ALICE), ALICE, (US,), {1: US}),
+        ((DUMMY, ALICE), BOB, (US, AS_DUMMY), {1: US}),
+        ((DUMMY, ALICE), None, (US, AS_DUMMY), {1: US}),
+        ((BOB, DUMMY), BOB, (US, AS_DUMMY), {}),
+    ],
+)
+def test_our_seats_have_our_id_or_are_the_dummys_in_matches_that_we_created(
+    players: tuple[str, str], creator: str | None, told: tuple[Seat, ...], seats: dict[int, Seat]
+) -> None:
+    """If we are told to play the dummy; that of others is left alone."""
+    assert Players(*told).seats(view(*players, creator)) == seats
+
+
+class Shown:
+    """A client to which every match looks the same."""
+
+    def __init__(self, shown: MatchView) -> None:
+        self.shown = shown
+        self.contact = Contact()
+
+    def view(self, _match_id: str) -> MatchView:
+        return self.shown
+
+
+def looked_at(shown: MatchView, player: str, *asked_for: str) -> Sight[Action]:
+    """What a bot finds at its look at a match, as that player."""
+    me = Seat(player, cast("ArenaClient", Shown(shown)), cast("Strategy", None), "any")
+    return ArenaMatch("match", Players(me), StillClock(), asked_for).look({})
+
+
+@pytest.mark.parametrize(
+    ("tags", "asked_for", "limit", "left"),
+    [
+        ((), (), None, True),
+        (("cup",), (), 10, True),
+        (("cup", "final"), ("final", "demo"), 10, True),
+        (("cup",), ("demo",), None, False),
+        ((), ("demo",), None, False),
+        ((), (), 9, False),
+        ((), (), 0, True),
+    ],
+)
+def test_r38_only_a_match_that_the_poller_is_told_of_in_time_is_left_to_it(
+    tags: tuple[str, ...], asked_for: tuple[str, ...], limit: int | None, left: bool
+) -> None:
+    body = json.loads(RUNNING)
+    params = {**body["creationParams"], "tags": tags, "timeout": limit}
+    shown = parse_view({**body, "playerids": [ALICE, BOB], "creationParams": params})
+    assert looked_at(shown, ALICE, *asked_for).may_rest is left
+
+
+def test_the_opponents_timeouts_are_not_counted_as_ours() -> None:
+    """Of the recorded timeouts of a match, which the arena counts in one, each is one player's."""
+    total = both = 0
+    for match in SAMPLE.started():
+        steps = [one for one in match["steps"] if "wait_s" not in one]
+        told = [*steps, match["final"]["last_look"]]
+        *_, seen = (one["view"] for one in told if one["view"] != "same")
+        shown = parse_view({**seen, "moves": [move for one in told for move in one["new_moves"]]})
+        late = [looked_at(shown, player).timeouts for player in set(match["players"])]
+        assert sum(late) == shown.state.timeout_count, match["name"]
+        total += sum(late)
+        both += all(late) and len(late) > 1
+    assert total > 10
+    assert both > 0
+
+
+@pytest.mark.parametrize(
+    ("winner", "seats", "result"),
+    [
+        (0, {0}, "won"),
+        (0, {1}, "lost"),
+        (1, {1}, "won"),
+        (None, {0}, "tied"),
+        (0, {0, 1}, "both seats"),
+    ],
+)
+def test_an_outcome_is_told_from_our_seat(winner: int | None, seats: set[int], result: str) -> None:
+    body = json.loads(FINISHED)
+    body["state"]["winnerIdx"] = winner
+    outcome = outcome_body(parse_view(body), seats)
+    assert (outcome["winner"], outcome["result"]) == (winner, result)

@@ -1,5 +1,6 @@
-"""R05: a worker that runs out of time hands its match on, whatever its time was; R06 within it."""
+"""A worker hands its match on in time (R05), counts what it does, and plays fair (R09)."""
 
+import json
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -8,15 +9,20 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from world.arena import BenchArena
-from world.bench import Bench
+from support.cloud_benches import NotedMeter
+from world.arena import SEED, TABLE, BenchArena
+from world.bench import Bench, bot_of
+from world.bench import played as finished
 from world.faults import FaultPlan, Kind
 
 from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.actions import END_TURN
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import Decision
+from cardsharp.deadmansdraw.wire import parse_view
 
 TIMING = Timing()
 
@@ -112,3 +118,83 @@ def test_r06_a_broken_strategy_ends_no_match_and_every_failure_is_noted(
     assert any(fault.startswith("the rules refuse 'EndTurn'") for fault in faults)
     assert all(intent["fault"] in faults for intent in intents)
     assert "the strategy failed" in caplog.text
+
+
+def counted(folder: Path, faults: dict[int, Kind]) -> tuple[Bench, NotedMeter]:
+    """A match under faults that lose no turn, whose workers count."""
+    meter = NotedMeter()
+    bench = Bench(BenchArena, folder, faults, make=lambda b, t: bot_of(b, t, meter), timing=TIMING)
+    made = finished(bench)
+    assert made.found == []
+    return made, meter
+
+
+def test_a_match_without_trouble_counts_its_actions_and_its_end(tmp_path: Path) -> None:
+    bench, meter = counted(tmp_path, {})
+    actions = len(bench.gate.accepted)
+    assert +meter.counted == {Metric.ACTIONS: actions, Metric.MATCHES_WON: 1}
+    assert {metric: len(times) for metric, times in meter.timed.items()} == {
+        Metric.DECISION: actions, Metric.FIRST_PICK_UP: 1, Metric.PICK_UP: 1,
+    }  # fmt: skip
+    assert min(time for times in meter.timed.values() for time in times) >= timedelta(0)
+
+
+def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path) -> None:
+    meter = NotedMeter()
+    with closing(Bench(BenchArena, tmp_path, make=lambda b, t: bot_of(b, t, meter))) as bench:
+        for _ in range(2):
+            bench.worker().attend(bench.match_id, lambda: timedelta(seconds=3))
+        assert meter.counted[Metric.LEASE_STEALS] == 0, "it was handed on"
+
+        def die_once(step: str) -> None:
+            if step == "record" and not bench.plan.hits:
+                bench.plan.faults = {len(bench.plan.steps): Kind.CRASH_AFTER}
+
+        bench.plan.before_step = die_once
+        bench.play()
+    assert meter.counted[Metric.LEASE_STEALS] == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        (Kind.HTTP_500, "500"),
+        (Kind.HTTP_429, "busy"),
+        (Kind.GARBAGE, "garbled"),
+        (Kind.RESPONSE_LOST, "unreachable"),
+    ],
+)
+def test_errors_of_the_arena_are_counted_by_status_and_in_all(
+    tmp_path: Path, kind: Kind, status: str
+) -> None:
+    steps = counted(tmp_path, {})[0].plan.steps
+    for step in ("view", "act"):
+        _, meter = counted(tmp_path, {steps.index(step): kind})
+        assert meter.counted[Metric.ARENA_ERRORS] == 1
+        assert meter.counted[f"{Metric.ARENA_ERRORS}/{status}"] == 1
+
+
+def test_the_seed_is_shown_to_us_and_goes_no_further(tmp_path: Path) -> None:
+    """We created the match, so every view has its seed; no model, position or stored item has."""
+    with closing(Bench(BenchArena, tmp_path)) as bench:
+        bench.play()
+        assert isinstance(bench.place, BenchArena)
+        shown = bench.place.look(admin=False)
+        stored = bench.everything()
+    assert json.dumps(shown).count(SEED) == 2, "the arena has stopped to show the seed"
+    view = parse_view(shown)
+    assert SEED not in view.model_dump_json()
+    assert SEED not in repr(rebuild(view, 0)) + repr(rebuild(view, 0).history)
+    assert SEED not in stored
+
+
+def test_an_intent_names_unseen_cards_in_the_order_of_the_deck_alone(tmp_path: Path) -> None:
+    """The order in which they are stored tells nothing about the order of the pile."""
+    bench, other = (
+        finished(Bench(partial(BenchArena, table=table, strategy="champion"), tmp_path))
+        for table in (TABLE, {**TABLE, "drawPile": TABLE["drawPile"][::-1]})
+    )
+    intents = [next(m.intent for m in b.moves if m.intent) for b in (bench, other)]
+    one, two = (json.loads(json.dumps(intent))["position"]["unseen"] for intent in intents)
+    assert one == two
+    assert len(one.split()) == len(TABLE["drawPile"])

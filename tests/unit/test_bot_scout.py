@@ -4,9 +4,7 @@ It asks the real arena in this process, which answers at once for as long as it 
 anywhere.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -14,17 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 from support.arena import ALICE, PASSWORDS
-from support.cloud_benches import known
-from world.arena import BenchArena, CountingArena
+from support.cloud_benches import NotedMeter, known
+from world.arena import BenchArena
 from world.bench import Bench
 from world.faults import STEP, FaultPlan, Kind
 from world.network import RETRY_AFTER
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.messages import LookMessage, parse_look, parse_message
-from cardsharp.cloud.metrics import Meter, Metric
+from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import SETTLED, Offering
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.switches import Switches
@@ -32,8 +29,7 @@ from cardsharp.cloud.windows import Window
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
-from cardsharp.errors import StoreError, Unauthorized
-from workbench.cloud.http_events import Answered
+from cardsharp.errors import Unauthorized
 from workbench.cloud.template import all_resources
 
 MINUTE = timedelta(minutes=1)
@@ -43,29 +39,15 @@ SLACK = STEP * 10
 """What a few steps take on this clock."""
 
 
-class Counts(Meter):
-    """A meter that knows its counts."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[Metric] = Counter()
-
-    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
-        del dimensions
-        self.counts[metric] += amount
-
-
 class Shifts:
     """A relay in which the next one begins when the test says so."""
 
     number = 1
-    failing = False
 
     def begin(self) -> int:
         return 1
 
     def newest(self) -> int:
-        if self.failing:
-            raise StoreError("The relay is throttled.")
         return self.number
 
 
@@ -86,7 +68,7 @@ class Listening:
     faults: Mapping[int, Kind | float] = field(default_factory=dict)
     asked: list[datetime] = field(default_factory=list)
     offered: list[tuple[datetime, str]] = field(default_factory=list)
-    meter: Counts = field(default_factory=Counts)
+    meter: NotedMeter = field(default_factory=NotedMeter)
     passwords: Iterator[str] = field(default_factory=lambda: iter(()))
     takes: timedelta = timedelta(0)
     successors: list[datetime] = field(default_factory=list)
@@ -157,7 +139,7 @@ def attend(scene: Listening, ttl: timedelta) -> None:
 
 
 def leave_to_the_dummy(scene: Listening) -> None:
-    """Have the dummy to move, who never does."""
+    """Have the dummy to move, who never does: Alice ends her first turn by two actions."""
     for body in ({"etype": "Draw"}, {"etype": "EndTurn"}):
         scene.arena.act_as_alice(body)
 
@@ -239,12 +221,6 @@ def test_r37_looks_end_where_a_successor_has_begun(scene: Listening) -> None:
     assert scene.bench.queue.receive(timedelta(0)) is None
 
 
-def test_r37_a_look_finds_a_match_that_waits(scene: Listening) -> None:
-    scene.bench.queue.send(LookMessage(look=1).body)
-    assert len(look_by_look(scene, timedelta(seconds=3))) == 1
-    assert [match for _, match in scene.offered] == [scene.bench.match_id]
-
-
 def test_matches_are_asked_for_by_the_tags_that_an_operator_set_last(
     scene: Listening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,7 +257,7 @@ def test_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_while_no
     gaps = [(b - a).total_seconds() for a, b in pairwise(times)]
     assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
     assert {match_id for _, match_id in scene.offered} == {scene.bench.match_id}
-    assert scene.meter.counts[Metric.UNANSWERED] == len(gaps)
+    assert scene.meter.counted[Metric.UNANSWERED] == len(gaps)
     told = [line for line in caplog.records if line.message.startswith("no worker came")]
     assert [vars(line)["match_id"] for line in told] == [scene.bench.match_id] * len(gaps)
 
@@ -290,64 +266,29 @@ def test_r14_a_match_in_which_it_is_not_our_turn_is_found_in_the_log(scene: List
     """Its worker died, and the arena does not name it."""
     bench = scene.bench
     attend(scene, timedelta(seconds=3))
-    # Alice ends her first turn by her own two actions; now the dummy is to move.
-    for body in ({"etype": "Draw"}, {"etype": "EndTurn"}):
-        scene.arena.act_as_alice(body)
+    leave_to_the_dummy(scene)
     assert scene.listen(TIMING.long_poll + timedelta(seconds=8)) >= 1
     assert scene.offered[0][1] == bench.match_id
 
 
-@dataclass
-class PollingArena(CountingArena):
-    """One that answers who asks for newer matches when there are any, which is never."""
-
-    def ask(self, request: requests.PreparedRequest) -> Answered:
-        self.clock.advance(timedelta(seconds=30 * ("offset=" in str(request.url))))
-        return super().ask(request)
-
-
-def test_r14_a_match_whose_worker_died_before_the_poller_came_is_found_in_time(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("ended", "settles"), [({}, timedelta(0)), ({"result": "lost"}, SETTLED + TIMING.watch)]
+)
+def test_r24_r25_a_match_that_was_closed_is_offered_again_when_it_is_named(
+    scene: Listening, ended: dict[str, str], settles: timedelta
 ) -> None:
-    """No poll for newer matches keeps it from looking at the lease."""
-    with closing(Bench(PollingArena, tmp_path)) as bench:
-        scene, lease = Listening(bench), timedelta(seconds=3)
-        began = bench.clock.now()
-        assert bench.log.take(bench.match_id, "worker", lease, {"timeoutSeconds": 5}) is not None
-        scene.listen(TIMING.long_poll + timedelta(seconds=8))
-        assert scene.offered[0][0] - began <= lease + TIMING.watch + SLACK
-
-
-def test_r24_a_match_that_was_closed_as_missing_is_offered_again_when_it_is_named(
-    scene: Listening,
-) -> None:
+    """At once if it was missing; long after its end, as just after it the naming may be older."""
     log, match_id = scene.bench.log, scene.bench.match_id
     lease = log.take(match_id, "worker", MINUTE)
     assert lease is not None
-    log.finish(lease, missing_body())
     began = scene.bench.clock.now()
-    scene.listen(TIMING.long_poll + timedelta(seconds=8))
-    assert scene.offered[0][1] == match_id
-    assert scene.offered[0][0] - began <= SLACK
-    record = known(log, match_id)
-    assert record.status is Status.RUNNING
-    assert [note.kind for note in log.notes(match_id)] == ["reopened"]
-
-
-def test_r25_a_match_that_has_ended_is_offered_again_when_it_is_named_long_after_its_end(
-    scene: Listening,
-) -> None:
-    """Then the arena has lost the end. Just after it, the naming may be older than the end."""
-    log, match_id = scene.bench.log, scene.bench.match_id
-    lease = log.take(match_id, "worker", MINUTE)
-    assert lease is not None
-    ended = scene.bench.clock.now()
-    log.finish(lease, {**missing_body(), "result": "lost"})
+    log.finish(lease, {**missing_body(), **ended})
     scene.listen(TIMING.long_poll + 2 * SETTLED)
     assert scene.offered[0][1] == match_id
-    assert SETTLED <= scene.offered[0][0] - ended <= SETTLED + TIMING.watch + SLACK
-    record = known(log, match_id)
-    assert record.status is Status.RUNNING
+    waited = scene.offered[0][0] - began
+    assert settles - TIMING.watch <= waited <= settles + SLACK
+    assert known(log, match_id).status is Status.RUNNING
+    assert [note.kind for note in log.notes(match_id)] == ["reopened"]
 
 
 @pytest.mark.parametrize("takes", [timedelta(0), timedelta(seconds=2)])

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 import cardsharp.cloud.telemetry  # noqa: F401 - its handler must not keep one test's stdout
+from cardsharp.blef.actions import CHECK, name_of
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
@@ -18,6 +19,7 @@ from workbench.files import lacking
 from workbench.show import progress
 from workbench.show.command import Command
 from workbench.show.exits import Exit
+from workbench.show.screen import Choice, matching
 from workbench.strategy_file import strategy_named
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -164,3 +166,29 @@ def test_a_name_that_is_almost_one_is_answered_by_that_one() -> None:
         strategy_named("./bot")
     with pytest.raises(ConfigError, match=r"Did you mean captain\?"):
         strategy_named("captian")
+
+
+EVERY = [Choice(str(action), name_of(action), action) for action in range(CHECK + 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("11", ["Pair of aces"]),
+        ("PAIR OF ACES", ["Pair of aces"]),
+        ("pair aces", ["Pair of aces"]),
+        ("flush hearts", ["Flush, hearts"]),
+        ("three aces", ["Three of a kind, aces"]),
+        ("big straight", ["Big straight (10-A)"]),
+        ("great flush hearts", ["Great straight flush (9-A), hearts"]),
+        ("check", ["Check"]),
+        ("che", ["Check"]),
+        ("hi ki", ["High card, king"]),
+        ("aces nines", []),
+        ("89", []),
+        ("", []),
+        ("²", []),
+    ],
+)
+def test_a_move_is_known_by_its_number_its_name_or_words_of_it(text: str, means: list[str]) -> None:
+    assert [one.name for one in matching(text, EVERY)] == means

@@ -1,12 +1,22 @@
-"""What a cold start pays for."""
+"""What a cold start pays for, what the layer keeps of boto3, and what works without research/."""
 
+import ast
+import json
 import os
+import runpy
+import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
-_DEPLOYED = {
+ROOT = Path(__file__).parents[2]
+TRIM = ROOT / "layers" / "dependencies" / "trim.py"
+SERVICES: frozenset[str] = runpy.run_path(str(TRIM))["SERVICES"]
+OF_THE_BOT = ["dynamodb", "sqs", "ssm"]
+DEPLOYED = {
     "AWS_DEFAULT_REGION": "eu-central-1",
     "AWS_LAMBDA_FUNCTION_NAME": "f",
     "CARDSHARP_STORE": "dynamodb:t",
@@ -14,28 +24,38 @@ _DEPLOYED = {
     "CARDSHARP_SECRET_ID": "/stack/arena",
 }
 
+READY = """
+import {function}.app, sys
+from cardsharp.cloud import secrets
+aws = sys.modules.get("cardsharp.cloud.aws")
+print(*[s for s, _ in (aws._prepared if aws else {{}})])
+print(*["ssm"] * secrets.provider.cache_info().currsize, *["pages"] * ("jinja2" in sys.modules))
+"""
+AT_HOME = """
+import sys, workbench.cli, workbench.deadmansdraw.bot
+later = {"worker.app", "rich.progress", "boto3", "workbench.deadmansdraw.watching"}
+print(*later & sys.modules.keys())
+"""
+ADDRESSES = """
+import json, sys
+from boto3.session import Session
+told = {}
+for region in ("eu-central-1", "us-east-1", "ap-southeast-7", "cn-north-1", "us-gov-west-1"):
+    session = Session("a", "b", region_name=region)
+    for service in sys.argv[1:]:
+        client = session.client(service)
+        told[region, service] = [client.meta.endpoint_url, *client.meta.method_to_api_mapping]
+print(json.dumps(sorted(told.items())), Session.__module__)
+"""
+CARDSHARP = "import sys; from workbench.cli import main; sys.exit(main(sys.argv[1:]))"
+WITHOUT = f"import sys; sys.modules['research'] = None; {CARDSHARP}"
+"""An import of the folder fails as it does where there is none."""
 
-def ready_after_start(function: str, variables: dict[str, str]) -> list[str]:
-    """The services of which a function has clients when it has started; pages if it draws any."""
-    program = (
-        f"import {function}.app, sys; from cardsharp.cloud import secrets;"
-        "aws = sys.modules.get('cardsharp.cloud.aws');"
-        "print(*[s for s, _ in (aws._prepared if aws else {})],"
-        " *['ssm'] * secrets.provider.cache_info().currsize,"
-        " *['pages'] * ('jinja2' in sys.modules))"
-    )
-    plain = {name: told for name, told in os.environ.items() if not name.startswith("AWS_")}
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-c", program],
-        env={**plain, **variables},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.split()
 
-
-OF_THE_BOT = ["dynamodb", "sqs", "ssm"]
+def said(program: str, *words: str, env: dict[str, str] | None = None) -> str:
+    """What a program of ours prints in a process of its own."""
+    command = [sys.executable, "-c", program, *words]
+    return subprocess.check_output(command, cwd=ROOT, env=env, text=True)  # noqa: S603 - our own
 
 
 @pytest.mark.parametrize(
@@ -56,18 +76,53 @@ def test_r21_a_function_makes_its_clients_when_it_starts_and_only_where_it_is_de
 
     Without a region it starts all the same: its first invocation says why it cannot be used.
     """
-    variables = {name: told for name, told in _DEPLOYED.items() if name not in without}
-    assert ready_after_start(function, {**variables, "HOME": "/nowhere"}) == ready
+    plain = {name: told for name, told in os.environ.items() if not name.startswith("AWS_")}
+    variables = {name: told for name, told in DEPLOYED.items() if name not in without}
+    env = {**plain, **variables, "HOME": "/nowhere"}
+    assert said(READY.format(function=function), env=env).split() == ready
 
 
 def test_the_bot_at_home_loads_what_plays_after_its_first_request() -> None:
     """Else its start takes long enough on a slow machine to cost a turn."""
-    script = (
-        "import sys, workbench.cli, workbench.deadmansdraw.bot\n"
-        "later = {'worker.app', 'rich.progress', 'boto3', 'workbench.deadmansdraw.watching'}\n"
-        "sys.exit(', '.join(later & sys.modules.keys()) or 0)\n"
-    )
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-c", script], check=False, stderr=subprocess.PIPE
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert said(AT_HOME) == "\n"
+
+
+def test_without_the_folder_research_the_lab_plays_the_same_and_nobody_offers_it() -> None:
+    duel = ("lab", "duel", "draw-3", "draw-2", "--pairs", "3", "--workers", "1", "--json")
+    assert said(WITHOUT, *duel) == said(CARDSHARP, *duel)
+    assert "research" in said(CARDSHARP, "--help")
+    assert "research" not in said(WITHOUT, "--help")
+
+
+def test_the_layer_has_the_services_that_the_deployed_code_asks() -> None:
+    asked = {
+        call.args[0].value
+        for folder in ("functions", "layers/cardsharp")
+        for file in (ROOT / folder).rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_bytes()))
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "attr", getattr(call.func, "id", "")) in {"client", "prepare"}
+        and call.args
+        and isinstance(call.args[0], ast.Constant)
+    }
+    assert asked == SERVICES
+
+
+def test_what_is_left_of_boto3_makes_the_same_clients_in_every_partition(tmp_path: Path) -> None:
+    def made() -> tuple[str, int]:
+        """Where clients ask and what they can ask; and the bytes of all files but bytecode."""
+        files = [file for file in tmp_path.rglob("*") if file.is_file() and file.suffix != ".pyc"]
+        told = said(ADDRESSES, *sorted(SERVICES), env={"PYTHONPATH": str(tmp_path)})
+        return told, sum(file.stat().st_size for file in files)
+
+    for name in ("boto3", "botocore"):
+        spec = find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        shutil.copytree(Path(spec.origin).parent, tmp_path / name)
+    before, whole = made()
+    subprocess.run([sys.executable, TRIM, tmp_path], check=True)  # noqa: S603 - our own script
+    after, size = made()
+    assert after == before
+    assert len(json.loads(before.rpartition(" ")[0])) == 5 * len(SERVICES)
+    assert size < whole / 3

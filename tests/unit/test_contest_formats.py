@@ -279,6 +279,3 @@ def test_who_has_won_everything_is_not_rated_without_end() -> None:
     found = ratings(["a", "b", "c"], [(("a", "b"), 1.0), (("b", "a"), 0.0)] * 3)
     assert 1000 < found["a"].value < 1700
     assert found["c"].value == pytest.approx(1000, abs=60)
-
-
-# --- as a format ---------------------------------------------------------------------------

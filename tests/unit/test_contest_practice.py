@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from random import Random
 from types import SimpleNamespace
 from typing import cast
 
@@ -13,11 +14,15 @@ from world.clock import StillClock
 from world.faults import CRASHES, Crash, FaultPlan, Kind
 
 from cardsharp.contest.acts import Desk
+from cardsharp.contest.charts import Columns, Played, Ranking, Squares, charts
 from cardsharp.contest.director import Director
-from cardsharp.contest.entries import Meeting
+from cardsharp.contest.entries import Meeting, Result
 from cardsharp.contest.facts import Facts
+from cardsharp.contest.formats import FORMATS
+from cardsharp.contest.pairing import Rules
 from cardsharp.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
 from cardsharp.contest.records import Records
+from cardsharp.contest.status import chance_strongest
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.arena.creation import parse_wish
 from cardsharp.deadmansdraw.arena.match import Origin, Pairing, act, begin, end_turn_by_force
@@ -27,6 +32,7 @@ from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.contest.tables import ArenaTables, OrganisedArena, facts_of
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.errors import Unreachable
+from workbench.contest.planning import RUNS, held, proposals
 
 
 @pytest.fixture
@@ -172,3 +178,101 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
     assert facts.turns == match.turn
     office = cast("OrganisedArena", SimpleNamespace(view=lambda _match, **_: view))
     assert ArenaTables(office).account(match.id).gone == (starts,), "two turns in a row"
+
+
+NEAR = 3 * 0.5 / RUNS**0.5
+"""Three standard errors of a chance that is simulated so often."""
+
+
+@pytest.mark.parametrize(
+    ("spread", "low", "high"), [(10_000, 0.97, 1), (0, 0.25 - NEAR, 0.25 + NEAR)]
+)
+def test_the_best_wins_where_teams_are_far_apart_and_by_chance_where_they_are_level(
+    spread: float, low: float, high: float
+) -> None:
+    for one in proposals(4, 60, spread):
+        assert low <= one.best_wins <= high, one
+
+
+def test_more_matches_take_as_many_times_as_long() -> None:
+    """Every pairing of a round is played at once; a round robin of four has three rounds."""
+    found = {(one.format, one.matches): one.minutes for one in proposals(4, 120, 100)}
+    assert found["round-robin", 1] == 6
+    assert found["round-robin", 5] == 30
+    strengths = {"a": 4000.0, "b": 2000.0, "c": 0.0}
+    won, slots = held(FORMATS["double-elimination"], Rules(3, 9), strengths, Random(1))
+    assert (won, slots) == (["a"], 4 * 3)
+
+
+def test_who_has_won_everything_is_likely_the_strongest_and_nobody_knows_of_one_match() -> None:
+    def results(matches: int) -> tuple[Result, ...]:
+        facts = tuple(Facts((40, 30), 0, 60, 20) for _ in range(matches))
+        return (Result("1", 1, "round", ("a", "b"), decided=True, facts=facts),)
+
+    one, many = (chance_strongest("a", results(matches)) or 0 for matches in (1, 20))
+    assert 0.5 < one < 0.85
+    assert many > 0.99
+    assert chance_strongest("a", ()) is None
+
+
+NOON = datetime(2023, 2, 3, 12, tzinfo=UTC)
+
+
+def played(number: int, first: str, second: str, points: tuple[int, int]) -> Played:
+    """A match of that number, ten minutes after the one before."""
+    return Played(
+        (first, second),
+        Facts(
+            points,
+            int(points[1] > points[0]),
+            60.0,
+            10,
+            busts=(1, 4),
+            late=(0, 1),
+            banked=(3, 0),
+            moves=(20, 15 + number),
+            autopicks=(2, 0),
+            began=NOON + timedelta(minutes=10 * number),
+        ),
+    )
+
+
+def test_matches_are_drawn_by_time_length_score_and_player() -> None:
+    found = charts([played(n, "Ann", "Bob", (50 - n, 21)) for n in range(13)])
+    times, moves, scores, rated, ends, *figures = found
+    assert isinstance(times, Columns)
+    assert times.title == "Matches in ten minutes (UTC)"
+    assert times.bars[0] == ("12:00", 1)
+    assert [count for _, count in times.bars] == [1] * 13
+    days = [played(144 * n, "Ann", "Bob", (3, 2)) for n in range(5)]
+    assert charts(days)[0].title == "Matches a day (UTC)"
+    assert isinstance(moves, Columns)
+    assert moves.bars == tuple((str(35 + n), 1) for n in range(13))
+    assert isinstance(scores, Squares)
+    assert (scores.step, sum(map(sum, scores.counts)), scores.counts[4][9]) == (5, 13, 5)
+    assert isinstance(rated, Ranking)
+    assert [line.name for line in rated.lines] == ["Ann", "Bob"]
+    assert isinstance(ends, Ranking)
+    assert [(line.name, line.said) for line in ends.lines] == [("Ann", "25 %"), ("Bob", "80 %")]
+    assert ends.lines[1].spans == ((0.0, 0.0, 1), (0.0, 0.8, 2), (0.8, 1.0, 3))
+    assert [(one.title, *(line.said for line in one.lines)) for one in figures] == [
+        ("Points a match", "44", "21"),
+        ("Moves a match", "21", "20"),
+        ("Time-outs", "13", "0"),
+        ("Autopicks", "26", "0"),
+    ]
+
+
+def test_what_matches_of_older_versions_do_not_tell_is_not_drawn() -> None:
+    """They know points, winner and late turns; of negative points no map is drawn."""
+    old = [Played(("Ann", "Bob"), Facts((40, 30), 0, 60.0, 20, (1, 2), (0, 0)))]
+    assert [one.title.split(":")[0] for one in charts(old)] == [
+        "Scores", "Ratings in Elo points, with 95 % intervals", "Points a match",
+    ]  # fmt: skip
+    assert charts([]) == []
+    poker = [Played(("Ann", "Bob"), Facts((-1, 1), 1, 1.0, 2))]
+    assert [one.title for one in charts(poker)] == [
+        "Ratings in Elo points, with 95 % intervals", "Points a match",
+    ]  # fmt: skip
+    alone = [Played(("Ann", "Ann"), Facts((4, 2), 0, 1.0, 2))]
+    assert [one.title for one in charts(alone)][1:] == ["Points a match"]

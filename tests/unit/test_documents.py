@@ -1,16 +1,20 @@
-"""What the documents name is there: pages, their headings, commands and options."""
+"""What is named elsewhere is there: pages, headings, commands, sections, classes, targets."""
 
+import ast
 import inspect
 import re
 import shlex
+from collections import defaultdict
 from pathlib import Path
 
 import cyclopts
 import pytest
+from mutation.mutants import ROOT, TARGETS
+from support.games import HOSTED
+from support.recorded import table
 
 from workbench.cli.commands import build_app
 
-ROOT = Path(__file__).parents[2]
 ROOMS = ("docs", "research", "starters", "tests/samples")
 PAGES = [*ROOT.glob("*.md"), *(page for room in ROOMS for page in (ROOT / room).rglob("*.md"))]
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -74,3 +78,65 @@ def test_every_command_has_help_whose_lines_fit_into_80_columns() -> None:
         lines = "\n".join([*broken, str(command.help_epilogue or "")]).splitlines()
         assert [line for line in lines if len(line) > 80] == [], command.name
         commands += [command[name] for name in command if not name.startswith("-")]
+
+
+CITED = re.compile(r"docs/spec/([\w-]+)\.md(?: sections? \d+(?:(?: and| to|,) \d+)*)?")
+HEADED = re.compile(r"^## (\d+)\.", re.MULTILINE)
+
+
+def citations(file: Path) -> set[tuple[str, str]]:
+    """Each specification and section that a file cites, also where a line breaks in between."""
+    text = " ".join(re.sub(r"\n\s*#", "\n", file.read_text(encoding="utf-8")).split())
+    return {
+        (found[1], section)
+        for found in CITED.finditer(text)
+        for section in re.findall(r"\d+", found[0].partition(".md")[2])
+    }
+
+
+def test_every_cited_section_of_a_specification_exists() -> None:
+    spec = ROOT / "docs" / "spec"
+    sections = {
+        file.stem: HEADED.findall(file.read_text(encoding="utf-8")) for file in spec.iterdir()
+    }
+    files = [
+        file
+        for room in ("layers", "functions", "workbench", "research", "tests", "docs")
+        for file in (ROOT / room).rglob("*")
+        if file.suffix in {".py", ".md"} and spec not in file.parents
+    ]
+    cited = {(file.name, *one) for file in files for one in citations(file)}
+    assert {one for one in cited if one[2] not in sections.get(one[1], ())} == set()
+    assert {name for _, name, _ in cited} == set(sections)
+    assert len(cited) > 60
+
+
+def test_every_target_names_modules_and_tests_that_are_there() -> None:
+    """`make mutants` takes too long to find out that one is gone."""
+    library = ROOT / "layers/cardsharp/python/cardsharp"
+    for target in TARGETS.values():
+        assert all((library / f"{module}.py").exists() for module in target["modules"])
+        for test in target["tests"]:
+            file, _, name = test.partition("::")
+            assert f"def {name}" in (ROOT / "tests" / file).read_text(encoding="utf-8")
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """Who shares one is listed, with why, in samples/class_names.toml (docs/glossary.md)."""
+    library = "layers/cardsharp/python"
+    hosted = {ROOT / library / package.replace(".", "/") for package in HOSTED.values()}
+    found = defaultdict[str, list[str]](list)
+    for room in (library, "workbench", "functions"):
+        for file in (ROOT / room).rglob("*.py"):
+            if not hosted.intersection(file.parents):
+                for node in ast.parse(file.read_text("utf-8")).body:
+                    if isinstance(node, ast.ClassDef):
+                        found[node.name].append(str(file.relative_to(ROOT)))
+    shared = {name: modules for name, modules in found.items() if len(modules) > 1}
+    listed = table("class_names")
+    same_job, own, apart = {*listed["same_job"]}, {*listed["own"]}, listed["apart"]
+    unlisted = shared.keys() - same_job - own - apart.keys()
+    assert {name: shared[name] for name in unlisted} == {}
+    assert {name for name, most in apart.items() if len(shared.get(name, ())) > most} == set()
+    assert same_job | apart.keys() <= shared.keys()
+    assert same_job.isdisjoint(apart)

@@ -6,7 +6,7 @@ import hmac
 import json
 import re
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 
 import pytest
@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 from starlette.middleware import Middleware
-from support.stored import any_match
+from support.stored import OneMatch, any_match
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.cloud.ports import Status
 from cardsharp.viewer.assets import ASSETS
 from cardsharp.viewer.door import ADMISSION, EVERYTHING, LIFE, OWNER, Door, admits, pass_to
 from cardsharp.viewer.site import Manner, Pages, application
@@ -32,38 +32,21 @@ FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
 
 
 @cache
-def played() -> tuple[MatchRecord, list[MoveRecord]]:
-    """A match that is over, with thoughts of ours."""
+def one_match(*, runs: bool = False, thoughts: bool = True) -> OneMatch:
+    """A match with thoughts of ours, that is over or still runs."""
     record, moves = any_match("deadmansdraw")
     assert any(move.intent for move in moves)
-    return replace(record, match_id="abc"), moves
-
-
-@dataclass
-class OneMatch:
-    """A source with one match, which may still run."""
-
-    runs: bool = False
-    pause: timedelta = timedelta(0)
-
-    def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
-        del day, status, limit
-        return [record for record in [self.match("abc")] if record is not None]
-
-    def match(self, match_id: str) -> MatchRecord | None:
-        record, _ = played()
-        running = replace(record, status=Status.RUNNING, outcome=None)
-        return (running if self.runs else record) if match_id == "abc" else None
-
-    def moves(self, match_id: str) -> list[MoveRecord]:
-        return played()[1] if match_id == "abc" else []
+    record = replace(record, match_id="abc")
+    if runs:
+        record = replace(record, status=Status.RUNNING, outcome=None)
+    return OneMatch(record, moves if thoughts else [replace(move, intent=None) for move in moves])
 
 
 @dataclass
 class Visitor:
     """A browser before the door: it keeps cookies, and goes where it is led."""
 
-    source: OneMatch = field(default_factory=OneMatch)
+    source: OneMatch = field(default_factory=one_match)
     now: datetime = NOW
     word: str = WORD
     cookies: dict[str, str] = field(default_factory=dict)
@@ -108,8 +91,7 @@ def test_a_stranger_is_asked_for_the_password_and_told_nothing(path: str) -> Non
     answer = Visitor().ask(path)
     assert answer.status == 403
     assert b"password" in answer.body
-    record, _ = played()
-    for name in (*record.header["names"], "/steps"):  # type: ignore[misc]
+    for name in (*one_match().record.header["names"], "/steps"):  # type: ignore[misc]
         assert str(name).encode() not in answer.body
     assert dict(answer.headers)["content-security-policy"]
 
@@ -196,22 +178,17 @@ def test_a_guest_sees_our_thoughts_once_the_match_is_over_and_an_owner_always() 
         judged = json.loads(visitor.ask("/matches/abc/analysis").body)
         return any(step["ours"] for step in steps), bool(judged)
 
-    assert seen(Visitor(OneMatch(runs=True)).by_link()) == (False, False)
-    assert seen(Visitor(OneMatch(runs=False)).by_link()) == (True, True)
-    assert seen(Visitor(OneMatch(runs=True)).came_in())[0]
+    assert seen(Visitor(one_match(runs=True)).by_link()) == (False, False)
+    assert seen(Visitor(one_match(runs=False)).by_link()) == (True, True)
+    assert seen(Visitor(one_match(runs=True)).came_in())[0]
 
 
-def test_a_running_match_is_the_same_to_a_guest_whatever_we_thought(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def told() -> list[bytes]:
-        guest = Visitor(OneMatch(runs=True)).by_link()
+def test_a_running_match_is_the_same_to_a_guest_whatever_we_thought() -> None:
+    def told(*, thoughts: bool) -> list[bytes]:
+        guest = Visitor(one_match(runs=True, thoughts=thoughts)).by_link()
         return [guest.ask(f"/matches/abc{rest}").body for rest in ("", "/steps", "/analysis")]
 
-    before = told()
-    bare = [replace(move, intent=None) for move in played()[1]]
-    monkeypatch.setattr(OneMatch, "moves", lambda *_: bare)
-    assert told() == before
+    assert told(thoughts=True) == told(thoughts=False)
 
 
 @given(st.text("0189.-_aZé", max_size=80), st.sampled_from(["abc", EVERYTHING]))

@@ -4,17 +4,24 @@ That no hidden card changes a position or a decision is in tests/contract.
 """
 
 import json
+from random import Random
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.euchre_api import Service
 from support.euchre_random import decisions, view, views
 
-from cardsharp.euchre.actions import Question
-from cardsharp.euchre.cards import DECK, name, parse
+from cardsharp.errors import Illegal, Malformed
+from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.cards import DECK, SUITS, name, parse
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import decision_entry
 from cardsharp.euchre.records import DealKey
-from cardsharp.euchre.rules import HAND
+from cardsharp.euchre.rules import HAND, Deal, apply, legal_actions, legal_bids, start
 from cardsharp.euchre.strategies import build
-from cardsharp.euchre.table import DEALER, ToAct
+from cardsharp.euchre.table import DEALER, ToAct, turn
+from workbench.euchre.probe import stations
 
 
 def test_views_that_differ_have_different_seeds() -> None:
@@ -63,3 +70,131 @@ def test_the_entry_names_no_card_that_the_seat_does_not_know() -> None:
         words = entry.replace('"', " ").replace(",", " ").split()
         shown = {parse(word) for word in words if word in {name(card) for card in DECK}}
         assert shown <= {*seen.dealt, *DECK} - set(seen.unseen)
+
+
+CLUBS, DIAMONDS, HEARTS, SPADES = SUITS
+
+
+def cards(text: str) -> tuple[int, ...]:
+    return tuple(map(parse, text.split()))
+
+
+# Seat 0 to 3, the turn card, the buried ones. Spades are turned up.
+DEALT = cards("9C 10C JC QC KC  9D 10D JD QD KD  9H 10H JH QH KH  9S 10S JS QS KS  AS  AC AD AH")
+
+
+def after(*actions: Action, dealt: tuple[int, ...] = DEALT) -> Deal:
+    deal = start(dealt)
+    for action in actions:
+        deal = apply(deal, action)
+    return deal
+
+
+def test_the_first_round_is_about_the_turned_suit_the_second_about_the_others() -> None:
+    turned = parse("9H")
+    assert set(legal_bids(2, turned)) == {PASS, Bid(HEARTS), Bid(HEARTS, alone=True)}
+    second = {bid.suit for bid in legal_bids(4, turned)}
+    assert second == {None, CLUBS, DIAMONDS, SPADES}
+    assert PASS in legal_bids(7, turned), "nobody is stuck"
+
+
+def test_a_call_of_the_first_round_makes_the_dealer_discard_one_of_six() -> None:
+    deal = after(PASS, Bid(SPADES))
+    assert turn(deal.table) == ToAct(3, Question.DISCARD)
+    assert len(legal_actions(deal)) == 6
+    assert Discard(parse("AS")) in legal_actions(deal), "the turn card may go as well"
+    deal = apply(deal, Discard(parse("9S")))
+    assert set(deal.hand(3)) == set(cards("10S JS QS KS AS"))
+    assert turn(deal.table) == ToAct(0, Question.PLAY)
+
+
+def test_only_a_lone_caller_may_be_defended_against_alone_and_the_first_yes_counts() -> None:
+    deal = after(*[PASS] * 5, Bid(DIAMONDS, alone=True))
+    assert turn(deal.table) == ToAct(2, Question.DEFEND)
+    declined = apply(deal, Defend(alone=False))
+    assert turn(declined.table) == ToAct(0, Question.DEFEND)
+    accepted = apply(declined, Defend(alone=True))
+    assert accepted.table.sitting_out == {3, 2}
+    assert accepted.table.lone_defender == 0
+    assert turn(accepted.table) == ToAct(0, Question.PLAY)
+    assert apply(deal, Defend(alone=True)).table.sitting_out == {3, 0}
+
+
+def test_an_action_out_of_place_is_refused_and_says_why() -> None:
+    with pytest.raises(Illegal, match="Seat 0 is to bid and may not play 9C"):
+        after(Play(parse("9C")))
+    with pytest.raises(Illegal, match="may not spades"):
+        after(*[PASS] * 4, Bid(SPADES))
+    with pytest.raises(Illegal, match="The deal is over"):
+        after(*[PASS] * 9)
+    with pytest.raises(Malformed, match="exactly once"):
+        start((0,) * 24)
+
+
+deals = st.integers(0, 2**32).map(lambda seed: list(stations(Random(seed))))
+numbers = st.integers(-1, 23)
+small = st.integers(0, 7)
+
+
+@given(deals)
+def test_who_follows_suit_could_and_who_did_not_could_not(states: list[Deal]) -> None:
+    last = states[-1]
+    for deal in states:
+        for seat, voids in enumerate(deal.table.voids):
+            later = {*last.table.played_by(seat)} - {*deal.table.played_by(seat)}
+            trump = deal.table.trump
+            assert trump is not None or not voids
+            for card in later:
+                suit = trump if trump is not None and card == 8 + (3 - trump) else card % 4
+                assert suit not in voids
+
+
+SEATS = st.integers(0, 3)
+MESSAGES = {
+    "/bid": ({"round": small, "pos": small}, {"suit": st.integers(-1, 4), "alone": st.booleans()}),
+    "/swap": ({"declarerPos": SEATS, "turnCard": numbers, "pos": st.just(3)}, {"card": numbers}),
+    "/defense": (
+        {"declarerPos": SEATS, "trumpSuit": SEATS, "pos": SEATS},
+        {"alone": st.booleans()},
+    ),
+    "/play": (
+        {"trickNum": st.integers(0, 4), "trickSeq": SEATS, "pos": SEATS},
+        {"card": st.integers(0, 23)},
+    ),
+}
+"""Of each path the fields of a question, and those of a message that tells the answer."""
+
+messages = st.one_of(
+    st.tuples(st.just(path), st.fixed_dictionaries(asked, optional=told))
+    for path, (asked, told) in MESSAGES.items()
+)
+offers = st.lists(st.integers(0, 23), min_size=1, max_size=6)
+
+
+@settings(max_examples=150)
+@given(st.permutations(DECK), st.lists(st.tuples(messages, offers), max_size=25))
+def test_any_messages_in_any_order_are_answered_and_every_answer_is_among_the_offers(
+    cards: list[int], sent: list[tuple[tuple[str, dict[str, int]], list[int]]]
+) -> None:
+    """Whatever a confused client sends in whatever order: never a failure, never a made-up card.
+
+    A message that carries a decision is told, one that does not is asked.
+    """
+    service = Service()
+    address: dict[str, object] = {"token": "a", "gameNum": 0, "dealNum": 0}
+    service.ok("POST", "/deal", {**address, "cards": cards})
+    for (path, fields), offered in sent:
+        body = {**address, "turnCard": cards[20], **fields}
+        decision = "suit" if path == "/bid" else "alone" if path == "/defense" else "card"
+        if decision in fields:
+            service.ok("POST", path, body)
+            continue
+        query = "&".join(f"{name}={value}" for name, value in body.items())
+        lists = {"/swap": "swappableCards", "/play": "playableCards"}
+        if path in lists:
+            query += "".join(f"&{lists[path]}={card}" for card in offered)
+        answer = service.ok("GET", f"{path}?{query}")
+        again = service.ok("GET", f"{path}?{query}")
+        assert again == answer, "the same question is given the same answer"
+        assert answer.get("card", offered[0]) in offered
+        assert answer.get("suit", -1) in {-1, 0, 1, 2, 3}

@@ -1,21 +1,38 @@
 """Runs, duels and probes of the lab: repeatable, taken up where they ended, and right."""
 
+import json
 import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import combinations, cycle, islice
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from support.cli import written
+from support.games import GAMES
 from support.table import QUICK
 
 from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK
 from cardsharp.deadmansdraw.simulation import deal
 from cardsharp.errors import ConfigError, StrategyFault
+from cardsharp.game import Game
+from cardsharp.ratings import MEAN, PairScore, rating_of, ratings_of, share_at
+from cardsharp.registry import strategies_of
+from workbench import strategy_file
+from workbench.lab.commands import app
 from workbench.lab.dice import PairDice
+from workbench.lab.duel import Duel
 from workbench.lab.interval import interval, score_interval
+from workbench.lab.ladder import Climb, Memory, ladder_of
 from workbench.lab.ledger import RunLedger, difference
 from workbench.lab.plan import Plan
+from workbench.lab.results import Result
 from workbench.lab.runs import Numbered, pool_of, run
+from workbench.lab.sprt import Sequential, Sprt
 
 
 def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> Plan:
@@ -149,3 +166,173 @@ def test_a_deal_is_the_whole_deck_with_the_lowest_of_each_suit_discarded() -> No
         assert len(state.discard_pile) == low
         assert sorted((*state.draw_pile, *state.discard_pile)) == sorted(deck)
     assert {deal(Random(seed)).player for seed in range(20)} == {0, 1}
+
+
+WITH_LADDER = [pytest.param(one, id=one.name) for one in GAMES if one.ladder]
+
+
+@dataclass
+class Played:
+    """Plays nothing: what a player makes of each opponent is given, pair by pair and over again."""
+
+    makes: dict[str, Iterable[float]]
+
+    def __call__(self, plan: Plan, tested: Sequential) -> Duel:
+        shares = list(islice(cycle(self.makes[plan.second]), plan.pairs))
+        tested.take(shares)
+        pairs = tuple((Result(share, {}), Result(share, {})) for share in shares[: tested.number])
+        return Duel(replace(plan, pairs=len(pairs)), pairs)
+
+
+@pytest.mark.parametrize("game", WITH_LADDER)
+def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
+    players = ladder_of(game.name).players
+    assert tuple(players) == game.ladder
+    assert set(game.ladder) <= set(strategies_of(game.strategies).names())
+    assert sum(rating.value for rating in players.values()) / len(players) == pytest.approx(
+        MEAN, abs=1
+    )
+
+
+def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(tmp_path: Path) -> None:
+    def climbed(climb: Climb) -> list[tuple[str, str, bool]]:
+        steps = climb.steps(("random", "draw-3", "third"))
+        return [(step.rung.name, step.rung.verdict, step.duel is not None) for step in steps]
+
+    mine = tmp_path / "climber.py"
+    mine.write_text(
+        "from cardsharp.deadmansdraw.strategies import strategy\n"
+        "@strategy('climber')\nclass Climber:\n    def decide(self, position): ...\n"
+        "    def __init__(self, rng): ...\n"
+    )
+    play, memory = Played({"random": (1.0,), "draw-3": (0.0,)}), Memory(tmp_path / "ladder.jsonl")
+    climb = Climb(Plan(first=str(mine), second="", pairs=100), memory, play)
+    assert climbed(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]
+    assert climbed(climb) == [("random", "beaten", False), ("draw-3", "not beaten", False)]
+    assert climbed(replace(climb, anew=True))[0] == ("random", "beaten", True)
+    mine.write_text(mine.read_text() + "# better\n")
+    assert climbed(climb)[0] == ("random", "beaten", True)
+
+
+def lab(*arguments: str) -> Any:  # noqa: ANN401 - whatever a command returns
+    return app(list(arguments), exit_on_error=False, result_action="return_value")
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:  # noqa: ANN401
+    capsys.readouterr()
+    lab(*arguments, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("game", "name"), [("blef", "greedy"), ("euchre", "rules")])
+def test_every_game_duels_and_is_looked_at(
+    capsys: pytest.CaptureFixture[str], game: str, name: str
+) -> None:
+    told = document(capsys, "duel", name, "random", "--game", game, "-n", "4", "--workers", "1")
+    assert (told["game"], told["matches"]) == (game, 8)
+    told = document(capsys, "league", name, "random", "--game", game, "-n", "2", "--workers", "1")
+    assert told["lower"][0][1] <= told["points"][0][1] <= told["upper"][0][1]
+    assert document(capsys, "probe", name, "--game", game) == {
+        "answers": [],
+        "askedTwice": 40,
+        "changed": 0,
+    }
+    told = document(capsys, "profile", name, "--game", game, "-n", "30")
+    assert told["milliseconds"]["all"]["number"] == 30
+
+
+def test_wrong_answers_make_a_probe_fail(capsys: pytest.CaptureFixture[str]) -> None:
+    assert lab("probe", "champion") == 1
+    assert "the one unseen card busts: Draw, not EndTurn" in capsys.readouterr().out
+
+
+def test_a_sequential_test_says_what_it_tells_apart_and_what_came_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lab("duel", "champion", "example-node", "--sprt", "--elo1", "300", "--workers", "1")
+    said = capsys.readouterr()
+    assert "until a test with 5 % error decides between +300 and 0 Elo" in said.err
+    assert "champion is stronger: Elo " in said.out
+    assert "the test says stronger: Elo 300 rather than 0, after " in said.out
+
+
+def test_a_file_is_dealt_anew_each_time_and_named_where_it_is_not_steady(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    body = "return Decision(random.choice(position.legal_actions()), 'who knows')"
+    file = written(tmp_path, "wavers", body, "import random")
+    said = []
+    for _ in range(2):
+        lab("duel", file, "draw-2", "-n", "1", "--workers", "1")
+        said.append(capsys.readouterr().err)
+    assert len({text.partition("(seed ")[2].partition(")")[0] for text in said}) == 2
+    assert "wavers.py decided otherwise when a deal was played again" in said[0]
+
+
+def shares(elo: float, dice: Random, alike: float = 0.3) -> Iterator[float]:
+    """Pairs of a player so much stronger, whose two matches end alike by deal that often."""
+    share = share_at(elo)
+    while True:
+        first = dice.random() < share
+        second = first if dice.random() < alike else dice.random() < share
+        yield (first + second) / 2
+
+
+def test_the_strengths_that_made_the_points_are_found_again() -> None:
+    true = dict(zip("abcd", (700, 900, 1100, 1300), strict=True))
+    dice = Random(1)
+    duels = {
+        (one, two): PairScore.of(islice(shares(true[one] - true[two], dice), 2000))
+        for one, two in combinations(true, 2)
+    }
+    found = ratings_of(duels)
+    assert sum(rating.value for rating in found.values()) / 4 == pytest.approx(MEAN)
+    for name, rating in found.items():
+        assert abs(rating.value - true[name]) < 1.5 * rating.margin < 40
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    """400 climbs over two rungs: three standard errors are 3.3 in 100."""
+    dice, held = Random(2), 0
+    for _ in range(400):
+        met = [(rung, PairScore.of(islice(shares(1000 - rung, dice), 60))) for rung in (900, 1050)]
+        rating = rating_of(met)
+        held += abs(rating.value - 1000) <= rating.margin
+    assert held / 400 == pytest.approx(0.95, abs=0.033)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, 1.2])
+def test_who_won_or_lost_everything_is_not_rated_without_end(share: float) -> None:
+    """Nor who has more than all, as less luck one may have of a few pairs."""
+    rating = rating_of([(1000, PairScore.of([share] * 20))])
+    assert 400 < abs(rating.value - 1000) < 1000
+    assert 100 < rating.margin < inf
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.5])
+@pytest.mark.parametrize(("elo", "stronger"), [(0.0, 0.05), (50.0, 0.95)])
+def test_a_duel_is_decided_wrong_as_often_as_it_says(
+    elo: float, stronger: float, alike: float
+) -> None:
+    """400 simulated tests: three standard errors are 3.3 in 100."""
+    dice, called = Random(1), 0
+    for _ in range(400):
+        tested = Sequential(Sprt(elo0=0, elo1=50))
+        tested.take(shares(elo, dice, alike))
+        called += tested.ratio > 0
+    assert called / 400 == pytest.approx(stronger, abs=0.033)
+
+
+def test_a_run_ends_with_the_pair_that_decides_whoever_plays_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Threads of this process take it for one that is there for strategy files alone.
+    monkeypatch.setattr(strategy_file, "_listeners", [])
+    plan = Plan(first="champion", second="draw-2", pairs=60, seed=2, plain=True)
+    alone = Sequential(Sprt(elo1=200))
+    here = run(plan, tested=alone)
+    with ThreadPoolExecutor(2) as pool:
+        there = run(plan, pool, tested=Sequential(Sprt(elo1=200)))
+    assert alone.ended
+    assert here == there
+    assert len(here.pairs) == here.plan.pairs == alone.number < 60

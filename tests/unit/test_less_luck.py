@@ -10,10 +10,11 @@ from statistics import correlation, fmean, pvariance
 import pytest
 from support.games import GAMES
 from support.played import Decides, taken
+from support.positions import cards
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.bank import bank_of
-from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.rules import start
 from cardsharp.deadmansdraw.simulation import Match, match_from
@@ -32,10 +33,6 @@ from workbench.lab.runs import run
 from workbench.lab.sprt import Sequential, Sprt
 
 EUCHRE = next(game for game in GAMES if game.name == "euchre")
-
-
-def cards(names: str) -> tuple[Card, ...]:
-    return tuple(Card(Suit(name[:-1]), int(name[-1])) for name in names.split())
 
 
 BANKS = (bank_of(cards("Hook4 Sword5")), bank_of(cards("Oracle3 Mermaid6 Key7")))

@@ -1,65 +1,162 @@
-"""The greatest age of a match: whoever forgets a seat does not keep workers busy for ever."""
+"""What is offered to workers: up to which age of a match, and what an operator has set."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from support.cloud_clock import FakeClock
 
-from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.offering import GIVEN_UP, Offering
 from cardsharp.cloud.ports import Status
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.switches import KEPT, KeptSwitchboard, Switches, usable
+from cardsharp.errors import StoreError
 
 AGE = timedelta(days=7)
 TTL = timedelta(seconds=3)
+NAMED = ("one", "two", "three")
+
+
+class Board:
+    """A switchboard whose switches the test turns, and which may fail."""
+
+    def __init__(self) -> None:
+        self.switches = Switches()
+        self.failing = False
+
+    def read(self) -> Switches:
+        if self.failing:
+            raise StoreError("The table is throttled.")
+        return self.switches
 
 
 @pytest.fixture
-def offering(tmp_path: Path) -> Iterator[Offering]:
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def board() -> Board:
+    return Board()
+
+
+@pytest.fixture
+def offering(clock: FakeClock, board: Board) -> Iterator[Offering]:
+    with closing(SqliteLog(Path(":memory:"), clock)) as log:
+        yield Offering(log, MemoryQueue(clock), clock, switchboard=board)
+
+
+@pytest.fixture
+def left(offering: Offering) -> Offering:
     """With a match that a worker held once and nobody holds now."""
-    clock = FakeClock()
-    log = build_log(f"sqlite:{tmp_path}/log.db", clock)
-    lease = log.take("m", "a worker", TTL)
+    lease = offering.log.take("m", "a worker", TTL)
     assert lease is not None
-    log.release(lease)
-    yield Offering(log, MemoryQueue(clock), clock)
-    log.close()
+    offering.log.release(lease)
+    return offering
 
 
-def advance(offering: Offering, duration: timedelta) -> None:
-    assert isinstance(offering.clock, FakeClock)
-    offering.clock.advance(duration)
-
-
-def test_a_match_is_offered_up_to_its_greatest_age_and_then_closed(offering: Offering) -> None:
-    advance(offering, AGE)
-    assert offering.offer() == 1
-    assert offering.offer() == 0, "it is on its way"
-    advance(offering, TTL)
-    assert offering.offer() == 0
-    record = offering.log.match("m")
+def test_a_match_is_offered_up_to_its_greatest_age_and_then_closed(
+    left: Offering, clock: FakeClock
+) -> None:
+    clock.advance(AGE)
+    assert left.offer() == 1
+    assert left.offer() == 0, "it is on its way"
+    clock.advance(TTL)
+    assert left.offer() == 0
+    record = left.log.match("m")
     assert record is not None
     assert record.status is Status.FINISHED
     assert record.outcome == {"result": GIVEN_UP}
-    assert offering.log.running() == [], "so that it counts as running no longer"
+    assert left.log.running() == [], "so that it counts as running no longer"
 
 
-def test_one_that_an_arena_names_goes_on_whatever_its_age(offering: Offering) -> None:
-    advance(offering, 2 * AGE)
-    assert offering.offer(["m"]) == 1
+def test_one_that_an_arena_names_goes_on_whatever_its_age(left: Offering, clock: FakeClock) -> None:
+    clock.advance(2 * AGE)
+    assert left.offer(["m"]) == 1
 
 
-def test_one_that_somebody_attends_is_let_be_and_not_handed_on(offering: Offering) -> None:
-    advance(offering, AGE)
-    assert offering.hand_on("m", "blef")
-    advance(offering, TTL)
-    assert not offering.hand_on("m", "blef"), "too old now"
-    lease = offering.log.take("m", "another worker", timedelta(hours=1))
+def test_one_that_somebody_attends_is_let_be_and_not_handed_on(
+    left: Offering, clock: FakeClock
+) -> None:
+    clock.advance(AGE)
+    assert left.hand_on("m", "blef")
+    clock.advance(TTL)
+    assert not left.hand_on("m", "blef"), "too old now"
+    lease = left.log.take("m", "another worker", timedelta(hours=1))
     assert lease is not None
-    assert offering.offer() == 0
-    advance(offering, TTL)
-    assert offering.offer() == 0
-    offering.log.renew(lease, TTL)
-    assert offering.log.match("m").status is Status.RUNNING  # type: ignore[union-attr]
+    assert left.offer() == 0
+    clock.advance(TTL)
+    assert left.offer() == 0
+    left.log.renew(lease, TTL)
+    assert left.log.match("m").status is Status.RUNNING  # type: ignore[union-attr]
+
+
+def test_a_change_is_seen_within_seconds(clock: FakeClock, board: Board) -> None:
+    kept = KeptSwitchboard(board, clock)
+    assert not kept.read().paused
+    board.switches = Switches(paused=True)
+    clock.advance(KEPT - timedelta(seconds=0.1))
+    assert not kept.read().paused, "so that it is not asked twice a second"
+    clock.advance(timedelta(seconds=0.1))
+    assert kept.read().paused
+    assert timedelta(seconds=1) <= KEPT <= timedelta(seconds=10)
+
+
+def test_a_board_that_fails_leaves_what_was_read_before(
+    clock: FakeClock, board: Board, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = KeptSwitchboard(board, clock)
+    board.failing = True
+    with pytest.raises(StoreError, match="throttled"):
+        kept.read()
+    board.failing, board.switches = False, Switches(at_once=2)
+    assert kept.read().at_once == 2
+    board.failing = True
+    clock.advance(KEPT)
+    assert kept.read().at_once == 2
+    assert "throttled" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"at_once": "0"}, {"at_once": "many"}, {"awake_until": "2026-11-22T10:00"}]
+)
+def test_what_cannot_be_used_is_an_error_and_the_rest_holds(
+    wrong: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert usable({"strategy": "captain", **wrong}) == Switches(strategy="captain")
+    assert [line.levelname for line in caplog.records] == ["ERROR"]
+    assert next(iter(wrong)) in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("switches", "room"),
+    [
+        (Switches(), 3),
+        (Switches(paused=True), 0),
+        (Switches(at_once=1), 0),
+        (Switches(at_once=2), 1),
+        (Switches(at_once=3), 2),
+    ],
+)
+def test_no_more_new_matches_are_taken_up_than_there_is_room_for(
+    offering: Offering, board: Board, switches: Switches, room: int
+) -> None:
+    assert offering.log.take("running", "a worker", timedelta(hours=1)) is not None
+    board.switches = switches
+    assert offering.offer(NAMED) == room
+    assert offering.offer(NAMED) == 0, "one on the queue counts, too"
+    board.switches = Switches()
+    assert offering.offer(NAMED) == len(NAMED) - room, "there is room again"
+
+
+def test_a_running_match_is_watched_over_whatever_is_set(
+    offering: Offering, clock: FakeClock, board: Board
+) -> None:
+    assert offering.log.take("orphan", "one that died", timedelta(seconds=3)) is not None
+    board.switches = Switches(paused=True, at_once=1)
+    assert offering.offer(["orphan", "new"]) == 0, "somebody may hold it"
+    clock.advance(timedelta(seconds=4))
+    assert offering.offer(["orphan", "new"]) == 1

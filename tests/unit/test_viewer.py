@@ -1,11 +1,15 @@
-"""The page of a match: one step a move, drawn on the server, and everything escaped."""
+"""The pages of matches and of APIs: drawn on the server, all escaped, nothing loaded or run."""
 
 import json
 import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
+from typing import Any
 from xml.etree.ElementTree import fromstring as parse_xml
 
 import pytest
+from pydantic import BaseModel
 from support.recorded import Matches, looks, sample_and_whole
 from support.stored import HOSTILE, PLAYERS, any_match, named, recorded_matches
 
@@ -13,6 +17,8 @@ from cardsharp.viewer.base import Site
 from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import Column, Row, list_page, match_file, match_page, steps_document
 from cardsharp.viewer.shown import shown
+from cardsharp.web.page import HEADERS, page
+from cardsharp.web.reading import Messages, Parameters
 
 SITE = Site("Test")
 
@@ -41,9 +47,9 @@ def test_what_a_stranger_wrote_is_text(name: str) -> None:
     document = json.dumps(steps_document(match)["steps"])
     drawn = [part for frame in match.frames for part in frame.parts.values()]
     assert not any("<script" in part for part in drawn)
-    for page in (match_page(SITE, match), match_file(match)):
-        assert HOSTILE not in page
-        assert "&lt;script&gt;alert" in page
+    for text in (match_page(SITE, match), match_file(match)):
+        assert HOSTILE not in text
+        assert "&lt;script&gt;alert" in text
     assert "script>alert" in document
     row = Row("/matches/1", False, HOSTILE, (HOSTILE,))  # noqa: FBT003
     assert HOSTILE not in list_page(SITE, [Column("x")], [row])
@@ -64,19 +70,13 @@ def test_a_public_page_is_the_same_whatever_we_thought(name: str) -> None:
 @pytest.mark.parametrize("name", PLAYERS)
 def test_a_file_needs_no_network_and_is_small(name: str) -> None:
     """Style and script are inside, allowed by their hashes alone; the steps are data."""
-    page = match_file(shown(*any_match(name)))
-    assert len(page.encode()) < 300_000
-    policy = re.search(r'Policy" content="([^"]*)"', page)
+    text = match_file(shown(*any_match(name)))
+    assert len(text.encode()) < 300_000
+    policy = re.search(r'Policy" content="([^"]*)"', text)
     assert policy is not None
     assert policy[1].startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
-    assert not re.search(r'(?:src|href)="(?!#)', page)
-    assert "http" not in page.replace("http-equiv", "")
-
-
-def test_a_script_in_a_file_cannot_be_ended_by_what_is_in_the_steps() -> None:
-    record, moves = any_match("blef")
-    match = shown(*named((record, moves), "</script><b>", "x"))
-    assert "</script><b>" not in match_file(match)
+    assert not re.search(r'(?:src|href)="(?!#)', text)
+    assert "http" not in text.replace("http-equiv", "")
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -112,3 +112,66 @@ def test_piles_are_where_the_arena_had_them(matches: Matches) -> None:
                 assert len(state["unseen"]) == look.record["drawPileLeft"], trace["name"]  # type: ignore[arg-type]
             looked += 1
     assert looked >= matches.least
+
+
+class Asked(BaseModel):
+    """A question with a field that may be null, which has no single type."""
+
+    name: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize("reading", [Messages(), Parameters()])
+def test_a_parameter_that_may_be_null_is_described(reading: Messages | Parameters) -> None:
+    """It made the document of an API a failure of the server."""
+    name, tags = reading.describe(Asked, "GET", ())["parameters"]  # type: ignore[misc]
+    assert name["schema"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+    assert tags.get("explode", isinstance(reading, Parameters))
+
+
+EVIL = "<script>alert('\"&')</script>"
+
+
+def document(text: str) -> dict[str, Any]:
+    """A document that has the text wherever a game may put one."""
+    schema = {"type": text, "description": text, "pattern": text, "default": text}
+    fields = {"properties": {text: schema, "e": {"enum": [text]}, "c": {"const": text}}}
+    reference = {"$ref": f"#/components/schemas/{text}"}
+    content = {text: {"schema": {"items": {"anyOf": [reference, schema]}, "type": "array"}}}
+    operation = {
+        "operationId": text,
+        "summary": text,
+        "description": text,
+        "parameters": [{"name": text, "in": text, "description": text, "schema": schema}],
+        "requestBody": {"content": content},
+        "responses": {
+            text: {
+                "description": text,
+                "headers": {text: {"description": text}},
+                "content": content,
+            }
+        },
+    }
+    return {
+        "info": {"title": text, "version": text, "description": text},
+        "paths": {text: {text: operation}},
+        "components": {"schemas": {text: {"description": text, **fields}}},
+    }
+
+
+def test_no_text_of_a_document_is_taken_for_html() -> None:
+    told = page(document(EVIL), {EVIL: EVIL})
+    plain = page(document("plain"), {"plain": "plain"})
+    assert "&lt;script&gt;" in told
+    tags = r"<(/?\w+)"
+    assert re.findall(tags, told) == re.findall(tags, plain)
+
+
+def test_only_the_styles_of_the_page_itself_are_allowed() -> None:
+    told = page(document("plain"), {})
+    [style] = re.findall(r"<style>(.*?)</style>", told, re.DOTALL)
+    allowed = b64encode(sha256(style.encode()).digest()).decode()
+    policy = HEADERS["Content-Security-Policy"]
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{allowed}'; ")
+    assert "style=" not in told
+    assert not re.search(r"<(script|link|img|iframe|form)|src=|url\(|@import|https?:", told)
