@@ -32,7 +32,7 @@ CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(STORE),--home $(STORE)) \
 
 # `make contest` takes these: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=7 REPLAY=/tmp/cup.log
 REHEARSAL := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(MATCHES)) \
-  $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(SEED),--seed $(SEED)) $(if $(REPLAY),--replay $(REPLAY))
+  $(if $(TIMEOUT),--turn $(TIMEOUT)) $(if $(SEED),--seed $(SEED)) $(if $(REPLAY),--replay $(REPLAY))
 
 .PHONY: help setup play test test-all test-browser research-test planted mutants faults-all limits explore chaos contest coverage check compiled lint types format build gates cloud bench bench-wake bench-hold bench-load bench-services \
   probe-euchre clean

@@ -67,23 +67,11 @@ class BenchArena:
     """What the match begins with; None for an arena without that match."""
 
     strategy: str = "champion"
-    player: Strategy | None = None
-    """Who plays for us, where it is nobody of that name."""
-
-    dates_ahead: timedelta = timedelta(0)
-    """By how much the date of an answer is ahead of the clock of the matches."""
-
-    counts: bool = False
-    """Whether it counts our requests, as the competition's does."""
-
-    data: Path | None = None
-    """The file in which the arena keeps its matches, where it is to go back or to be killed."""
-
-    watchdog: timedelta | None = None
-    """How late a turn may be until the arena itself ends it."""
-
-    pages: MorePages | None = None
-    """What it shows beside its own pages; with them it is public."""
+    player: Strategy | None = None  # who plays for us, where it is nobody of that name
+    dates_ahead: timedelta = timedelta(0)  # of answers, before the clock of the matches
+    counts: bool = False  # whether it counts our requests, as the competition's does
+    data: Path | None = None  # keeps its matches, where it is to go back or to be killed
+    pages: MorePages | None = None  # beside its own; with them it is public and ends late turns
 
     game = GAME.name
     denial = (404, NO_SUCH_MATCH)
@@ -101,7 +89,7 @@ class BenchArena:
             clock=self.clock.now,
             slow_down=self.counts,
             per_user=PER_USER,
-            watchdog=self.watchdog,
+            watchdog=None if self.pages is None else timedelta(seconds=1),
             public=self.pages is not None,
         )
         self._open()

@@ -24,9 +24,7 @@ HOUR = timedelta(hours=1)
 NO_METER = Meter()
 
 PAUSE = timedelta(seconds=10)
-LOOKS = 160
-"""Looks of the scout, half a second each, after which a match counts as lost."""
-
+LOOKS = 160  # of the scout, half a second each, after which a match counts as lost
 HARD = Timing(
     lease=timedelta(seconds=1),
     renew=timedelta(milliseconds=400),
@@ -36,11 +34,9 @@ HARD = Timing(
 
 
 class Attender(Protocol):
-    """Somebody who can play a match, well or badly."""
+    """Somebody who can play a match, well or badly, until it or an exception ends him."""
 
-    def attend(self, match_id: str, remaining: Callable[[], timedelta]) -> object:
-        """Play until the match ends, or an exception ends the worker."""
-        ...
+    def attend(self, match_id: str, remaining: Callable[[], timedelta]) -> object: ...
 
 
 @dataclass
@@ -53,22 +49,15 @@ class Bench:
     home: Home = at_home
     timing: Timing = HARD
     make: "Callable[[Bench, Tools], Attender] | None" = None
-    successor_steps: int | None = None
-    """How far another worker gets while one is paused, None for the end of the match."""
-
+    successor_steps: int | None = None  # how far another gets while one is paused; None: to the end
     clock: StillClock = field(default_factory=StillClock)
-    skews: Sequence[timedelta] = (timedelta(0),)
-    """By how much the clocks of the workers' machines are wrong, in turn."""
+    skews: Sequence[timedelta] = (timedelta(0),)  # of the workers' machines in turn
 
     def __post_init__(self) -> None:
         self.place = self.make_place(self.folder, self.clock)
         self.match_id = self.place.match_id
-        self.stores = self.home(self.folder, self.clock)
-        self.log, self.vault, self.queue = (
-            self.stores.log,
-            self.stores.vault,
-            self.stores.queue,
-        )
+        stores = self.stores = self.home(self.folder, self.clock)
+        self.log, self.vault, self.queue = stores.log, stores.vault, stores.queue
         self.gate = Gate(self.place, self.log, self.clock)
         self.plan = FaultPlan(self.clock, self.faults, pause=self.meanwhile)
         self.onlooker = Onlooker()
@@ -88,15 +77,8 @@ class Bench:
         plan, meant = plan or self.plan, Meant()
         clock = self.clock.as_seen_by(self.skews[number % len(self.skews)])
         log, vault, queue = self.stores.faulty(plan, clock)
-        return Tools(
-            wire=FaultyWire(self.gate, plan, meant),
-            log=cast("MatchLog", Mindful(log, meant)),
-            vault=vault,
-            queue=queue,
-            name=f"worker-{number}",
-            meant=meant,
-            clock=clock,
-        )
+        wire, minds = FaultyWire(self.gate, plan, meant), cast("MatchLog", Mindful(log, meant))
+        return Tools(wire, minds, vault, queue, f"worker-{number}", clock)
 
     def offering(self, tools: Tools | None = None, meter: Meter = NO_METER) -> Offering:
         """What offers matches, on the bench's own machine or on that of these tools."""
@@ -105,7 +87,6 @@ class Bench:
         return Offering(self.log, self.queue, self.clock, onlooker=self.onlooker)
 
     def worker(self, plan: FaultPlan | None = None) -> Attender:
-        """A new worker."""
         self.workers += 1
         return (self.make or bot_of)(self, self.tools(plan))
 
@@ -162,7 +143,6 @@ class Bench:
         self.offering().offer()
 
     def attend(self, match_id: str, plan: FaultPlan | None = None) -> object:
-        """One worker's time, whatever ends it."""
         try:
             return self.worker(plan).attend(match_id, lambda: HOUR)
         except (Crash, ArenaError, StoreError) as end:
@@ -175,7 +155,6 @@ class Bench:
         return record is not None and record.outcome is not None
 
     def everything(self) -> str:
-        """All that the log has, as text."""
         return self.stores.dump()
 
     def faults_found(self) -> list[str]:
@@ -208,7 +187,6 @@ class Bench:
 
 
 def bot_of(bench: Bench, tools: Tools, meter: Meter = NO_METER) -> Bot:
-    """The bot as it is."""
     place, offering = bench.place, bench.offering(tools, meter)
     return Bot(place.game, place.meet(tools), offering, tools.name, bench.timing)
 

@@ -10,11 +10,9 @@ same seed at the same commit does the same to the last byte: `--replay` writes e
 With `--calm` nothing fails, and one machine plays at the arena's limit of requests.
 """
 
-import argparse
 import logging
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -22,6 +20,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import randbelow
+from typing import Literal
+
+import cyclopts
 
 from world.hall import Hall
 from world.kit import HOMES
@@ -30,17 +31,13 @@ from world.world import Outcome, Wish, stage
 NIGHT = Wish(matches=50, at_once=12, turn=20, opponent=(0.5, 10), machines=3, rate=0.05, every=10)
 """Fifty matches of a machine's ordinary night, if everything fails in it."""
 
-
 CALM = Wish(matches=50, at_once=6)
 """As many of one machine's as the limit of requests feeds, in which nothing fails."""
 
 
-def played(wish: Wish, home: str, replay: Path | None = None) -> tuple[Outcome, float]:
-    """What became of a night, and the seconds of a processor that it took."""
-    began = time.process_time()
+def played(wish: Wish, home: str, replay: Path | None = None) -> Outcome:
     with stage(replay) as (folder, say), HOMES[home]() as stores:
-        outcome = Hall(wish, folder, stores, say).play()
-    return outcome, time.process_time() - began
+        return Hall(wish, folder, stores, say).play()
 
 
 def nights(matches: int, seed: int, night: Wish) -> Iterator[Wish]:
@@ -49,12 +46,12 @@ def nights(matches: int, seed: int, night: Wish) -> Iterator[Wish]:
         yield replace(night, matches=min(night.matches, matches - begun), seed=seed + number)
 
 
-def told(outcomes: list[Outcome], seconds: float) -> str:
-    """All that is to be said of some nights."""
+def told(outcomes: list[Outcome]) -> str:
     verdicts = [verdict for one in outcomes for verdict in one.verdicts]
     lost = [turn for verdict in verdicts for turn in verdict.lost]
     befell: Counter[str] = sum((one.befell for one in outcomes), Counter())
     hours = sum(one.match_minutes for one in outcomes) / 60
+    pace = hours / max(sum(one.seconds for one in outcomes), 1) * 3600
     longest = max((t.took.total_seconds() for v in verdicts for t in v.turns), default=0)
     wrong = sum(bool(v.wrong) for v in verdicts)
     alone = sum(not turn.excused for turn in lost)
@@ -64,7 +61,7 @@ def told(outcomes: list[Outcome], seconds: float) -> str:
     a_match = {kind: number / max(len(verdicts), 1) for kind, number in asked.most_common()}
     return f"""\
 {len(verdicts)} matches, {sum(v.actions for v in verdicts)} actions of ours
-{hours:.1f} match-hours, {hours / max(seconds, 1) * 3600:.0f} for an hour of a processor
+{hours:.1f} match-hours, {pace:.0f} for an hour of a processor
 what happened: {", ".join(f"{n} {name}" for name, n in sorted(befell.items()))}
 matches with actions missing, doubled or not meant, or another log than history: {wrong}
 actions refused: {sum(len(v.refused) for v in verdicts)}
@@ -75,45 +72,45 @@ requests a match: {", ".join(f"{number:.1f} {kind}" for kind, number in a_match.
 requests held back by the arena: {held}, by {most:.1f} s at most"""
 
 
-def main() -> int:
-    """Play what the command line says."""
+def main(  # noqa: PLR0913 - the options of a command
+    *,
+    matches: int = 200,
+    seed: int | None = None,
+    home: Literal["SQLite", "DynamoDB and SQS"] | None = None,
+    calm: bool = False,
+    strategy: str = CALM.strategy,
+    at_once: int | None = None,
+    turn: float | None = None,
+    replay: Path | None = None,
+) -> int:
+    """Play what the command line says: a `turn` in seconds; by default a `seed` that is printed.
+
+    Without a `home` of the match log one night of ten is played in the cloud; with `replay` the
+    seed's first night alone, told there.
+    """
     logging.disable()
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--matches", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=None, help="printed where none is given")
-    parser.add_argument(
-        "--home", choices=HOMES, help="of the match log; else both, one night of ten in the cloud"
-    )
-    parser.add_argument("--calm", action="store_true", help="nothing fails but what we do")
-    parser.add_argument("--strategy", default=CALM.strategy)
-    parser.add_argument("--at-once", type=int, default=None)
-    parser.add_argument("--turn", type=float, default=None, help="its limit in seconds")
-    parser.add_argument("--replay", type=Path, help="play the seed's first night alone, told here")
-    given = parser.parse_args()
-    seed = randbelow(10**6) if given.seed is None else given.seed
-    night = CALM if given.calm else NIGHT
-    turn, (least, most) = given.turn or night.turn, night.opponent
-    night = replace(night, turn=turn, opponent=(least, most * turn / night.turn))
-    night = replace(night, at_once=given.at_once or night.at_once, strategy=given.strategy)
-    wishes = list(nights(given.matches, seed, night))
+    night, seed = CALM if calm else NIGHT, randbelow(10**6) if seed is None else seed
+    limit, (least, most) = turn or night.turn, night.opponent
+    night = replace(night, turn=limit, opponent=(least, most * limit / night.turn))
+    night = replace(night, at_once=at_once or night.at_once, strategy=strategy)
+    wishes = list(nights(matches, seed, night))
     at_home, in_the_cloud = HOMES
-    homes = [given.home] if given.home else [*[at_home] * 9, in_the_cloud]
-    seconds, outcomes, faults = 0.0, list[Outcome](), 0
-    if given.replay:
-        runs = iter([played(wishes[0], homes[0], given.replay)])
+    homes = [home] if home else [*[at_home] * 9, in_the_cloud]
+    outcomes = list[Outcome]()
+    if replay:
+        runs = iter([played(wishes[0], homes[0], replay)])
     else:
         pool = ProcessPoolExecutor(os.cpu_count(), initializer=logging.disable)
         runs = pool.map(played, wishes, (homes[n % len(homes)] for n in range(len(wishes))))
-    for wish, (outcome, took) in zip(wishes, runs, strict=False):
-        seconds, faults = seconds + took, faults + len(outcome.faults)
+    for wish, outcome in zip(wishes, runs, strict=False):
         outcomes.append(outcome)
         say = partial(print, flush=True)
         say(f"seed {wish.seed}: {outcome.ended} matches, replay {outcome.replay[:16]}")
         for fault in outcome.faults:
             say(f"  {fault[:300]}")
-    print(told(outcomes, seconds))  # noqa: T201 - a command
-    return 1 if faults else 0
+    print(told(outcomes))  # noqa: T201 - a command
+    return 1 if any(one.faults for one in outcomes) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cyclopts.run(main, result_action="return_value"))

@@ -1,6 +1,6 @@
 """A whole contest, rehearsed on virtual time: practice, a cup, and all that goes wrong in one.
 
-python -m world.contest [--teams 20] [--matches 3] [--timeout 5] [--seed 7] [--replay FILE]
+python -m world.contest [--teams 20] [--matches 3] [--turn 5] [--seed 7] [--replay FILE]
 
 Teams that the director plays, our own bot, the starter, clients unlike ours, a slow team, one that
 hurries, one with a wrong password, one that never comes and one that freezes practise, then play a
@@ -13,23 +13,23 @@ bot's logs equal to the arena's history, turns ended by force only of who was la
 frozen, the organiser told of each kind of attack, and every page answered.
 """
 
-import argparse
 import json
 import logging
 import socket
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from secrets import randbelow
 from types import SimpleNamespace
+from typing import Annotated
 from unittest import mock
 
+import cyclopts
 import requests
 from support.arena import ADMIN, ADMIN_PASSWORD
 from urllib3.util import Timeout
@@ -57,39 +57,31 @@ from world.clock import START
 from world.contest_judge import (
     PAUSED,
     Played,
-    Spell,
     excuse_of,
     faults_of,
     forced_turns,
     longest_standstill,
     played_in,
 )
-from world.faults import Meant
-from world.judge import Evidence, Turn, Verdict, judge, why
+from world.judge import why
 from world.machines import LIMITS, Bench, Station
-from world.network import FaultyWire
-from world.road import Chances, Road
+from world.road import Road
 from world.schedule import Process
 from world.stores import Stores, at_home
 from world.teams import ATTACKER, Team, entering, has_sandbox
 from world.world import Wish, World, stage
 
-STARTING = 1.0
-"""Seconds until a contest that was killed answers again."""
-
-LOOK = 10.0
-"""Seconds between two looks of a spectator."""
-
-STALL = 300.0
-"""Seconds without a move after which a contest is given up."""
+STARTING = 1.0  # seconds until a contest that was killed answers again
+LOOK = 10.0  # seconds between two looks of a spectator
+STALL = 300.0  # seconds without a move after which a contest is given up
+HOUR = timedelta(hours=1)
+AFTER = 60  # seconds at most that our bots have for their logs when the contest is over
 
 ATTACK = Path(__file__).with_name("attacker.py")
 REPELLED = "FileNotFoundError", "ConnectionRefusedError", "BlockingIOError", "ended the process"
 """What is told of each of its attacks."""
 
-AFTER = 60
-"""Seconds at most that our bots have for their logs when the contest is over."""
-
+ALL = "all"  # whom it befalls that is no team
 PAGES = ("/contest", "/contest/running", "/matches/statistics?tag=cup", "/api/matches?condensed=1")
 
 
@@ -103,6 +95,7 @@ class Rehearsal(Wish):
     limit: int | None = PER_ADDRESS
     rate: float = 0.01
     every: float | None = 8
+    seed: int = field(default_factory=partial(randbelow, 10**6))
     teams: int = 20
     practice: float = 60
 
@@ -115,7 +108,7 @@ class Contest(World):
     def __init__(
         self, wish: Rehearsal, folder: Path, say: Callable[[str], object] = lambda _line: None
     ) -> None:
-        self.folder, self.spells, self.faults = folder / "cup", list[Spell](), list[str]()
+        self.folder, self.faults = folder / "cup", list[str]()
         settings = Settings("cup", matches=wish.matches, timeout=wish.turn, seed=str(wish.seed))
         self.records = found_in(self.folder, settings)
         entered = [(f"{n:024x}", *one) for n, one in enumerate(entering(wish.teams), 1)]
@@ -124,16 +117,9 @@ class Contest(World):
             {"_id": team, "name": name, "password": words[team]} for team, name, _ in entered
         ]
         (folder / "players.json").write_text(json.dumps(players))
+        data = folder / "arena.db"
         pages = ContestPages(lambda: ContestsKept(self.records.documents))
-        arena = partial(
-            BenchArena,
-            folder,
-            table=None,
-            data=folder / "arena.db",
-            watchdog=timedelta(seconds=1),
-            pages=pages,
-        )
-        super().__init__(wish, arena, say)
+        super().__init__(wish, partial(BenchArena, folder, table=None, data=data, pages=pages), say)
         self.chance.shuffle(entered)
         for team, name, kind in entered:
             self.records.add(Entrant(team, name, ha1(team, words[team]), kind.strategy))
@@ -141,10 +127,10 @@ class Contest(World):
                 self._submit(team, folder / "players.json")
         self.hall, self.over, self.down = Process("contest"), False, set[str]()
         self.champion, self.repelled, self.attacks = "nobody", list[str](), Counter[str]()
-        self.verdicts, self.late = list[Verdict](), Counter[str]()
+        self.late = Counter[str]()
         self.played: Played
         self.stores: dict[str, Stores] = {
-            team: at_home(_made(folder / team), self.time) for team, _, kind in entered if kind.bot
+            team: at_home(folder / team, self.time) for team, _, kind in entered if kind.bot
         }
         self.ours = {*self.stores}
         self.road = Road(self, next(iter(self.stores.values())).log)
@@ -181,11 +167,9 @@ class Contest(World):
             self.time.spawn(work, self.hall)
 
     def _client(self, player: Credentials) -> ArenaClient:
-        """Somebody's session in the contest's own process."""
         client = ArenaClient(URL, player, LIMITS)
         object.__setattr__(client.contact, "clock", self.time)
-        wire = FaultyWire(self.road, Chances(self, self.hall, rate=0), Meant())
-        client._exchange._session.mount("http://", wire)
+        client._exchange._session.mount("http://", self.road.wire(self.hall))
         return client
 
     def _direct(self) -> None:
@@ -243,7 +227,6 @@ class Contest(World):
     # --- who else is there --------------------------------------------------------------------
 
     def _start(self, team: Team) -> None:
-        """Start a team's program, or start it again."""
         kind = team.kind
         if kind.bot:
             stores = self.stores[team.id]
@@ -389,10 +372,7 @@ class Contest(World):
         return team, lasts
 
     def _befall(self, what: str, team: Team | None = None, lasts: float = 0) -> None:
-        now = self.time.now()
-        whom = None if team is None else team.id
-        self.spells.append(Spell(what, whom, now, now + timedelta(seconds=lasts)))
-        self.outcome.befell[what] += 1
+        self.suffer(what, ALL if team is None else team.id, lasts)
         self.tell("world", what, "" if team is None else team.name)
 
     # --- what became of it --------------------------------------------------------------------
@@ -403,7 +383,7 @@ class Contest(World):
         self.played = played_in(
             records, ((match, lobby.history(match.id)) for match in lobby.all())
         )
-        self.faults += faults_of(self.played, self.spells)
+        self.faults += faults_of(self.played, self.suffered[ALL])
         for match, _ in self.played.matches:
             for team in {*match.pairing.players} & self.ours:
                 self._judge_bot(match.id, team)
@@ -415,13 +395,7 @@ class Contest(World):
         self.champion = ", ".join(names[team] for team in places[0]) if places else "nobody"
 
     def _judge_bot(self, match_id: str, team: str) -> None:
-        self.arena.match_id = match_id
-        key = match_id, team
-        evidence = Evidence(
-            whole=self.arena.look(), us=team, accepted=self.accepted[key], refused=self.refused[key]
-        )
-        verdict = judge(self.number_of(match_id), evidence, self.stores[team].log)
-        self.verdicts.append(verdict)
+        verdict = self.judged(match_id, team, self.stores[team].log)
         broken = [*verdict.wrong, *map(str, verdict.refused)]
         self.faults += [f"match {verdict.match} of {self._name(team)}: {one}" for one in broken]
 
@@ -441,11 +415,10 @@ class Contest(World):
         """Say why turns were ended by force; those without a reason are faults."""
         always = {team.id: team.kind.late for team in self.teams if team.kind.late is not None}
         for forced in forced_turns(self.played):
-            reason = excuse_of(forced, always, self.spells)
+            reason = excuse_of(forced, always, self.suffered)
             if reason is None and forced.team in self.ours:
-                turn = Turn(0, forced.begin, forced.end - forced.begin, forced=True)
                 befell = [*self.suffered[""], *self.suffered[forced.match]]
-                reason = ", ".join(why(befell, turn)[:1]) or None
+                reason = next(iter(why(befell, forced.begin, forced.end)), None)
             self.late[reason or "without a reason"] += 1
             if reason is None:
                 number = self.number_of(forced.match)
@@ -458,74 +431,50 @@ class Contest(World):
         return next(one.name for one in self.teams if one.id == team)
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
-
-
-def told(contest: Contest, seconds: float) -> str:
-    """All that is to be said of a contest that took so many seconds of a processor."""
-    wish, played, all_teams = contest.wish, contest.played, contest.teams
+def told(contest: Contest) -> str:
+    wish, played, outcome = contest.wish, contest.played, contest.outcome
     cup, practice = (played.tagged(tag) for tag in (played.settings.name, played.settings.practice))
-    here = sum(team.kind.strategy is not None for team in all_teams)
-    minutes = sum(
-        (moves[-1].at - match.started_at).total_seconds() for match, moves in played.matches
-    )
-    attacked = f"the submission that attacks, as it was told of: {listed(contest.attacks)}"
-    if not has_sandbox():
-        attacked = "no submission attacks: bubblewrap is not installed here"
+    here = sum(team.kind.strategy is not None for team in contest.teams)
+    hours = sum((moves[-1].at - match.started_at) / HOUR for match, moves in played.matches)
+    attacks = f"as it was told of: {listed(contest.attacks)}"
     return f"""\
-teams: {len(all_teams)}, {here} played by the director; {wish.matches} matches a pairing, \
+teams: {len(contest.teams)}, {here} played by the director; {wish.matches} matches a pairing, \
 {wish.turn:g} s a turn, seed {wish.seed}
 practice: {len(practice)} matches; cup: {len(played.results)} pairings, {len(cup)} matches, \
 {sum(len(moves) for _, moves in cup)} moves, won by {contest.champion}
-{contest.outcome.minutes:.1f} minutes, {sum(contest.outcome.asked.values())} requests; \
-{minutes / 3600:.1f} match-hours, {minutes / max(seconds, 1):.0f} for an hour of a processor
-our bot: {len(contest.verdicts)} matches, {sum(one.actions for one in contest.verdicts)} actions
+{outcome.minutes:.1f} minutes, {outcome.asked.total()} requests; {hours:.1f} match-hours, \
+{hours * 3600 / max(outcome.seconds, 1):.0f} for an hour of a processor
+our bot: {outcome.ended} matches, {sum(one.actions for one in outcome.verdicts)} actions
 turns ended by force: {listed(contest.late)}
-what happened: {listed(contest.outcome.befell)}
-{attacked}
+what happened: {listed(outcome.befell)}
+the submission that attacks, {attacks if has_sandbox() else "is none: no bubblewrap is here"}
 longest time without any move: {longest_standstill(played):.1f} s
-replay {contest.outcome.replay[:16]}"""
+replay {outcome.replay[:16]}"""
 
 
 def listed(counts: Counter[str]) -> str:
-    """How often each was."""
     return ", ".join(f"{count} {name}" for name, count in counts.most_common()) or "none"
 
 
-def rehearsed(wish: Rehearsal, replay: Path | None = None) -> tuple[Contest, str]:
-    """A contest after its end, and what is to be said of it."""
-    began = time.process_time()
+def rehearsed(wish: Rehearsal, replay: Path | None = None) -> Contest:
     with stage(replay) as (folder, say):
         contest = Contest(wish, folder, say)
         contest.play()
-        said = told(contest, time.process_time() - began)
-    return contest, said
+    return contest
 
 
-def main() -> int:
-    """Rehearse what the command line says."""
+def main(
+    wish: Annotated[Rehearsal, cyclopts.Parameter(name="*")] = Rehearsal(),
+    *,
+    replay: Path | None = None,
+) -> int:
+    """Rehearse a contest, and write every step down; a seed is told where none is given."""
     logging.disable()
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--teams", type=int, default=20)
-    parser.add_argument("--matches", type=int, default=3, help="of a pairing, an odd number")
-    parser.add_argument("--timeout", type=float, default=5, help="seconds that a turn may take")
-    parser.add_argument("--practice", type=float, default=60, help="seconds before the cup")
-    parser.add_argument("--every", type=float, default=8, help="mean seconds between two troubles")
-    parser.add_argument("--seed", type=int, default=None, help="printed where none is given")
-    parser.add_argument("--replay", type=Path, help="write every step down")
-    given = parser.parse_args()
-    seed = randbelow(10**6) if given.seed is None else given.seed
-    wish = Rehearsal(
-        matches=given.matches, turn=given.timeout, seed=seed, teams=given.teams,
-        practice=given.practice, every=given.every,
-    )  # fmt: skip
-    contest, said = rehearsed(wish, given.replay)
+    contest = rehearsed(wish, replay)
     whole = "The result is not whole." if contest.faults else "The result is whole."
-    print(said, *contest.faults, whole, sep="\n")  # noqa: T201 - a command
+    print(told(contest), *contest.faults, whole, sep="\n")  # noqa: T201 - a command
     return 1 if contest.faults else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cyclopts.run(main, result_action="return_value"))

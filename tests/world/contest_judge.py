@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 from cardsharp.contest.entries import Meeting, Result, Settings
@@ -15,28 +15,15 @@ from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage
+from world.judge import Suffered
 
 PAUSED = "paused by the organiser"
 
-UNDER_WAY = timedelta(seconds=2)
-"""For so long after a pause began a match may begin that was on its way."""
-
-FELT = timedelta(seconds=3)
-"""How long after its end a trouble is felt, as programs start anew and try again."""
-
+UNDER_WAY = timedelta(seconds=2)  # after a pause began a match may begin that was on its way
+FELT = timedelta(seconds=3)  # after its end a trouble is felt, as programs start anew
 LIVES = 2
 
 _FORCED = re.compile(r"Forceful turn ending due to player (\w+) inactivity after ([\d.]+) seconds")
-
-
-@dataclass(frozen=True, slots=True)
-class Spell:
-    """What befell a team, or the whole contest, and for how long."""
-
-    what: str
-    team: Team | None
-    begin: datetime
-    end: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +51,6 @@ class Played:
     decided: bool = False
 
     def tagged(self, tag: str) -> list[tuple[Match, Sequence[Move]]]:
-        """The organiser's matches with that tag."""
         return [
             (match, moves)
             for match, moves in self.matches
@@ -86,23 +72,19 @@ def files_of(folder: Path) -> Played:
         return played_in(records, [(match, storage.history(match.id)) for match in readable])
 
 
-def excuse_of(forced: Forced, always: Mapping[Team, str], spells: Sequence[Spell]) -> str | None:
+def excuse_of(
+    forced: Forced, always: Mapping[Team, str], suffered: Mapping[Team, Sequence[Suffered]]
+) -> str | None:
     """Why a turn may be late: how its team is, or what befell it; None where nothing did."""
     if forced.team in always:
         return always[forced.team]
-    return next(
-        (
-            spell.what
-            for spell in spells
-            if spell.team == forced.team
-            and forced.begin - FELT <= spell.end
-            and spell.begin <= forced.end
-        ),
-        None,
-    )
+    for one in suffered.get(forced.team, ()):
+        if one.until and forced.begin - FELT <= one.until and one.at <= forced.end:
+            return one.name
+    return None
 
 
-def faults_of(played: Played, spells: Sequence[Spell] = ()) -> Iterator[str]:
+def faults_of(played: Played, suffered: Sequence[Suffered] = ()) -> Iterator[str]:
     """Sentences about what must not be: a life too many, a match lost or counted twice."""
     decided = {
         result.pairing: Decision(result.wins, result.winner)
@@ -118,10 +100,10 @@ def faults_of(played: Played, spells: Sequence[Spell] = ()) -> Iterator[str]:
     yield from _lives(played)
     yield from _matches(played)
     yield from _practice(played)
-    for pause in spells:
-        for match, _ in played.matches:
-            if pause.what == PAUSED and pause.begin + UNDER_WAY < match.started_at < pause.end:
-                yield f"Match {match.id} began at {match.started_at:%X}, in a pause."
+    pauses = [one for one in suffered if one.name == PAUSED]
+    for (match, _), (begin, _, end) in product(played.matches, pauses):
+        if end and begin + UNDER_WAY < match.started_at < end:
+            yield f"Match {match.id} began at {match.started_at:%X}, in a pause."
 
 
 def _lives(played: Played) -> Iterator[str]:
@@ -187,7 +169,6 @@ def _score(match: Match, pairing: Pairing) -> Score:
 
 
 def forced_turns(played: Played) -> Iterator[Forced]:
-    """All turns of all matches that were ended by force."""
     for match, moves in played.matches:
         for move in moves:
             for event in move.events():

@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TypeVar, cast
+from functools import cache
+from typing import Self, TypeVar, cast
 
 from cardsharp.cloud.ports import Lease, MatchLog
 from cardsharp.errors import Conflict, StoreError
@@ -12,18 +13,10 @@ from world.clock import StillClock
 
 T = TypeVar("T")
 
-STEP = timedelta(milliseconds=25)
-"""What every I/O step takes."""
-
-HELD = timedelta(seconds=0.9)
-"""How long a request or an answer is held back."""
-
-OUTAGE = timedelta(seconds=4)
-"""How long a store that is down stays down."""
-
-
-LATENESS = timedelta(seconds=20)
-"""How late a message may come: everything has gone on by then."""
+STEP = timedelta(milliseconds=25)  # what every I/O step takes
+HELD = timedelta(seconds=0.9)  # how long a request or an answer is held back
+OUTAGE = timedelta(seconds=4)  # how long a store that is down stays down
+LATENESS = timedelta(seconds=20)  # how late a message may come: all has gone on by then
 
 
 class Crash(BaseException):
@@ -31,41 +24,53 @@ class Crash(BaseException):
 
 
 class Kind(StrEnum):
-    """What can happen at one step."""
+    """What can happen at one step, in words; and where, and what becomes of what was asked.
 
-    CRASH_BEFORE = "crash before"
-    CRASH_AFTER = "crash after"
-    REQUEST_LOST = "request lost"
-    RESPONSE_LOST = "response lost"
-    TIMED_OUT = "no answer in time"
-    SWALLOWED = "no answer in time, no effect"
-    SLOW = "held back"
-    LATE = "response lost, late effect"
-    LATE_BY_CALLS = "response lost, effect after the next look"
-    CRASH_LATE = "crash, late effect"
-    CRASH_LATE_BY_CALLS = "crash, effect after the successor's look"
-    BEYOND = "no answer in time, the bytes still with our kernel"
-    CRASH_BEYOND = "crash, the bytes still with our kernel"
-    HTTP_500 = "500, no effect"
-    HTTP_500_DONE = "500, effect"
-    HTTP_409 = "409 although it is our turn"
-    PAGE = "a 4xx page"
-    PAGE_DONE = "a 4xx page, effect"
-    PAGE_LATE = "a 4xx page, late effect"
-    DENIED = "denied once in the arena's own words"
-    HTTP_408 = "408"
-    HTTP_408_DONE = "408, effect"
-    HTTP_429 = "429"
-    HTTP_503 = "503 with Retry-After"
-    GARBAGE = "garbage"
-    CUT = "cut JSON"
-    CONFLICT = "store conflict"
-    THROTTLED = "store throttled"
-    DOWN = "store down for a while"
-    LOST = "message lost"
-    TWICE = "message twice"
-    DELAYED = "message late"
-    PAUSE_AFTER = "frozen after"
+    It befalls whoever asks ("ask") or acts ("act") at a server, a "store" or a "message". What was
+    asked is "done", or comes within its limit ("late"), when somebody has looked ("look") or
+    "beyond" that; there is a "page" in place of an answer, or all is "silent"; or it is a "crash".
+    """
+
+    traits: frozenset[str]
+
+    def __new__(cls, words: str, traits: str) -> Self:
+        kind = str.__new__(cls, words)
+        kind._value_, kind.traits = words, frozenset(traits.split())
+        return kind
+
+    CRASH_BEFORE = "crash before", "ask store"
+    CRASH_AFTER = "crash after", "ask store done crash"
+    REQUEST_LOST = "request lost", "ask"
+    RESPONSE_LOST = "response lost", "ask store done"
+    TIMED_OUT = "no answer in time", "ask done silent"
+    SWALLOWED = "no answer in time, no effect", "ask silent"
+    SLOW = "held back", "ask store"
+    HTTP_500 = "500, no effect", "ask"
+    HTTP_408 = "408", "ask"
+    HTTP_429 = "429", "ask"
+    HTTP_503 = "503 with Retry-After", "ask"
+    GARBAGE = "garbage", "ask done"
+    CUT = "cut JSON", "ask done"
+    PAGE = "a 4xx page", "ask page"
+    DENIED = "denied once in the arena's own words", "ask"
+    THROTTLED = "store throttled", "store"
+    DOWN = "store down for a while", "store"
+    PAUSE_AFTER = "frozen after", "ask store"
+    HTTP_409 = "409 although it is our turn", "act"
+    HTTP_500_DONE = "500, effect", "act done"
+    HTTP_408_DONE = "408, effect", "act"
+    PAGE_DONE = "a 4xx page, effect", "act done page"
+    PAGE_LATE = "a 4xx page, late effect", "act late page"
+    LATE = "response lost, late effect", "act late"
+    LATE_BY_CALLS = "response lost, effect after the next look", "act late look"
+    CRASH_LATE = "crash, late effect", "act late crash"
+    CRASH_LATE_BY_CALLS = "crash, effect after the successor's look", "act late look crash"
+    BEYOND = "no answer in time, the bytes still with our kernel", "act beyond silent"
+    CRASH_BEYOND = "crash, the bytes still with our kernel", "act beyond crash"
+    CONFLICT = "store conflict", "fence"
+    LOST = "message lost", "message"
+    TWICE = "message twice", "message"
+    DELAYED = "message late", "message"
 
 
 class Trouble(StrEnum):
@@ -79,48 +84,12 @@ class Trouble(StrEnum):
     AGAIN = "message again"
 
 
+def _with(*traits: str) -> tuple[Kind, ...]:
+    return tuple(kind for kind in Kind if not kind.traits.isdisjoint(traits))
+
+
 CRASHES = (Kind.CRASH_BEFORE, Kind.CRASH_AFTER)
-READ_KINDS = (
-    *CRASHES,
-    Kind.REQUEST_LOST,
-    Kind.RESPONSE_LOST,
-    Kind.TIMED_OUT,
-    Kind.SWALLOWED,
-    Kind.SLOW,
-    Kind.HTTP_500,
-    Kind.HTTP_408,
-    Kind.HTTP_429,
-    Kind.HTTP_503,
-    Kind.GARBAGE,
-    Kind.CUT,
-    Kind.PAGE,
-    Kind.DENIED,
-    Kind.PAUSE_AFTER,
-)
-WRITE_KINDS = (
-    *READ_KINDS,
-    Kind.HTTP_409,
-    Kind.HTTP_500_DONE,
-    Kind.HTTP_408_DONE,
-    Kind.PAGE_DONE,
-    Kind.PAGE_LATE,
-    Kind.LATE,
-    Kind.LATE_BY_CALLS,
-    Kind.CRASH_LATE,
-    Kind.CRASH_LATE_BY_CALLS,
-    Kind.BEYOND,
-    Kind.CRASH_BEYOND,
-)
-STORE_KINDS = (
-    *CRASHES,
-    Kind.RESPONSE_LOST,
-    Kind.SLOW,
-    Kind.THROTTLED,
-    Kind.DOWN,
-    Kind.PAUSE_AFTER,
-)
-AWS_KINDS = (*STORE_KINDS, Kind.REQUEST_LOST, Kind.HTTP_500, Kind.HTTP_500_DONE)
-MESSAGE_KINDS = (Kind.LOST, Kind.TWICE, Kind.DELAYED)
+STORE_KINDS = _with("store")
 
 GUARDED = {"renew", "describe", "intend", "record", "withdraw", "finish"}
 """The calls of a match log that are refused to whoever has lost the lease."""
@@ -134,27 +103,28 @@ REQUESTS |= {"transact_write_items", "send_message"}
 """The requests to DynamoDB and SQS in which something can go wrong."""
 
 
+@cache
 def kinds_for(step: str) -> tuple[Kind, ...]:
     """The faults that a step of this name can suffer."""
     if step in {"act", "join"}:
-        return WRITE_KINDS
+        return _with("ask", "act")
     if step in {"view", "wait", "list"}:
-        return READ_KINDS
-    kinds = AWS_KINDS if step in REQUESTS else STORE_KINDS
+        return _with("ask")
+    kinds = STORE_KINDS
+    if step in REQUESTS:
+        kinds += (Kind.REQUEST_LOST, Kind.HTTP_500, Kind.HTTP_500_DONE)
     if step in GUARDED | {"transact_write_items"}:
         return (*kinds, Kind.CONFLICT)
-    return (*kinds, *MESSAGE_KINDS) if step in {"send", "send_message"} else kinds
+    return kinds + _with("message") if step in {"send", "send_message"} else kinds
 
 
 def suffering(steps: Sequence[str], kind: Kind) -> list[int]:
-    """Which of these steps can suffer `kind`."""
     found = [at for at, step in enumerate(steps) if kind in kinds_for(step)]
     assert found, f"nothing ever suffers {kind}"
     return found
 
 
-Intent = tuple[int, Mapping[str, object]]
-"""A sequence number and what is meant to happen there."""
+Intent = tuple[int, Mapping[str, object]]  # a sequence number and what is meant to happen there
 
 
 @dataclass
@@ -200,7 +170,6 @@ class FaultPlan:
         return fault
 
     def chosen(self, number: int, step: str) -> Kind | None:
-        """What befalls a step."""
         fault = self.faults.get(number)
         if isinstance(fault, float):
             kinds = kinds_for(step)
@@ -208,7 +177,6 @@ class FaultPlan:
         return fault
 
     def put_off(self, work: Callable[[], object]) -> None:
-        """Have a message arrive late."""
         self.late.append((self.clock.passed + LATENESS, work))
 
     @property
@@ -230,33 +198,24 @@ class FaultPlan:
 
 
 class Mindful:
-    """A match log that tells what its worker means to do; it is its `MatchLog` in all else."""
+    """A match log that tells what its worker means to do; it is its `MatchLog` in all else.
 
-    def __init__(self, log: object, meant: Meant) -> None:
-        self._log = log
-        self._meant = meant
+    It tells before that is stored, or where it is to be `certain` when it is.
+    """
+
+    def __init__(self, log: object, meant: Meant, *, certain: bool = False) -> None:
+        self._log, self._meant, self._certain = log, meant, certain
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._log, name)
 
     def intend(self, lease: Lease, sequence: int, intent: Mapping[str, object]) -> None:
-        self._meant.intended = sequence, intent
-        cast("MatchLog", self._log).intend(lease, sequence, intent)
-
-
-class Certain(Mindful):
-    """One that tells it when it is stored, and not before."""
-
-    def intend(self, lease: Lease, sequence: int, intent: Mapping[str, object]) -> None:
-        self._meant.intended = None
+        self._meant.intended = None if self._certain else (sequence, intent)
         cast("MatchLog", self._log).intend(lease, sequence, intent)
         self._meant.intended = sequence, intent
 
 
-Errors = Mapping[Kind, Callable[[], Exception]]
-"""What a store raises: for these faults before it has done anything, for others after it."""
-
-DONE = {Kind.RESPONSE_LOST, Kind.HTTP_500_DONE}
+Errors = Mapping[Kind, Callable[[], Exception]]  # what a store raises
 
 OURS: Errors = {
     Kind.THROTTLED: lambda: StoreError("The store is throttled."),
@@ -289,7 +248,7 @@ class Faulty:
         if plan.store_is_down:
             fault = Kind.DOWN
         error = None if fault is None else self.errors.get(fault)
-        if error is not None and fault not in DONE:
+        if fault is not None and error is not None and "done" not in fault.traits:
             raise error()
         if fault is Kind.DELAYED:
             plan.put_off(work)

@@ -12,26 +12,16 @@ from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.game import GAME
 from world.arena import BenchArena
 from world.faults import Trouble
-from world.judge import Evidence, judge
 from world.machines import Bench, Station
 from world.road import Road
 from world.stores import Home, at_home
 from world.world import Outcome, Wish, World
 
-STALL = 600
-"""So many seconds a match may stand still before it is given up as stuck."""
-
-OUTAGE = 0.3
-"""How much of a turn an outage may last at most: from a longer one no turn can be saved."""
-
-CARDS = 2
-"""Cards after which an opponent ends its turn."""
-
-SKEWS = (0, 0, 0.4, -0.4, 5, -5, 3600, -3600)
-"""Seconds by which the clock of a new machine may be ahead."""
-
-REPEAT = 5
-"""Seconds from one message that comes again to the next."""
+STALL = 600  # so many seconds a match may stand still before it is given up as stuck
+OUTAGE = 0.3  # so much of a turn an outage may last: from a longer one no turn can be saved
+CARDS = 2  # after so many an opponent ends its turn
+SKEWS = (0, 0, 0.4, -0.4, 5, -5, 3600, -3600)  # by how much a new machine's clock may be ahead
+REPEAT = 5  # seconds from one message that comes again to the next
 
 ADMINISTRATOR = User(ADMIN, None, ADMIN)
 
@@ -47,11 +37,9 @@ class Hall(World):
         say: Callable[[str], object] = lambda _line: None,
     ) -> None:
         super().__init__(wish, partial(BenchArena, folder, table=None), say)
-        self.ours = {ALICE}
-        self.stores = home(folder, self.time)
+        self.ours, self.stores = {ALICE}, home(folder, self.time)
         player = Credentials(ALICE, PASSWORDS[ALICE])
-        road = Road(self, self.stores.log)
-        self.bench = Bench(self, road, self.stores, player, wish.strategy)
+        self.bench = Bench(self, Road(self, self.stores.log), self.stores, player, wish.strategy)
         self.referee = self.arena.arena.referee
         self.stations: list[Station] = []
 
@@ -94,7 +82,9 @@ class Hall(World):
                 match = self.referee.find(match_id)
                 if match.finished and self._is_closed(match_id):
                     del running[match_id]
-                    self._judge(match_id)
+                    suffered = [*self.suffered[""], *self.suffered.pop(match_id, [])]
+                    self.judged(match_id, ALICE, self.stores.log, suffered)
+                    del self.suffered[""][:-200]  # what befell so long ago is no reason any more
                 elif match.moves != moves:
                     running[match_id] = match.moves, self.time.monotonic()
                 elif self.time.monotonic() - since > STALL:
@@ -119,19 +109,6 @@ class Hall(World):
         self.time.news += 1
         self.time.spawn(lambda: self._oppose(match_id))
         return match_id
-
-    def _judge(self, match_id: str) -> None:
-        self.arena.match_id = match_id
-        evidence = Evidence(
-            whole=self.arena.look(),
-            us=ALICE,
-            accepted=self.accepted.pop((match_id, ALICE), []),
-            refused=self.refused.pop((match_id, ALICE), []),
-            suffered=[*self.suffered[""], *self.suffered.pop(match_id, [])],
-        )
-        verdict = judge(self.numbers[match_id], evidence, self.stores.log)
-        self.outcome.verdicts.append(verdict)
-        del self.suffered[""][:-200]  # what befell so long ago is no reason any more
 
     def _oppose(self, match_id: str) -> None:
         """Play the opponent's side of a match: two cards a turn, effects as the arena likes."""
@@ -159,7 +136,8 @@ class Hall(World):
     def _trouble(self) -> None:
         """Do one thing after the other, so that any one thing may fail, but never two at once."""
         assert self.wish.every is not None
-        deeds = (self._kill, self._kill, self._freeze, self._cut, self._lock)
+        lock = partial(self._cut, Trouble.LOCKED, "locked_until")
+        deeds = (self._kill, self._kill, self._freeze, self._cut, lock)
         while not self.done:
             self.sleep(self.chance.expovariate(1 / self.wish.every))
             self.sleep(self.chance.choice(deeds)())
@@ -179,16 +157,10 @@ class Hall(World):
         self.befall(Trouble.FROZEN)
         return self.freeze(self.chance.choice(self.stations))
 
-    def _cut(self) -> float:
-        self.befall(Trouble.CUT)
+    def _cut(self, trouble: Trouble = Trouble.CUT, until: str = "cut_until") -> float:
+        self.befall(trouble)
         lasts = self.chance.uniform(0.5, OUTAGE * self.wish.turn)
-        self.cut_until = self.time.monotonic() + lasts
-        return lasts
-
-    def _lock(self) -> float:
-        self.befall(Trouble.LOCKED)
-        lasts = self.chance.uniform(0.5, OUTAGE * self.wish.turn)
-        self.locked_until = self.time.monotonic() + lasts
+        setattr(self, until, self.time.monotonic() + lasts)
         return lasts
 
     def _repeat(self) -> None:

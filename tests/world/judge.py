@@ -21,24 +21,21 @@ Json = dict[str, Any]
 SECRETS = frozenset({"matchStartedSeed", "userAction", "clientIP"})
 """What the admin's view of a move has and a player's has not."""
 
-MANY = 2
-"""So many things must have happened in a turn that it may be lost."""
+MANY = 2  # so many things must have happened in a turn that it may be lost
 
 SWALLOWED = {f"{kind} (wait)" for kind in (Kind.TIMED_OUT, Kind.SWALLOWED)}
 """Nobody notices a long poll whose answer is swallowed, but by its limit (docs/reliability.md)."""
 
-LONG_POLL = timedelta(seconds=40)
-"""For so long a wait whose answer was swallowed is waited for."""
-
-SHADOW = timedelta(seconds=15)
-"""For so long a fault can be felt: a freeze of 12 s, and the lease that runs out."""
+LONG_POLL = timedelta(seconds=40)  # for so long a wait whose answer was swallowed is waited for
+SHADOW = timedelta(seconds=15)  # so long a fault is felt: a freeze of 12 s, a lease that runs out
 
 
 class Suffered(NamedTuple):
-    """A fault and when it began."""
+    """A fault or a trouble, and when it began; when it ended, where that is known."""
 
     at: datetime
     name: str
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,6 @@ class Lost:
 
     @property
     def excused(self) -> bool:
-        """Whether so much happened that the turn may be lost."""
         return len(self.why) >= MANY or not SWALLOWED.isdisjoint(self.why)
 
     def __str__(self) -> str:
@@ -89,7 +85,7 @@ class Verdict:
         return [*self.wrong, *map(str, self.refused), *lost]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """The admin's view of a match that has ended, what the network saw of it, and its faults."""
 
@@ -104,7 +100,11 @@ def judge(match: object, evidence: Evidence, log: MatchLog) -> Verdict:
     """The verdict on a match that has ended, or should have."""
     whole, us = evidence.whole, evidence.us
     turns = tuple(turns_of(whole, us))
-    lost = tuple(Lost(turn, why(evidence.suffered, turn)) for turn in turns if turn.forced)
+    lost = tuple(
+        Lost(turn, why(evidence.suffered, turn.began, turn.began + turn.took))
+        for turn in turns
+        if turn.forced
+    )
     return Verdict(
         match=match,
         actions=len(evidence.accepted),
@@ -158,7 +158,6 @@ def _strangers(evidence: Evidence) -> Iterable[str]:
 
 
 def turns_of(whole: Json, us: str) -> Iterator[Turn]:
-    """Our turns in the arena's own history."""
     seat, began = whole["playerids"].index(us), _at(whole["moves"][0])
     for before, entry in pairwise(whole["moves"]):
         kinds = {event["eventType"] for event in entry["events"]}
@@ -174,14 +173,10 @@ def _at(entry: Json) -> datetime:
     return datetime.fromisoformat(entry["at"])
 
 
-def why(suffered: Sequence[Suffered], turn: Turn) -> tuple[str, ...]:
-    """What happened while a turn ran, or so shortly before that it was not over yet."""
-    end = turn.began + turn.took
-    return tuple(
-        one.name
-        for one in suffered
-        if turn.began - (LONG_POLL if one.name in SWALLOWED else SHADOW) <= one.at <= end
-    )
+def why(suffered: Iterable[Suffered], began: datetime, end: datetime) -> tuple[str, ...]:
+    """What happened in that time, or so shortly before that it was not over yet."""
+    felt = ((one, LONG_POLL if one.name in SWALLOWED else SHADOW) for one in suffered)
+    return tuple(one.name for one, lasts in felt if began - lasts <= one.at <= end)
 
 
 # --- log and history ----------------------------------------------------------------------------

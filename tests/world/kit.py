@@ -51,11 +51,9 @@ class Kit:
     folder: Path
 
     def run(self, faults: Faults) -> Bench:
-        """A match under faults, after it has ended or was given up."""
         return played(Bench(PLACES[self.game], self.folder, faults, self.home))
 
     def steps(self) -> list[str]:
-        """The names of the I/O steps of a match in which nothing goes wrong."""
         return self.run({}).plan.steps
 
 

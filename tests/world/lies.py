@@ -33,58 +33,33 @@ LISTS = (None, [], {}, "", [None], [[]], [{"suit": "Parrot", "value": 1}], ["\ud
 OBJECTS = (None, [], "", {}, 7, [{}] * 3)
 SECONDS = (0, -1, 1e-9, 1e308, 10**30, "7", None, [], True)
 
-ROWS: Mapping[str, tuple[object, ...]] = {
-    "_id": IDS,
-    "playerids": (*LISTS, [None, None], [7, 8]),
-    "createdByPlayerId": IDS,
-    "creationParams": OBJECTS,
-    "creationParams.tags": (*LISTS, "GAMETAG", [7, None, {}]),
-    "creationParams.playArea": LISTS,
-    "creationParams.drawPile": LISTS,
-    "creationParams.discardPile": LISTS,
-    "creationParams.banks": LISTS,
-    "creationParams.timeout": SECONDS,
-    "startedAt": DATES,
-    "lastMoveAt": DATES,
-    "moveCount": NUMBERS,
-    "turnCount": NUMBERS,
-    "moveCountInTurn": NUMBERS,
-    "state": OBJECTS,
-    "state.banks": (*LISTS, [{"Parrot": [1]}, {}], [{"Hook": None}, {}]),
-    "state.playArea": LISTS,
-    "state.currentPlayerIndex": SEATS,
-    "state.pendingEffect": (*OBJECTS, {"effectType": "Siren"}),
-    "state.winnerIdx": SEATS,
-    "state.timeoutCount": NUMBERS,
-    "activePlayerIndex": SEATS,
-    "drawPileSize": NUMBERS,
-    "discardPileSize": NUMBERS,
-    "playernames": (*LISTS, ["\ud800", "\u202e"]),
-    "moves": LISTS,
-    "moves.at": DATES,
-    "moves.sequenceId": NUMBERS,
-    "moves.sequenceInTurnId": NUMBERS,
-    "moves.turnId": NUMBERS,
-    "moves.userAction": (*OBJECTS, {"etype": 7, "autopick": "no"}),
-    "moves.events": LISTS,
-    "moves.events.eventType": (*TEXTS, "Mutiny", "MatchEnded"),
-    "moves.events.playerIndex": SEATS,
-    "moves.events.drawCard": OBJECTS,
-    "moves.events.cardPlayedEffect": OBJECTS,
-    "moves.events.cardPlacedToPlayAreaCard": OBJECTS,
-    "moves.events.cardRemovedFromBankCard": OBJECTS,
-    "moves.events.cardRemovedFromBankIndex": SEATS,
+_ALIKE: Mapping[str, tuple[object, ...]] = {
+    "_id createdByPlayerId": IDS,
+    "startedAt lastMoveAt moves.at": DATES,
+    "creationParams moves.events.turnStartedDelta moves.events.turnEndedDelta": OBJECTS,
+    "state moves.events.drawCard moves.events.cardPlayedEffect": OBJECTS,
+    "moves.events.cardPlacedToPlayAreaCard moves.events.cardRemovedFromBankCard": OBJECTS,
     "moves.events.responseToEffectCard": OBJECTS,
-    "moves.events.responseToEffectType": TEXTS,
-    "moves.events.turnStartedDelta": OBJECTS,
-    "moves.events.turnEndedIsSuccessful": SEATS,
-    "moves.events.turnEndedBonusCards": LISTS,
-    "moves.events.turnEndedDelta": OBJECTS,
-    "moves.events.matchEndedScores": LISTS,
-    "moves.events.matchEndedWinnerIdx": SEATS,
+    "state.pendingEffect": (*OBJECTS, {"effectType": "Siren"}),
+    "moves.userAction": (*OBJECTS, {"etype": 7, "autopick": "no"}),
+    "creationParams.playArea creationParams.drawPile creationParams.discardPile": LISTS,
+    "creationParams.banks state.playArea moves moves.events": LISTS,
+    "moves.events.turnEndedBonusCards moves.events.matchEndedScores": LISTS,
+    "creationParams.tags": (*LISTS, "GAMETAG", [7, None, {}]),
+    "playerids": (*LISTS, [None, None], [7, 8]),
+    "playernames": (*LISTS, ["\ud800", "\u202e"]),
+    "state.banks": (*LISTS, [{"Parrot": [1]}, {}], [{"Hook": None}, {}]),
+    "creationParams.timeout": SECONDS,
+    "moveCount turnCount moveCountInTurn state.timeoutCount drawPileSize": NUMBERS,
+    "discardPileSize moves.sequenceId moves.sequenceInTurnId moves.turnId": NUMBERS,
+    "state.currentPlayerIndex state.winnerIdx activePlayerIndex": SEATS,
+    "moves.events.playerIndex moves.events.cardRemovedFromBankIndex": SEATS,
+    "moves.events.turnEndedIsSuccessful moves.events.matchEndedWinnerIdx": SEATS,
     "moves.events.matchEndedTerminated": SEATS,
-    "moves.events.comment": TEXTS,
+    "moves.events.responseToEffectType moves.events.comment": TEXTS,
+    "moves.events.eventType": (*TEXTS, "Mutiny", "MatchEnded"),
 }
+ROWS = {name: values for names, values in _ALIKE.items() for name in names.split()}
 
 WAITS = ("0", "-1", "3600", "1e308", "9" * 400, "nan", "soon", "Fri, 31 Dec 9999 23:59:59 GMT")
 HEADERS: Mapping[str, tuple[str, ...]] = {
@@ -95,14 +70,12 @@ HEADERS: Mapping[str, tuple[str, ...]] = {
     "X-SlowDown-Reset": ("0", "-1", "9" * 400, "253402300799", "soon"),
     "Content-Type": ("", "text/html", "\x7f", "x" * 10_000),
 }
-WHOLE = {DeltaView, PendingEffect}
-"""Models that one row stands for, with all that they hold."""
+WHOLE = {DeltaView, PendingEffect}  # models that one row stands for, with all that they hold
 
 FULL = {"X-SlowDown-Limit": "100", "X-SlowDown-Remaining": "1", "X-SlowDown-Reset": "1795188020"}
 """Those that are believed only together."""
 
-LIMIT = 30
-"""Seconds of a turn, which no lie may cost us."""
+LIMIT = 30  # seconds of a turn, which no lie may cost us
 
 
 def fields_of(model: type[BaseModel], place: str = "") -> Iterator[str]:
@@ -144,7 +117,6 @@ def single_lies() -> list[Lie]:
 
 
 def pairs_of_lies(number: int, seed: int) -> list[tuple[Lie, Lie]]:
-    """So many pairs by chance."""
     rng, lies = Random(seed), single_lies()
     return [(rng.choice(lies), rng.choice(lies)) for _ in range(number)]
 
@@ -179,20 +151,21 @@ class LyingArena(CountingArena):
             body = _with_field(body, lie)
         self.told.add(lie)
         told = json.dumps(body).encode()
-        kept = ((k, v) for k, v in answer.headers if k.lower() != "content-length")
-        return Answered(answer.status, (*kept, ("Content-Length", str(len(told)))), told)
+        return _saying(answer, told)
+
+
+def _saying(answer: Answered, body: bytes) -> Answered:
+    kept = ((k, v) for k, v in answer.headers if k.lower() != "content-length")
+    return replace(answer, headers=(*kept, ("Content-Length", str(len(body)))), body=body)
 
 
 def _with_header(answer: Answered, lie: Lie) -> Answered:
     kept = {name: value for name, value in answer.headers if name.lower() != lie.name.lower()}
-    headers = {**kept, lie.name: lie.value}
-    if lie.name in FULL:
-        headers = {**FULL, **headers}
-    if lie.name == "Retry-After":
-        headers = {k: v for k, v in headers.items() if k.lower() != "content-length"}
-        page = b"<html>maintenance</html>"
-        return Answered(503, (*headers.items(), ("Content-Length", str(len(page)))), page)
-    return replace(answer, headers=tuple(headers.items()))
+    headers = {**(FULL if lie.name in FULL else {}), **kept, lie.name: lie.value}
+    answer = replace(answer, headers=tuple(headers.items()))
+    if lie.name != "Retry-After":
+        return answer
+    return _saying(replace(answer, status=503), b"<html>maintenance</html>")
 
 
 def _with_field(body: dict[str, Any], lie: Lie) -> dict[str, Any]:

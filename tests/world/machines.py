@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Any, cast
@@ -25,7 +26,7 @@ from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ArenaError, StoreError
 from world.arena import URL
-from world.faults import Certain, Meant
+from world.faults import Meant, Mindful
 from world.network import FaultyWire, Tools
 from world.road import Chances, Road
 from world.schedule import Process
@@ -62,11 +63,8 @@ class Station(Process):
         """What a process is given, every step of which can go wrong."""
         plan, meant = Chances(self.world, process, match_id), Meant()
         log, vault, queue = self.bench.stores.faulty(plan, self.clock)
-        wire, minds = (
-            FaultyWire(self.bench.road, plan, meant),
-            cast("MatchLog", Certain(log, meant)),
-        )
-        return Tools(wire, minds, vault, queue, process.name, meant, self.clock)
+        wire, minds = FaultyWire(self.bench.road, plan, meant), Mindful(log, meant, certain=True)
+        return Tools(wire, cast("MatchLog", minds), vault, queue, process.name, self.clock)
 
     @contextmanager
     def _client(self, tools: Tools) -> Iterator[ArenaClient]:
@@ -96,11 +94,19 @@ class Station(Process):
                 continue
             queue.delete(message)
             worker = Process(f"{self.name}-{next(names)}", self)
-            attend = _Attending(self, worker, parse_message(message.body).match_id)
-            self.world.time.spawn(attend, worker)
+            match_id = parse_message(message.body).match_id
+            self.world.time.spawn(partial(self._work, worker, match_id), worker)
 
-    def attend(self, worker: Process, match_id: str) -> None:
-        """A worker's whole life."""
+    def _work(self, worker: Process, match_id: str) -> None:
+        attended, outcome = self.world.attended, self.world.outcome
+        attended.append(match_id)
+        outcome.most_at_once = max(outcome.most_at_once, len(set(attended)))
+        try:
+            self._attend(worker, match_id)
+        finally:
+            attended.remove(match_id)
+
+    def _attend(self, worker: Process, match_id: str) -> None:
         tools, bench = self._tools(worker, match_id), self.bench
         with self._client(tools) as client, suppress(ArenaError, StoreError):
             strategy = build(bench.strategy, Random(1))
@@ -109,20 +115,3 @@ class Station(Process):
             offering = Offering(tools.log, tools.queue, tools.clock)
             bot: Any = Bot(GAME.name, meet, offering, worker.name, Timing(), self.line)
             bot.attend(match_id, self._remaining)
-
-
-@dataclass
-class _Attending:
-    station: Station
-    worker: Process
-    match_id: str
-
-    def __call__(self) -> None:
-        world = self.station.world
-        world.attended.append(self.match_id)
-        most = len(set(world.attended))
-        world.outcome.most_at_once = max(world.outcome.most_at_once, most)
-        try:
-            self.station.attend(self.worker, self.match_id)
-        finally:
-            world.attended.remove(self.match_id)

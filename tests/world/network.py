@@ -56,7 +56,6 @@ class Tools:
     vault: Vault
     queue: Queue
     name: str
-    meant: Meant
     clock: Clock
 
     def through(self, client: C) -> C:
@@ -74,68 +73,38 @@ class Place(Protocol):
 
     game: str
     match_id: str
-    secrets: Sequence[str]
-    """What nothing that we store or log may repeat."""
+    secrets: Sequence[str]  # what nothing that we store or log may repeat
+    denial: tuple[int, str]  # by which status and words the server says: no such match
 
-    denial: tuple[int, str]
-    """The status and the words by which the server says that there is no such match."""
+    def close(self) -> None: ...
 
-    def close(self) -> None:
-        """Stop the server."""
-        ...
+    # Have the bot play the match, where somebody must order that; and look for it as a poller does.
+    def order(self, tools: Tools, offering: Offering) -> None: ...
+    def poll(self, tools: Tools, offering: Offering) -> None: ...
 
-    def order(self, tools: Tools, offering: Offering) -> None:
-        """Have the bot play the match, where somebody must order that."""
-        ...
+    # The matches that the server itself says wait for us; how our bot meets this one.
+    def named(self) -> Iterable[str]: ...
+    def meet(self, tools: Tools) -> Meet: ...
 
-    def poll(self, tools: Tools, offering: Offering) -> None:
-        """One look of what finds matches that nobody attends."""
-        ...
+    # What a request is: "view", "wait", "list", "join" or "act"; and what the server answers.
+    def step_of(self, request: requests.PreparedRequest) -> str: ...
+    def ask(self, request: requests.PreparedRequest) -> Answered: ...
 
-    def named(self) -> Iterable[str]:
-        """The matches that the server itself says wait for us."""
-        ...
+    # The opponent does all that it can.
+    def go_on(self) -> object: ...
 
-    def meet(self, tools: Tools) -> Meet:
-        """How our bot meets the match."""
-        ...
-
-    def step_of(self, request: requests.PreparedRequest) -> str:
-        """What a request is: "view", "wait", "list", "join" or "act"."""
-        ...
-
-    def ask(self, request: requests.PreparedRequest) -> Answered:
-        """What the server answers."""
-        ...
-
-    def go_on(self) -> object:
-        """Let the opponent do all that it can."""
-        ...
-
+    # The next move's number, the state that it meets, and where what was meant is another.
     @property
-    def sequence(self) -> int:
-        """The sequence of the match's next move."""
-        ...
+    def sequence(self) -> int: ...
+    def truth(self) -> Any: ...  # noqa: ANN401 - the game's own
+    def mistakes(self, truth: Any, sent: Any, intent: Body) -> Iterable[str]: ...  # noqa: ANN401
 
-    def truth(self) -> Any:  # noqa: ANN401 - the game's own
-        """The state that an action meets now."""
-        ...
+    # By the server's own account the facts of all moves, and which are our own actions.
+    def history(self) -> Mapping[int, Body]: ...
+    def ours(self) -> Iterable[int]: ...
 
-    def mistakes(self, truth: Any, sent: Any, intent: Body) -> Iterable[str]:  # noqa: ANN401
-        """Where what was meant is not what was sent, or the state is not that it was meant for."""
-        ...
-
-    def history(self) -> Mapping[int, Body]:
-        """The facts of all moves, from the server's own account."""
-        ...
-
-    def ours(self) -> Iterable[int]:
-        """Which moves of the history are our own actions."""
-        ...
-
-    def faults(self, log: MatchLog) -> Iterable[str]:
-        """What else is wrong with a match that has ended, in sentences."""
-        ...
+    # What else is wrong with a match that has ended, in sentences.
+    def faults(self, log: MatchLog) -> Iterable[str]: ...
 
 
 @dataclass(frozen=True)
@@ -193,11 +162,9 @@ class Gate:
     """Whether it is looked up if an intent is stored; else a worker tells so when it is."""
 
     def go_on(self) -> None:
-        """Let the opponent do all that it can."""
         self.place.go_on()
 
     def put_off(self, late: Late) -> None:
-        """Have an action arrive later."""
         self.late.append(late)
 
     def deliver(self, looks: int) -> None:
@@ -301,17 +268,17 @@ class FaultyWire(HTTPAdapter):
     def _fail(
         self, request: requests.PreparedRequest, fault: Kind, limit: float
     ) -> requests.Response:
-        gate, meant = self._gate, self._meant.intended
-        if fault in DONE:
+        gate, meant, traits = self._gate, self._meant.intended, fault.traits
+        if "done" in traits:
             gate.ask(request, meant)
-        if fault in LATE:
-            look = self._plan.looks + 1 if fault in AFTER_A_LOOK else None
+        if "late" in traits:
+            look = self._plan.looks + 1 if "look" in traits else None
             gate.put_off(Late(gate.clock.now() + LATENESS, look, request, meant))
-        if fault in BEYOND and not self.resets:
+        if "beyond" in traits and not self.resets:
             gate.put_off(Late(gate.clock.now() + BEYOND[fault], None, request, meant))
-        if fault in CRASHED:
+        if "crash" in traits:
             raise Crash(f"during {request.path_url}")
-        if fault in {Kind.TIMED_OUT, Kind.SWALLOWED, Kind.BEYOND}:
+        if "silent" in traits:
             gate.clock.sleep(timedelta(seconds=limit))
             raise requests.ReadTimeout(f"no answer within {limit}")
         made_up = self._made_up(fault)
@@ -323,7 +290,7 @@ class FaultyWire(HTTPAdapter):
 
     def _made_up(self, fault: Kind) -> Answered | None:
         """An answer that the server has not given, None for no answer."""
-        if fault in PAGES:
+        if "page" in fault.traits:
             return Answered(PAGE_STATUSES[len(self._plan.steps) % len(PAGE_STATUSES)], (), PAGE)
         if fault is Kind.DENIED:
             status, words = self._gate.place.denial
@@ -331,32 +298,12 @@ class FaultyWire(HTTPAdapter):
         return ANSWERS.get(fault)
 
 
-DONE = {
-    Kind.CRASH_AFTER,
-    Kind.RESPONSE_LOST,
-    Kind.HTTP_500_DONE,
-    Kind.GARBAGE,
-    Kind.CUT,
-    Kind.TIMED_OUT,
-    Kind.PAGE_DONE,
-}
-"""The faults after which the server has done what was asked."""
-
-AFTER_A_LOOK = {Kind.LATE_BY_CALLS, Kind.CRASH_LATE_BY_CALLS}
-"""The faults after which an action arrives when somebody has looked whether it has arrived."""
-
-LATE = {Kind.LATE, Kind.PAGE_LATE, Kind.CRASH_LATE, *AFTER_A_LOOK}
-"""The faults after which an action arrives just within the time that is allowed to it."""
-
 BEYOND: Mapping[Kind, timedelta] = {
     Kind.BEYOND: ACT + 4 * STEP,
     Kind.CRASH_BEYOND: ACT + timedelta(seconds=0.75),
 }
 """When an action arrives that its sender, or whoever comes after him, no longer waits for."""
 
-CRASHED = {Kind.CRASH_AFTER, Kind.CRASH_LATE, Kind.CRASH_LATE_BY_CALLS, Kind.CRASH_BEYOND}
-
-PAGES = {Kind.PAGE, Kind.PAGE_DONE, Kind.PAGE_LATE}
 PAGE_STATUSES = (400, 401, 403, 404, 408, 409, 410, 413, 421)
 """What gateways, proxies and firewalls answer in place of the server; the next at each step."""
 
@@ -374,7 +321,6 @@ ANSWERS: Mapping[Kind, Answered] = {
 
 
 def response_of(answer: Answered) -> HTTPResponse:
-    """An answer as `requests` has it from a socket."""
     headers, body = HTTPHeaderDict(answer.headers), io.BytesIO(answer.body)
     return HTTPResponse(body, headers=headers, status=answer.status, preload_content=False)
 
@@ -389,7 +335,6 @@ def sent_by(request: requests.PreparedRequest) -> dict[str, Any]:
 
 
 def body_of(request: requests.PreparedRequest) -> bytes:
-    """What a request carries."""
     body = request.body or b""
     return body if isinstance(body, bytes) else b"".join(cast("Iterable[bytes]", body))
 

@@ -14,18 +14,14 @@ from urllib3.util import Timeout
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.errors import Unreachable
 from workbench.stage.stage import kind_of
-from world.faults import Crash, FaultPlan, Intent, Kind, kinds_for
-from world.network import Gate, Late, response_of
+from world.faults import Crash, FaultPlan, Intent, Kind, Meant, kinds_for
+from world.network import FaultyWire, Gate, Late, response_of
 from world.schedule import Process
 from world.world import World
 
-POLL = 30.0
-"""Seconds that a long poll of the arena lasts."""
-
+POLL = 30.0  # seconds that a long poll of the arena lasts
 INSTANT = 0.001
-
-RARER = 5
-"""So many times more seldom a step at a store fails: there are more of them."""
+RARER = 5  # so many times more seldom a step at a store fails: there are more of them
 
 
 class Chances(FaultPlan):
@@ -78,6 +74,10 @@ class Road(Gate):
     def go_on(self) -> None:
         """Everybody plays in a thread of their own."""
 
+    def wire(self, process: Process) -> FaultyWire:
+        """For who is none of ours: of its steps none fails by chance."""
+        return FaultyWire(self, Chances(self._world, process, rate=0), Meant())
+
     def put_off(self, late: Late) -> None:
         world, looks = self._world, self._world.looks
         match_id = match_of(late.request)
@@ -126,9 +126,9 @@ class Road(Gate):
             if match_of(request) == "matches" and not world.is_ready(request, user):
                 self.place.ask(request)  # it is heard of at once, and answered later
             world.time.until(lambda: world.is_ready(request, user), min(POLL, limit))
-        if world.is_cut:
+        if world.time.monotonic() < world.cut_until:
             raise requests.ReadTimeout("the arena is cut off")
-        if world.is_down or world.starts != starts:
+        if world.time.monotonic() < world.down_until or world.starts != starts:
             raise requests.ConnectionError("the arena was killed")
         return told
 

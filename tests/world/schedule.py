@@ -39,12 +39,10 @@ class Process:
 
     @property
     def dead(self) -> bool:
-        """Whether it is gone."""
         return self.killed or (self.parent is not None and self.parent.dead)
 
     @property
     def thaws(self) -> float:
-        """The second from which on it runs."""
         return max(self.frozen, 0 if self.parent is None else self.parent.thaws)
 
 
@@ -89,7 +87,6 @@ class Schedule(StillClock):
 
     @property
     def process(self) -> Process:
-        """Whose thread this is."""
         found: Process = getattr(getcurrent(), "process", WORLD)
         return found
 
@@ -241,8 +238,6 @@ class Schedule(StillClock):
 
 
 class Event(threading.Event):
-    """One of which a schedule hears."""
-
     def __init__(self, schedule: Schedule) -> None:
         super().__init__()
         self._schedule = schedule
@@ -253,8 +248,6 @@ class Event(threading.Event):
 
 
 class Lock:
-    """One that a thread sleeps for."""
-
     def __init__(self, schedule: Schedule) -> None:
         self._schedule, self._held = schedule, False
 

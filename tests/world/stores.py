@@ -53,7 +53,7 @@ Home = Callable[[Path, StillClock], Stores]
 
 
 def at_home(folder: Path, clock: StillClock) -> Stores:
-    """SQLite and memory."""
+    folder.mkdir(exist_ok=True)
     log, vault = SqliteLog(Path(MEMORY), clock), sqlite_vault(folder / "log", clock)
     queue = MemoryQueue(clock, visibility=HOUR)
 

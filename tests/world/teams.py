@@ -17,18 +17,13 @@ from cardsharp.errors import ConfigError
 from workbench.sandbox import check_sandbox
 from workbench.submission import SANDBOXED
 from world.arena import URL
-from world.faults import Meant
-from world.network import FaultyWire
 from world.road import Chances, Road
 from world.schedule import Process
 from world.world import World
 
 STARTER = Path(__file__).parents[2] / "starters/arena/python/bot.py"
-PATIENCE = 60
-"""Seconds that a stranger waits for an answer."""
-
-TOO_LONG, SELDOM = 1.3, 0.1
-"""For how many times the limit a slow team thinks now and then, and how often."""
+PATIENCE = 60  # seconds that a stranger waits for an answer
+TOO_LONG, SELDOM = 1.3, 0.1  # so many limits a slow team thinks now and then, and how often
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +57,10 @@ class Team:
 
     @property
     def credentials(self) -> Credentials:
-        """Who it is to the arena."""
         return Credentials(self.id, self.password)
 
 
 def has_sandbox() -> bool:
-    """Whether a submission can be played on this machine."""
     try:
         check_sandbox()
     except ConfigError:
@@ -75,38 +68,25 @@ def has_sandbox() -> bool:
     return True
 
 
-def _starter(team: Team) -> None:
-    """As `starters/arena/python` plays."""
-    _play_starter(team, lambda: 0.0)
-
-
 def _slow(team: Team) -> None:
-    """As that one, which thinks of an action for a while, now and then for too long."""
-    chance, limit = Random(team.name), team.world.wish.turn
-    _play_starter(
-        team, lambda: limit * (TOO_LONG if chance.random() < SELDOM else 0.1 * chance.random())
-    )
+    """As the starter, but thinks of an action for a while, now and then for too long."""
+    limit, dice = team.world.wish.turn, Random(team.name).random
+    _starter(team, lambda: limit * (TOO_LONG if dice() < SELDOM else 0.1 * dice()))
 
 
-def _play_starter(team: Team, thinking: Callable[[], float]) -> None:
+def _starter(team: Team, thinking: Callable[[], float] = lambda: 0.0) -> None:
     bot = runpy.run_path(str(STARTER))
     decide, session = bot["decide"], requests.Session()
     session.trust_env = False
     session.auth = (team.id, team.password)
-    session.mount(
-        "http://", FaultyWire(team.road, Chances(team.world, team.process, rate=0), Meant())
-    )
+    session.mount("http://", team.road.wire(team.process))
 
     def slowly(match: object) -> object:
         team.world.sleep(thinking())
         return decide(match)
 
-    there = {
-        "decide": slowly,
-        "time": SimpleNamespace(sleep=team.world.sleep),
-        "print": lambda *_: None,
-    }
-    bot["play"].__globals__.update(there)
+    there = {"decide": slowly, "print": lambda *_: None}
+    bot["play"].__globals__.update(there, time=SimpleNamespace(sleep=team.world.sleep))
     bot["play"](session, f"{URL}/api/matches", team.tags)
 
 
@@ -119,7 +99,8 @@ def _stranger(habit: str, late: str | None = None) -> Kind:
         def send(
             method: str, path: str, body: bytes | None, headers: dict[str, str]
         ) -> strangers.Answer:
-            asked = requests.Request(method, URL, headers, data=body, auth=_as_it_is).prepare()
+            alone = requests.Request(method, URL, headers, data=body, auth=lambda one: one)
+            asked = alone.prepare()  # signed in by nobody
             asked.url = URL + path  # as it was written
             plan.next(team.road.place.step_of(asked))
             began = team.world.time.monotonic()
@@ -133,11 +114,6 @@ def _stranger(habit: str, late: str | None = None) -> Kind:
         strangers.Stranger(URL, team.id, team.password, signed, send).play_on(team.tags)
 
     return Kind(f"Stranger {habit}", plays=play, late=late)
-
-
-def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    """Keeps `requests` from signing in by itself."""
-    return request
 
 
 ATTACKER = Kind("Attacker", SANDBOXED, late="attacks from its sandbox")
@@ -170,7 +146,6 @@ AGAIN = KINDS[0], KINDS[3], KINDS[1], KINDS[5]
 
 
 def entering(teams: int) -> list[tuple[str, Kind]]:
-    """So many entrants with their names."""
     kinds = [kind for kind in KINDS if kind is not ATTACKER or has_sandbox()]
     found = list(islice(chain(kinds, cycle(AGAIN)), teams))
     return [

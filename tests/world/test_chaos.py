@@ -34,7 +34,7 @@ SMALL = replace(NIGHT, matches=3, at_once=3, every=5, rate=0.08)
 )
 def test_no_promise_is_broken_whatever_fails(home: str, matches: int, turn: float) -> None:
     wish = replace(SMALL, turn=turn, at_once=3 if turn > 7 else 2, opponent=(0.5, turn / 2))
-    outcome, _ = played(replace(wish, matches=matches, seed=3), home)
+    outcome = played(replace(wish, matches=matches, seed=3), home)
     assert outcome.faults == []
     assert outcome.ended == matches
     assert {Trouble.KILLED, Trouble.FROZEN, Trouble.AGAIN} <= outcome.befell.keys()
@@ -43,9 +43,9 @@ def test_no_promise_is_broken_whatever_fails(home: str, matches: int, turn: floa
 def test_a_seed_does_the_same_to_the_last_byte(tmp_path: Path) -> None:
     told = []
     for number in range(2):
-        outcome, _ = played(replace(SMALL, matches=1, seed=5), HOME, tmp_path / str(number))
+        outcome = played(replace(SMALL, matches=1, seed=5), HOME, tmp_path / str(number))
         told.append((outcome.replay, (tmp_path / str(number)).read_bytes()))
-    other, _ = played(replace(SMALL, matches=1, seed=6), HOME)
+    other = played(replace(SMALL, matches=1, seed=6), HOME)
     assert told[0] == told[1]
     assert other.replay != told[0][0]
 
@@ -53,7 +53,7 @@ def test_a_seed_does_the_same_to_the_last_byte(tmp_path: Path) -> None:
 def test_a_broken_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutation guard: intents that nobody stores."""
     monkeypatch.setattr(hold.Hold, "intend", lambda *_: True)
-    faults = played(replace(SMALL, matches=1), HOME)[0].faults
+    faults = played(replace(SMALL, matches=1), HOME).faults
     assert any("without an intent" in fault for fault in faults)
 
 
@@ -63,15 +63,15 @@ def test_r14_a_worker_that_dies_while_newer_matches_are_polled_for_costs_no_turn
     """Of 7 s; where nobody looks at leases meanwhile, one death costs several."""
     wish = replace(NIGHT, matches=4, at_once=4, turn=7, opponent=(0.5, 2.5), machines=2)
     wish = replace(wish, rate=0.01, every=None, seed=13)
-    assert played(wish, HOME)[0].forced == 0
+    assert played(wish, HOME).forced == 0
     monkeypatch.setattr(scout, "beside", lambda *_: nullcontext())
-    assert played(wish, HOME)[0].forced > 1
+    assert played(wish, HOME).forced > 1
 
 
 def test_a_retry_after_is_obeyed_for_no_longer_than_a_short_turn_bears() -> None:
     """A quarter of its limit; with this seed a long poll is answered by one of 2 s."""
     wish = replace(SMALL, matches=1, at_once=1, every=None, rate=0.3, turn=5, seed=21)
-    outcome, _ = played(wish, HOME)
+    outcome = played(wish, HOME)
     assert outcome.ended == 1
     assert not {Kind.HTTP_429, Kind.HTTP_503}.isdisjoint(outcome.befell)
 

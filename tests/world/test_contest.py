@@ -10,7 +10,8 @@ import pytest
 from cardsharp.contest.entries import Result
 from cardsharp.deadmansdraw.arena.match import Match
 from world.contest import Contest, Rehearsal, rehearsed
-from world.contest_judge import Played, Spell, excuse_of, faults_of, forced_turns
+from world.contest_judge import Played, excuse_of, faults_of, forced_turns
+from world.judge import Suffered
 
 SMALL = Rehearsal(matches=1, teams=4, practice=6, every=4, seed=1)
 """Practice and cup of the starter, a team of the house, our bot, and one that never comes."""
@@ -22,7 +23,7 @@ Held = tuple[Contest, bytes]
 def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
     """A contest with all that its replay wrote down."""
     replay = tmp_path_factory.mktemp("contest") / "replay"
-    return rehearsed(SMALL, replay)[0], replay.read_bytes()
+    return rehearsed(SMALL, replay), replay.read_bytes()
 
 
 @pytest.mark.slow
@@ -30,7 +31,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
 def test_a_seed_does_the_same_to_a_contest(held: Held, tmp_path: Path) -> None:
     """In the small, `test_chaos.py` says so."""
     (one, replay), again = held, tmp_path / "replay"
-    assert rehearsed(SMALL, again)[0].outcome.replay == one.outcome.replay
+    assert rehearsed(SMALL, again).outcome.replay == one.outcome.replay
     assert again.read_bytes() == replay
 
 
@@ -40,7 +41,7 @@ def test_a_contest_is_whole_whatever_fails(held: Held) -> None:
     assert one.faults == []
     befell = one.outcome.befell
     assert {"the contest was killed", "the contest was frozen", "killed"} <= befell.keys()
-    assert sum(verdict.actions for verdict in one.verdicts) > 0
+    assert sum(verdict.actions for verdict in one.outcome.verdicts) > 0
 
 
 def turned(played: Played) -> Iterator[Result]:
@@ -98,14 +99,9 @@ def test_a_turn_ended_by_force_needs_an_excuse_of_its_own_team(held: Held) -> No
     forced = next(forced_turns(held[0].played))
     begin, end = forced.begin, forced.end
     assert end - begin > timedelta(seconds=SMALL.turn)
-    killed = Spell(
-        "killed", forced.team, begin - timedelta(seconds=9), begin - timedelta(seconds=2)
-    )
-    assert excuse_of(forced, {forced.team: "slow"}, []) == "slow"
-    assert excuse_of(forced, {}, [killed]) == "killed"
-    for other in (
-        replace(killed, team=None),
-        replace(killed, end=killed.begin),
-        replace(killed, begin=end + timedelta(seconds=1)),
-    ):
-        assert excuse_of(forced, {}, [other]) is None
+    killed = Suffered(begin - timedelta(seconds=9), "killed", begin - timedelta(seconds=2))
+    assert excuse_of(forced, {forced.team: "slow"}, {}) == "slow"
+    assert excuse_of(forced, {}, {forced.team: [killed]}) == "killed"
+    assert excuse_of(forced, {}, {"another": [killed]}) is None
+    for other in killed._replace(until=killed.at), killed._replace(at=end + timedelta(seconds=1)):
+        assert excuse_of(forced, {}, {forced.team: [other]}) is None

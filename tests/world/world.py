@@ -8,21 +8,23 @@ played in it is a scenario's: many matches of our machines (`hall`), a contest (
 import gc
 import hashlib
 import tempfile
+import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import requests
 
+from cardsharp.cloud.ports import MatchLog
 from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
 from world.arena import BenchArena
-from world.judge import Suffered, Verdict
+from world.judge import Evidence, Suffered, Verdict, judge
 from world.schedule import Process, Schedule
 
 RARELY = 50_000
@@ -40,24 +42,15 @@ class Wish:
     at_once: int
     turn: float = 7
     limit: int | None = PER_USER
-    tells: bool = True
-    """Whether the arena's answers tell the limit."""
-
+    tells: bool = True  # whether the arena's answers tell the limit
     way: float = 0.02
-    deciding: float = 0.3
-    """The longest that a decision of ours takes."""
-
-    opponent: tuple[float, float] = (0.5, 2.5)
-    """How long an opponent takes for an action."""
-
+    deciding: float = 0.3  # the longest that a decision of ours takes
+    opponent: tuple[float, float] = (0.5, 2.5)  # how long an opponent takes for an action
     strategy: str = "draw-3"
     seed: int = 1
     machines: int = 1
-    rate: float = 0
-    """The share of requests to which something happens."""
-
-    every: float | None = None
-    """The mean time from a trouble's end to the next, None for no troubles."""
+    rate: float = 0  # the share of requests to which something happens
+    every: float | None = None  # the mean time from a trouble's end to the next, None for none
 
 
 @dataclass
@@ -69,28 +62,23 @@ class Outcome:
     asked: Counter[str] = field(default_factory=Counter)
     slowed: Counter[str] = field(default_factory=Counter)
     befell: Counter[str] = field(default_factory=Counter)
-    longest: float = 0
-    """The longest that the arena held a request back."""
-
+    longest: float = 0  # for so long the arena held a request back
+    seconds: float = 0  # of a processor
     minutes: float = 0
     match_minutes: float = 0
     most_at_once: int = 0
-    replay: str = ""
-    """What tells two runs apart: a digest of every step and every answer, each with its moment."""
+    replay: str = ""  # a digest of every step and every answer, each with its moment
 
     @property
     def ended(self) -> int:
-        """How many matches have."""
         return len(self.verdicts)
 
     @property
     def forced(self) -> int:
-        """How many turns of ours were ended by force."""
         return sum(len(one.lost) for one in self.verdicts)
 
     @property
     def refused(self) -> list[str]:
-        """The actions of ours that the arena would not take."""
         return [str(refused) for one in self.verdicts for refused in one.refused]
 
     @property
@@ -122,38 +110,33 @@ class World:
         self.time, self.outcome = Schedule(), Outcome()
         self.arena = arena(self.time)
         self.limiter = None if wish.limit is None else SlowDown(wish.limit, self.time.now)
-        self.ours: set[str] = set()
-        """Whose actions our match logs tell of."""
-
+        self.ours: set[str] = set()  # whose actions our match logs tell of
         self.numbers: dict[str, int] = {}
+        # What became of our actions, by match and player.
         self.accepted: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
         self.refused: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
-        """What became of our actions, by match and player."""
-
         self.suffered: defaultdict[str, list[Suffered]] = defaultdict(list)
         self.looks: Counter[str] = Counter()
         self.attended: list[str] = []
         self.done = False
-        self.starts = 0
-        """How often the arena has been started again, which drops all that waits there."""
-
+        self.starts = 0  # how often the arena was started again, which drops all that waits there
         self.cut_until = self.locked_until = self.down_until = 0.0
         self._told = hashlib.sha256()
 
     def run(self) -> None:
         """Let all happen that was begun, to the end."""
-        often = gc.get_threshold()
+        often, began = gc.get_threshold(), time.process_time()
         gc.set_threshold(RARELY)
         try:
             self.time.run()
         finally:
             gc.set_threshold(*often)
             self.arena.close()
+        self.outcome.seconds = time.process_time() - began
         self.outcome.minutes = self.time.monotonic() / 60
         self.outcome.replay = self._told.hexdigest()
 
     def sleep(self, seconds: float) -> None:
-        """Let so much time pass for this thread."""
         self.time.sleep(timedelta(seconds=seconds))
 
     def tell(self, *what: object) -> None:
@@ -166,15 +149,16 @@ class World:
         """The number of a match, in the order in which they were seen."""
         return self.numbers.setdefault(match_id, len(self.numbers) + 1)
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether nothing reaches the arena."""
-        return self.time.monotonic() < self.cut_until
-
-    @property
-    def is_down(self) -> bool:
-        """Whether nobody listens at the arena's port."""
-        return self.time.monotonic() < self.down_until
+    def judged(
+        self, match_id: str, us: str, log: MatchLog, suffered: Sequence[Suffered] = ()
+    ) -> Verdict:
+        """The verdict on a match of ours."""
+        self.arena.match_id = match_id
+        accepted, refused = (one.pop((match_id, us), []) for one in (self.accepted, self.refused))
+        evidence = Evidence(self.arena.look(), us, accepted, refused, suffered)
+        verdict = judge(self.number_of(match_id), evidence, log)
+        self.outcome.verdicts.append(verdict)
+        return verdict
 
     def is_ready(self, request: requests.PreparedRequest, user: str) -> bool:
         """Whether a long poll is answered."""
@@ -183,18 +167,18 @@ class World:
         if match_id != "matches":
             match = self.arena.arena.referee.find(match_id)
             return match.finished or match.active_player == user
-        query = dict(one.partition("=")[::2] for one in parts.query.split("&"))
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
         lobby = self.arena.arena.lobby
         matches = lobby.at_turn(user) if "active" in query else lobby.of_player(user)
         return any(match.id > query.get("offset", "") for match in matches)
 
-    def suffer(self, name: str, whom: str = "") -> None:
+    def suffer(self, name: str, whom: str = "", lasts: float = 0) -> None:
         """Note what befalls a match or a team, or all of them."""
+        now = self.time.now()
         self.outcome.befell[name.partition(" (")[0]] += 1
-        self.suffered[whom].append(Suffered(self.time.now(), name))
+        self.suffered[whom].append(Suffered(now, name, now + timedelta(seconds=lasts)))
 
     def befall(self, trouble: str) -> None:
-        """Note what befalls all."""
         self.suffer(trouble)
         self.tell("world", trouble)
 

@@ -39,15 +39,12 @@ class Rules:
     cards: int
 
     def over(self, moves: str) -> bool:
-        """Whether the last card is drawn."""
         return moves.upper().count("D") >= self.cards
 
     def ours(self, moves: str) -> bool:
-        """Whether we are to act."""
         return not self.over(moves) and (not moves or moves[-1] in "De")
 
     def rivals(self, moves: str) -> bool:
-        """Whether the rival is to act."""
         return not self.over(moves) and not self.ours(moves)
 
     def rival_plays(self, moves: str) -> str:
@@ -57,7 +54,6 @@ class Rules:
 
 
 def choice(moves: str) -> str:
-    """Our strategy: one card a turn."""
     return "E" if moves.endswith("D") else "D"
 
 
@@ -138,8 +134,6 @@ class SkewedClock(Opaque):
 
 
 def worker(rules: Rules, timing: Timing, skew: timedelta) -> Program:
-    """The real bot, at this match."""
-
     def attend(ports: Ports) -> object:
         @contextmanager
         def meet(_match_id: str) -> Iterator[CardMatch]:
@@ -171,7 +165,6 @@ class Named:
 
 
 def scout(every: timedelta) -> Program:
-    """The real poller: it asks the arena as well."""
     timing = ScoutTiming(pace=every, watch=every, tick=timedelta(0))
 
     def listen(ports: Ports) -> object:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cache
+from itertools import count
 from types import FrameType, SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -19,7 +21,7 @@ from unittest import mock
 from cardsharp.cloud.ports import MatchRecord, Outwaited
 from cardsharp.contact import Contact
 from world.explore.frames import live
-from world.explore.values import UNIT, Beat, Moment, Opaque, Print, moment, shifted
+from world.explore.values import UNIT, Beat, Moment, Numbered, Opaque, Print, moment, shifted
 
 ONLY_COUNTED = {"offered", "ports"}
 """Variables that count for a report and decide nothing; they would never be the same again."""
@@ -52,16 +54,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Where a run of a process is: what it asks, since when, or how it ended.
+    """Where a run of a process is: what it asks, so many units ago `asked`, or how it ended.
 
     `keeper` is what its lease keeper would ask, were it to wake up now.
     """
 
+    program: "Program"
     answers: tuple[Answer, ...]
     asks: Question | None = None
     asked: int = 0
-    """How many units ago."""
-
     keeper: Question | None = None
     end: Any = None
 
@@ -135,9 +136,7 @@ class _Run(Opaque):
         self._given = self._beat = 0
         self.at = 0
         self.wakes = False
-        self.loop: Callable[[], None] | None = None
-        """What the lease keeper's thread does, while it lives."""
-
+        self.loop: Callable[[], None] | None = None  # what the lease keeper's thread does
         self._in_keeper = False
         self._stand: Stand | None = None
         self._print: Any = None
@@ -151,7 +150,7 @@ class _Run(Opaque):
             return self._stand, self._print
         except Exception as error:  # noqa: BLE001 - however it ends, that is how
             end = ("raised", type(error), error.args)
-        return Stand(self._answers, end=end), ("end", repr(end))
+        return Stand(self._program, self._answers, end=end), ("end", repr(end))
 
     def ask(self, port: str, name: str, args: tuple[Any, ...]) -> Any:  # noqa: ANN401
         """The answer, once it is given; the lease keeper may wake up before."""
@@ -168,7 +167,9 @@ class _Run(Opaque):
         question = _question(port, name, tuple(self._told(shifted(one, -asked)) for one in args))
         if self._in_keeper:
             raise _Asked(question)
-        self._stand = Stand(self._answers, question, self.at - asked, self._keeper_asks())
+        self._stand = Stand(
+            self._program, self._answers, question, self.at - asked, self._keeper_asks()
+        )
         self._print = (question.key, self._where(sys._getframe(2), asked))
         raise _Halt
 
@@ -245,7 +246,6 @@ class _Thread(Opaque):
 
 @contextmanager
 def no_threads() -> Iterator[None]:
-    """Within it a lease keeper needs no thread."""
     fake = SimpleNamespace(Thread=_Thread, Lock=threading.Lock, Event=threading.Event)
     with mock.patch("cardsharp.cloud.lease.threading", fake):
         yield
@@ -258,29 +258,21 @@ class Processes:
     """
 
     def __init__(self, past: int, *, merge: bool = True) -> None:
-        self._past, self._merge = past, merge
-        self.stands: list[Stand] = []
-        self.programs: list[Program] = []
-        self._numbers: dict[Any, int] = {}
-        self._next: dict[Any, int] = {}
-        self.runs = 0
+        self._past, self._merge, self._runs = past, merge, count()
+        numbered = Numbered[Stand]()
+        self._number, self.stands = numbered.number, numbered.all
+        self.on = cache(self._on)
 
     def start(self, program: Program) -> int:
-        """A process at its start."""
         return self._come(program, ())
 
-    def on(
+    def _on(
         self, number: int, after: int, value: int, values: "Values", *, keeper: bool = False
     ) -> int:
         """The stand after an answer that comes so many units after the last."""
-        key = (number, after, value, keeper)
-        found = self._next.get(key)
-        if found is None:
-            answer = Answer(after, values.all[value], keeper)
-            stand = self.stands[number]
-            found = self._come(self.programs[number], (*stand.answers, answer))
-            self._next[key] = found
-        return found
+        stand = self.stands[number]
+        answers = (*stand.answers, Answer(after, values.all[value], keeper))
+        return self._come(stand.program, answers)
 
     def _come(self, program: Program, answers: tuple[Answer, ...]) -> int:
         run = _Run(program, answers, self._past)
@@ -289,41 +281,26 @@ class Processes:
             stand, shape = run.go()
         finally:
             _running.pop()
-        self.runs += 1
-        key = program, shape if self._merge else self.runs
-        number = self._numbers.setdefault(key, len(self.stands))
-        if number == len(self.stands):
-            self.stands.append(stand)
-            self.programs.append(program)
-        return number
+        return self._number(stand, (program, shape if self._merge else next(self._runs)))
 
 
-class Values:
+class Values(Numbered[Any]):
     """Every answer that was ever given, by number."""
 
     def __init__(self, past: int) -> None:
+        super().__init__()
         self._past = past
-        self.all: list[Any] = []
-        self._numbers: dict[Any, int] = {}
-        self._older: dict[tuple[int, int], int] = {}
         self._by_id: dict[int, tuple[Any, int]] = {}
+        self.older = cache(self._older)
 
-    def number(self, value: Any) -> int:  # noqa: ANN401
+    def number(self, thing: Any, key: Any = None) -> int:  # noqa: ANN401
         """The number of a value whose moments are told from now, and that nobody changes."""
-        kept = self._by_id.get(id(value))
+        del key
+        kept = self._by_id.get(id(thing))
         if kept is None:
-            kept = self._by_id[id(value)] = value, self._number(value)
+            number = super().number(thing, Print(0, self._past).of(thing))
+            kept = self._by_id[id(thing)] = thing, number
         return kept[1]
 
-    def _number(self, value: Any) -> int:  # noqa: ANN401
-        found = self._numbers.setdefault(Print(0, self._past).of(value), len(self.all))
-        if found == len(self.all):
-            self.all.append(value)
-        return found
-
-    def older(self, number: int, by: int) -> int:
-        """The same value when so much more time has passed."""
-        key = number, by
-        if key not in self._older:
-            self._older[key] = self.number(shifted(self.all[number], -by))
-        return self._older[key]
+    def _older(self, number: int, by: int) -> int:
+        return self.number(shifted(self.all[number], -by))

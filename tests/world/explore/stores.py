@@ -1,9 +1,9 @@
 """The real match log in SQLite, as a function: from what it holds and is asked to both anew."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,17 +11,13 @@ from cardsharp.cloud.codec import decode, from_micros, to_micros
 from cardsharp.cloud.ports import Lease, MatchRecord, Outwaited
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.errors import Conflict, StoreError
+from world.clock import START
 from world.explore.cards import MATCH, ME
 from world.explore.process import Question
-from world.explore.values import START, moment, units
+from world.explore.values import Numbered, moment, units
 
-_MOMENTS = ("finished",)
-_FENCE = 5
-"""The last holder's; only whether a lease is the last one matters."""
-
-_BEAT = 1000
-"""The last; only whether it is still the one that was seen matters."""
-
+_FENCE = 5  # the last holder's; only whether a lease is the last one matters
+_BEAT = 1000  # the last; only whether it is still the one that was seen matters
 _GONE = "somebody who is gone"
 
 Row = tuple[tuple[str, Any], ...]
@@ -73,61 +69,49 @@ class Stores:
     def __init__(self, past: int) -> None:
         self._past = past
         self._log = SqliteLog(Path(":memory:"), _FixedClock())  # type: ignore[arg-type]
-        self.all: list[Contents] = []
-        self._numbers: dict[Contents, int] = {}
-        self._asked: dict[Any, Told] = {}
-        self._changed: dict[Any, int] = {}
-        self._records: dict[int, Record] = {}
+        contents = Numbered[Contents]()
+        self._number, self.all = contents.number, contents.all
         self._number(Contents())
-
-    def ask(self, store: int, question: Question, asker: Asker) -> Told:
-        """What a question does."""
-        key = store, question, asker
-        found = self._asked.get(key)
-        if found is None:
-            found = self._asked[key] = self._really_ask(store, question, asker)
-        return found
-
-    def later(self, store: int, by: int) -> int:
-        """The same log when so much more time has passed."""
-        return self._change(("later", store, by), lambda: _later(self.all[store], by, self._past))
+        # What a question does; the same log later; with other owners; what is in it.
+        self.ask, self.later = cache(self._ask), cache(self._later)
+        self._renamed, self.record = cache(self._rename), cache(self._record)
 
     def without(self, store: int, place: int) -> int:
         """The same log when the worker in this place is gone, and may still have the lease."""
-        return self._renamed(store, {_name(place): _GONE})
+        return self._renamed(store, (_name(place), _GONE))
 
     def swapped(self, store: int) -> int:
         """The same log when the workers in places 0 and 1 have changed them."""
-        return self._renamed(store, {_name(0): _name(1), _name(1): _name(0)})
+        return self._renamed(store, (_name(0), _name(1)), (_name(1), _name(0)))
 
-    def record(self, store: int) -> Record:
-        """What is in the log."""
-        if store not in self._records:
-            self._records[store] = _read(self.all[store])
-        return self._records[store]
-
-    def _renamed(self, store: int, names: dict[str, str]) -> int:
-        contents = self.all[store]
+    def _rename(self, store: int, *names: tuple[str, str]) -> int:
+        contents, new = self.all[store], dict(names)
         row = dict(contents.match or ())
-        if row.get("owner") not in names:
+        if row.get("owner") not in new:
             return store
-        return self._change(
-            ("renamed", store, *names),
-            lambda: replace(contents, match=tuple({**row, "owner": names[row["owner"]]}.items())),
+        match = tuple({**row, "owner": new[row["owner"]]}.items())
+        return self._number(replace(contents, match=match))
+
+    def _later(self, store: int, by: int) -> int:
+        """So many units nearer to the past, of which the far part is one."""
+        contents = self.all[store]
+        if contents.match is None:
+            return store
+        row = dict(contents.match)
+        if row["finished"] is not None:
+            row["finished"] = max(row["finished"] - by, -self._past)
+        return self._number(replace(contents, match=tuple(row.items())))
+
+    def _record(self, store: int) -> Record:
+        row, moves = dict(self.all[store].match or ()), self.all[store].moves
+        return Record(
+            status=row.get("status"),
+            outcome=json.loads(row["outcome"]) if row.get("outcome") else None,
+            intents={n: json.loads(i) for n, i, _ in moves if i is not None},
+            facts={n: json.loads(f) for n, _, f in moves if f is not None},
         )
 
-    def _change(self, key: Any, change: Callable[[], Contents]) -> int:  # noqa: ANN401
-        if key not in self._changed:
-            self._changed[key] = self._number(change())
-        return self._changed[key]
-
-    def _number(self, contents: Contents) -> int:
-        found = self._numbers.setdefault(contents, len(self.all))
-        if found == len(self.all):
-            self.all.append(contents)
-        return found
-
-    def _really_ask(self, store: int, question: Question, asker: Asker) -> Told:
+    def _ask(self, store: int, question: Question, asker: Asker) -> Told:
         self._write(self.all[store])
         args = [_asked(one, asker) for one in question.args]
         try:
@@ -143,30 +127,25 @@ class Stores:
                 db.execute(f"DELETE FROM {table}")  # noqa: S608 - names of our own
             if contents.match is not None:
                 row = dict(contents.match)
-                for name in _MOMENTS:
-                    row[name] = None if row[name] is None else to_micros(moment(row[name]))
-                names = ", ".join(row)
-                places = ", ".join(f":{name}" for name in row)
+                if row["finished"] is not None:
+                    row["finished"] = to_micros(moment(row["finished"]))
+                names, places = ", ".join(row), ", ".join(f":{name}" for name in row)
                 db.execute(f"INSERT INTO matches ({names}) VALUES ({places})", row)  # noqa: S608
-            for move in contents.moves:
-                db.execute(
-                    "INSERT INTO moves (match_id, sequence, intent, facts) VALUES (?, ?, ?, ?)",
-                    (MATCH, *move),
-                )
+            into = "INSERT INTO moves (match_id, sequence, intent, facts) VALUES (?, ?, ?, ?)"
+            db.executemany(into, [(MATCH, *move) for move in contents.moves])
 
     def _read(self) -> tuple[Contents, int]:
         with self._log._file.reading() as db:
             found = db.execute("SELECT * FROM matches").fetchone()
-            moves = db.execute(
-                "SELECT sequence, intent, facts FROM moves ORDER BY sequence"
-            ).fetchall()
+            asked = "SELECT sequence, intent, facts FROM moves ORDER BY sequence"
+            moves = db.execute(asked).fetchall()
         if found is None:
             return Contents(), _BEAT
         row = dict(found)
         beat = row["beat"]
         row |= {"fence": _FENCE, "beat": _BEAT, "started": to_micros(START)}
-        for name in _MOMENTS:
-            row[name] = None if row[name] is None else units(from_micros(row[name]))
+        if row["finished"] is not None:
+            row["finished"] = units(from_micros(row["finished"]))
         moved = tuple((n, _text(i), _text(f)) for n, i, f in moves)
         return Contents(tuple(row.items()), moved), beat
 
@@ -199,23 +178,3 @@ def _told(value: Any, asker: Asker) -> Any:  # noqa: ANN401
         beat = 0 if asker.knows else 1
         return replace(value, lease=_told(value.lease, asker), beat=beat)
     return [_told(one, asker) for one in value] if isinstance(value, list) else value
-
-
-def _later(contents: Contents, by: int, past: int) -> Contents:
-    """The same, so many units nearer to the past, of which the far part is one."""
-    if contents.match is None:
-        return contents
-    row = dict(contents.match)
-    for name in _MOMENTS:
-        row[name] = None if row[name] is None else max(row[name] - by, -past)
-    return replace(contents, match=tuple(row.items()))
-
-
-def _read(contents: Contents) -> Record:
-    row = dict(contents.match or ())
-    return Record(
-        status=row.get("status"),
-        outcome=json.loads(row["outcome"]) if row.get("outcome") else None,
-        intents={n: json.loads(i) for n, i, _ in contents.moves if i is not None},
-        facts={n: json.loads(f) for n, _, f in contents.moves if f is not None},
-    )

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from world.explore.__main__ import main
-from world.explore.mutants import MUTANTS
+from world.explore.jobs import MUTANTS
 from world.explore.process import no_threads
 from world.explore.search import explore
 from world.explore.world import TWO_CARDS, WATCHED, Setting, World
@@ -38,7 +38,7 @@ def test_r36_two_workers_without_a_fault_do_no_harm() -> None:
 
 @pytest.mark.parametrize("rule", ["no intent is stored", "a page counts as a refusal"])
 def test_a_broken_rule_is_found(rule: str) -> None:
-    (mutant,) = (one for one in MUTANTS if one.rule == rule)
+    (mutant,) = (one for one in MUTANTS if one.words == rule)
     with mutant.planted():
         found = explore(World(ALONE), 1)
     assert found.wrong is not None

@@ -5,27 +5,25 @@ Two states that differ only in when they are are one state: so that there is an 
 
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 from operator import length_hint
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from cardsharp.cloud.line import Line
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.switches import Switchboard
 from cardsharp.cloud.timing import Timing
 from cardsharp.cloud.trouble import Denied
+from world.clock import START
 
-START = datetime(2026, 11, 20, 12, tzinfo=UTC)
-UNIT = timedelta(milliseconds=500)
-"""In whole units of this all time is counted."""
-
+T = TypeVar("T")
+UNIT = timedelta(milliseconds=500)  # in whole ones of this all time is counted
 _LOCK = type(threading.Lock())
-_CONSTANT = (Timing, Meter, Switchboard, Line)
-"""What stays the same as long as a process lives."""
-
+_CONSTANT = (Timing, Meter, Switchboard, Line)  # the same as long as a process lives
 _PLAIN = (str, int, float, bytes, timedelta, type, type(None))
 
 
@@ -54,24 +52,34 @@ class Opaque:
     """What stays the same as long as a process lives, and is told by its kind alone."""
 
 
+class Numbered(Generic[T]):
+    """Things by number, each once; those with the same `key` are the same."""
+
+    def __init__(self) -> None:
+        self.all: list[T] = []
+        self._numbers: dict[Any, int] = {}
+
+    def number(self, thing: T, key: Any = None) -> int:  # noqa: ANN401
+        found = self._numbers.setdefault(thing if key is None else key, len(self.all))
+        if found == len(self.all):
+            self.all.append(thing)
+        return found
+
+
 def moment(units: int) -> datetime:
-    """The moment so many units after the start."""
     return START + units * UNIT
 
 
 def units(when: datetime) -> int:
-    """The unit in which a moment lies."""
     return (when - START) // UNIT
 
 
 def as_moment(text: object) -> datetime | None:
     """The moment that a text is, None for any other value."""
-    if not isinstance(text, str) or not text.startswith("20"):
-        return None
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
+    if isinstance(text, str) and text.startswith("20"):
+        with suppress(ValueError):
+            return datetime.fromisoformat(text)
+    return None
 
 
 def shifted(value: Any, by: int) -> Any:  # noqa: ANN401, PLR0911 - one case a type
@@ -102,7 +110,6 @@ class Print:
         self._seen: dict[int, tuple[int, Any]] = {}
 
     def of(self, value: Any) -> Any:  # noqa: ANN401, C901, PLR0911 - one case a type
-        """The print of a value of any type."""
         if isinstance(value, Moment):
             return ("moment", self._told(round(value / UNIT.total_seconds())))
         if isinstance(value, Beat):

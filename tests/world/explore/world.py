@@ -36,11 +36,9 @@ from world.explore.cards import (
 )
 from world.explore.process import Processes, Question, Stand, Values
 from world.explore.stores import Asker, Stores
-from world.explore.values import UNIT
+from world.explore.values import UNIT, Numbered
 
-TICK = 2
-"""Units by which time passes at a time."""
-
+TICK = 2  # units by which time passes at a time
 IDLE = -1
 
 
@@ -48,26 +46,17 @@ class Pace(IntEnum):
     """How fast a process is."""
 
     PROMPT = 0
-    SLOW = 1
-    """Its network or store is, for as long as it takes; its lease keeper goes on."""
-
-    FROZEN = 2
-    """All of it stands still."""
+    SLOW = 1  # its network or store is, for as long as it takes; its lease keeper goes on
+    FROZEN = 2  # all of it stands still
 
 
 class Proc(NamedTuple):
     """A process: where it stands, for how long, and the answer that is on its way to it."""
 
     stand: int = IDLE
-    waited: int = 0
-    """Units since its last answer."""
-
-    holds: bool = False
-    """Whether the lease that it may have is the last one."""
-
-    knows: bool = False
-    """Whether the log's beat is still that which it saw."""
-
+    waited: int = 0  # units since its last answer
+    holds: bool = False  # whether the lease that it may have is the last one
+    knows: bool = False  # whether the log's beat is still that which it saw
     pace: int = Pace.PROMPT
     answer: int = -1
 
@@ -82,11 +71,8 @@ class State(NamedTuple):
     store: int
     flying: tuple[tuple[str, str, int], ...]
     procs: tuple[Proc, ...]
-    messages: int = 0
-    """How many are on the queue, where they are counted."""
-
-    alone: int = 0
-    """For how many units nobody has attended the match, where that is counted."""
+    messages: int = 0  # on the queue, where they are counted
+    alone: int = 0  # for so many units nobody has attended the match, where that is counted
 
 
 class Step(NamedTuple):
@@ -94,34 +80,22 @@ class Step(NamedTuple):
 
     words: str
     state: State
-    fault: bool = False
-    """Whether something went wrong on the way."""
-
+    fault: bool = False  # whether something went wrong on the way
     wrong: str | None = None
 
 
 class Effect(NamedTuple):
-    """What a question does to the world, and its answer."""
+    """What a question does to the world, None where it changes nothing, and its answer."""
 
     words: str
-    moves: str
-    store: int
-    value: Any
-    flies: int = 0
-    """For how long its action may still arrive."""
-
-    holds: bool = False
-    """Whether it is now the last who took the lease."""
-
-    knows: bool = False
-    """Whether it has seen the log's beat."""
-
-    beats: bool = False
-    """Whether that is another now."""
-
-    sends: int = 0
-    """How many messages."""
-
+    value: Any = None
+    moves: str | None = None
+    store: int | None = None
+    flies: int = 0  # for how long its action may still arrive
+    holds: bool = False  # whether it is now the last who took the lease
+    knows: bool = False  # whether it has seen the log's beat
+    beats: bool = False  # whether that is another now
+    sends: bool = False  # a message
     fault: bool = False
     wrong: str | None = None
 
@@ -160,8 +134,7 @@ class Setting:
     """For how long nobody may attend a match; None where a message comes to anybody at any time."""
 
     timing: Timing = field(default_factory=lambda: TIGHT)
-    watch: timedelta = timedelta(seconds=1)
-    """Between two looks of an onlooker."""
+    watch: timedelta = timedelta(seconds=1)  # between two looks of an onlooker
 
     @property
     def past(self) -> int:
@@ -188,12 +161,9 @@ class World:
         self.values = Values(self.past)
         self.stores = Stores(self.past)
         self._workers, self._counts = len(setting.skews), setting.bound is not None
-        self.longest = 0
-        """For how many units at most nobody attended the match."""
-
+        self.longest = 0  # for so many units at most nobody attended the match
         self._words: dict[int, str] = {}
-        self._parts: list[Any] = []
-        self._numbers: dict[Any, int] = {}
+        self._parts = Numbered[Any]()
         self.act = setting.timing.act // UNIT
         begin = self.processes.start
         clocks = {skew: begin(worker(self.rules, setting.timing, skew)) for skew in setting.skews}
@@ -203,11 +173,9 @@ class World:
         self.symmetric = len(setting.skews) == 2 and len(clocks) == 1
 
     def start(self) -> State:
-        """Before anything has happened."""
         return State("", 0, (), (Proc(),) * len(self.starts))
 
     def steps(self, state: State) -> Iterator[Step]:
-        """Everything that can happen next."""
         if self.rules.rivals(state.moves):
             yield Step("the rival plays", state._replace(moves=self.rules.rival_plays(state.moves)))
         yield from self._arrivals(state)
@@ -224,22 +192,15 @@ class World:
 
     def pack(self, state: State) -> bytes:
         """A state in few bytes: millions are kept."""
-        parts = (state.moves, state.flying, *state.procs)
-        numbers = [self._part(part) for part in parts]
+        numbers = map(self._parts.number, (state.moves, state.flying, *state.procs))
         return array("I", [state.store, state.messages, state.alone, *numbers]).tobytes()
-
-    def _part(self, part: Any) -> int:  # noqa: ANN401 - a part of a state
-        number = self._numbers.setdefault(part, len(self._parts))
-        if number == len(self._parts):
-            self._parts.append(part)
-        return number
 
     def unpack(self, packed: bytes) -> State:
         """The state that was packed so."""
         numbers = array("I")
         numbers.frombytes(packed)
         store, messages, alone, moves, flying, *procs = numbers
-        parts = self._parts
+        parts = self._parts.all
         whose = tuple(parts[number] for number in procs)
         return State(parts[moves], store, parts[flying], whose, messages, alone)
 
@@ -283,7 +244,6 @@ class World:
     # --- processes ---------------------------------------------------------------------------
 
     def _of(self, state: State, place: int, proc: Proc) -> Iterator[Step]:
-        """What can happen to a process."""
         stand, who = self.processes.stands[proc.stand], self._who(place)
         assert stand.asks is not None
         yield Step(f"{who} dies", self._gone(state, place, proc, stand), fault=True)
@@ -292,23 +252,20 @@ class World:
         if proc.answer >= 0:
             yield self._on(state, place, proc, proc.answer, f"{who} goes on")
             return
-        if not proc.pace and stand.asks.port != "clock":
-            for pace in Pace.SLOW, Pace.FROZEN:
-                stays = _with(state, place, proc._replace(pace=pace))
-                yield Step(
-                    f"{who} is {pace.name.lower()} before {stand.asks.name}", stays, fault=True
-                )
+        fades = () if proc.pace or stand.asks.port == "clock" else (Pace.SLOW, Pace.FROZEN)
+        for pace in fades:
+            stays, said = _with(state, place, proc._replace(pace=pace)), pace.name.lower()
+            yield Step(f"{who} is {said} before {stand.asks.name}", stays, fault=True)
         for effect in self._effects(state, place, proc, stand):
             after, here = self._after(state, proc, stand, effect)
             value = self.values.number(effect.value)
             words = f"{who}: {effect.words}"
             step = self._on(after, place, here, value, words)
             yield step._replace(fault=effect.fault, wrong=effect.wrong or step.wrong)
-            if not effect.fault and not proc.pace and stand.asks.port != "clock":
-                for pace in Pace.SLOW, Pace.FROZEN:
-                    stays = _with(after, place, here._replace(pace=pace, answer=value))
-                    said = f"{words}, and is {pace.name.lower()}"
-                    yield Step(said, stays, fault=True, wrong=effect.wrong)
+            for pace in () if effect.fault else fades:
+                stays = _with(after, place, here._replace(pace=pace, answer=value))
+                said = f"{words}, and is {pace.name.lower()}"
+                yield Step(said, stays, fault=True, wrong=effect.wrong)
 
     def _after(self, state: State, proc: Proc, stand: Stand, effect: Effect) -> tuple[State, Proc]:
         """The world and the process after an effect, but for the answer."""
@@ -317,7 +274,11 @@ class World:
         if effect.flies > 0:
             action, meant = stand.asks.args
             flying = (*flying, (action, meant, effect.flies))
-        after = state._replace(moves=effect.moves, store=effect.store, flying=flying)
+        after = state._replace(flying=flying)
+        if effect.moves is not None:
+            after = after._replace(moves=effect.moves)
+        if effect.store is not None:
+            after = after._replace(store=effect.store)
         if effect.sends and self._counts:
             after = after._replace(messages=min(state.messages + 1, 2))
         if effect.holds:
@@ -389,42 +350,38 @@ class World:
         question = stand.asks
         assert question is not None
         age = min(stand.asked + proc.waited, self.past)
-        moves, store = state.moves, state.store
         if question.port == "log":
             yield from self._logged(state, place, proc, question)
         elif question.port == "clock":
             if age >= question.args[0] // UNIT:
-                yield Effect("wakes up", moves, store, None)
+                yield Effect("wakes up")
         elif question.port == "queue":
-            yield Effect("sends a message", moves, store, None, sends=1)
-            yield Effect("sends a message in vain", moves, store, None, fault=True)
+            yield Effect("sends a message", sends=True)
+            yield Effect("sends a message in vain", fault=True)
         elif question.name == "act":
             yield from self._acting(state, question, self.act - age)
         else:
             yield from self._looking(state, question)
 
     def _logged(self, state: State, place: int, proc: Proc, question: Question) -> Iterator[Effect]:
-        moves, name = state.moves, f"{question.name} at the log"
-        asker = Asker(place, proc.holds, proc.knows)
+        name, asker = f"{question.name} at the log", Asker(place, proc.holds, proc.knows)
         store, value, beats = self.stores.ask(state.store, question, asker)
-        wrong = self._log_faults(moves, store) if store != state.store else None
+        wrong = self._log_faults(state.moves, store) if store != state.store else None
         if question.name == "finish" and question.args[1]["result"] == MISSING:
             wrong = wrong or _hasty(self.processes.stands[proc.stand])
         done = Effect(
             f"{name} -> {self._short(value)}",
-            moves,
-            store,
             value,
+            store=store,
             holds=question.name == "take" and value is not None,
             knows=question.name in {"match", "running"} and bool(value),
             beats=beats,
             wrong=wrong,
         )
         yield done
-        yield Effect(f"{name} fails", moves, state.store, FAILED, fault=True)
+        yield Effect(f"{name} fails", FAILED, fault=True)
         if store != state.store or beats:
-            words = f"{name}, the answer is lost"
-            yield done._replace(words=words, value=FAILED, fault=True)
+            yield done._replace(words=f"{name}, the answer is lost", value=FAILED, fault=True)
 
     def _log_faults(self, moves: str, store: int) -> str | None:
         """What is wrong with the log, None for nothing."""
@@ -439,30 +396,28 @@ class World:
 
     def _acting(self, state: State, question: Question, left: int) -> Iterator[Effect]:
         action, meant = question.args
-        moves, store = state.moves, state.store
         if left > 0:
             after, answer, wrong = self._acted(state, action, meant)
-            words = f"{action} meets '{moves}' -> {self._short(answer)}"
-            yield Effect(words, after, store, answer, wrong=wrong)
-            words = f"{action} meets '{moves}', answered with a page"
-            yield Effect(words, after, store, LOST, fault=True, wrong=wrong)
+            words = f"{action} meets '{state.moves}'"
+            yield Effect(f"{words} -> {self._short(answer)}", answer, after, wrong=wrong)
+            yield Effect(f"{words}, answered with a page", LOST, after, fault=True, wrong=wrong)
         words = f"{action} is answered with a page, and may arrive"
-        yield Effect(words, moves, store, LOST, flies=left, fault=True)
-        yield Effect(f"{action} is falsely denied", moves, store, DENIED, fault=True)
+        yield Effect(words, LOST, flies=left, fault=True)
+        yield Effect(f"{action} is falsely denied", DENIED, fault=True)
         if left == self.act:
-            yield Effect(f"{action} finds no connection", moves, store, NEVER, fault=True)
+            yield Effect(f"{action} finds no connection", NEVER, fault=True)
 
     def _looking(self, state: State, question: Question) -> Iterator[Effect]:
-        moves, store, name = state.moves, state.store, question.name
+        moves, name = state.moves, question.name
         waits = not self.rules.ours(moves)
         if name == "matches":
-            yield Effect("asks for matches", moves, store, NONE if waits else NAMED)
+            yield Effect("asks for matches", NONE if waits else NAMED)
         elif name == "wait" and waits and not self.rules.over(moves):
-            yield Effect("waits in vain", moves, store, None)
+            yield Effect("waits in vain")
         else:
-            yield Effect(f"{name} shows '{moves}'", moves, store, moves)
-        yield Effect(f"{name} is answered with a page", moves, store, PAGE, fault=True)
-        yield Effect(f"{name} is falsely denied", moves, store, DENIED, fault=True)
+            yield Effect(f"{name} shows '{moves}'", moves)
+        yield Effect(f"{name} is answered with a page", PAGE, fault=True)
+        yield Effect(f"{name} is falsely denied", DENIED, fault=True)
 
     # --- time --------------------------------------------------------------------------------
 
@@ -489,7 +444,6 @@ class World:
         return self._finished(state) or any(p.holds and p.pace < Pace.FROZEN for p in state.procs)
 
     def _listens(self, state: State) -> bool:
-        """Whether a poller is at work."""
         return any(p.stand != IDLE and not p.pace for p in state.procs[self._workers :])
 
     def _aged(self, proc: Proc) -> Proc:
