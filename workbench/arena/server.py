@@ -26,11 +26,8 @@ from workbench.sparing import Sparing
 
 T = TypeVar("T")
 
-BACKLOG = 2048
-"""Connections that may knock at once; a thousand waiting clients come back together."""
-
-KEEP_ALIVE = timedelta(minutes=5)
-"""An idle connection outlives a long think: a POST must not meet a connection just closing."""
+BACKLOG = 2048  # connections that may knock at once; a thousand waiting clients come back together
+KEEP_ALIVE = timedelta(minutes=5)  # longer than a long think, that no POST meets a closing one
 
 ADMIN_USER = User(ADMIN, None, ADMIN)
 

@@ -39,8 +39,7 @@ console = Console(highlight=False)
 
 WAITERS = 1000
 WAKE_ROUNDS = 300
-PLAIN = 300
-"""How many clients wait, turns are awaited, plain requests are made."""
+PLAIN = 300  # how many clients wait, turns are awaited, plain requests are made
 
 DRAW = {"etype": "Draw", "autopick": True}
 
@@ -82,7 +81,6 @@ def _serve(line: Connection, in_cloud: bool) -> None:
 
 
 def _answer(arena: ArenaServer, line: Connection) -> None:
-    """Answer a `Remote`."""
     work: dict[str, Callable[[int], object]] = {
         "create": lambda seed: arena.create_match([ONE, TWO], seed=str(seed)),
         "waiting": lambda _: arena.waiting,
@@ -219,7 +217,6 @@ async def hold() -> None:
 
 
 async def _until_waiting(arena: Remote, clients: int) -> None:
-    """Wait until so many clients are in a long poll."""
     while arena.waiting() < clients:  # noqa: ASYNC110 - another process: no event to wait for
         await asyncio.sleep(0.001)
 
@@ -228,12 +225,10 @@ async def _until_waiting(arena: Remote, clients: int) -> None:
 
 
 async def _timed(answer: Awaitable[tuple[int, Any]]) -> tuple[tuple[int, Any], float]:
-    """An answer and the moment at which it was there."""
     return await answer, time.perf_counter()
 
 
 async def _timed_call(call: Callable[[], Awaitable[object]]) -> float:
-    """Seconds that one call takes."""
     began = time.perf_counter()
     await call()
     return time.perf_counter() - began

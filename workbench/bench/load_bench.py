@@ -39,8 +39,7 @@ from workbench.stage.side import Side, assembled, attending, embedded_in
 from workbench.stage.stage import variables_of
 from workbench.stage.surroundings import telemetry_in
 
-GLANCE = 0.5
-"""Seconds between two looks at how many have ended."""
+GLANCE = 0.5  # seconds between two looks at how many have ended
 
 app = cyclopts.App(help=__doc__, help_format="plaintext")
 

@@ -20,24 +20,14 @@ _ONCE = Limits(attempts=1)
 
 
 def check_there(wanted: Mapping[str, object]) -> None:
-    """Look at the game of an order once, before anybody waits for what is none.
-
-    Raises:
-        Malformed: it cannot be ordered so.
-        ArenaError: it is not there, or nothing that speaks our API is.
-    """
+    """Look at an ordered game once, before anybody waits; raises `Malformed` or `ArenaError`."""
     order = SeatOrder.parse(wanted)
     with BlefClient(order.url, _ONCE) as client:
         client.glance(order.game)
 
 
 def public_games(url: str) -> list[OpenGame]:
-    """The public games at a service that have a free seat.
-
-    Raises:
-        ConfigError: it is no address.
-        ArenaError: nothing that speaks our API is there.
-    """
+    """A service's public games with a free seat; raises `ConfigError` or `ArenaError` for none."""
     with BlefClient(url, _ONCE) as client:
         return [
             OpenGame(game.uuid, game.players, MAX_PLAYERS, game.room)
@@ -52,17 +42,11 @@ def open_archive(store: str | None) -> AbstractContextManager[MatchReader]:
 
 
 _NAMES = ("ann", "bob")
-_PATIENCE = 30
-"""Seconds that a request may take."""
+_PATIENCE = 30  # seconds that a request may take
 
 
 def visit(url: str, random: Random) -> None:
-    """Play a random match of two who look before each move.
-
-    Raises:
-        ArenaError: the service refused, or cannot be reached.
-        requests.RequestException: the same of the first request.
-    """
+    """Play a random match of two who look before each move; raises what the requests raise."""
     created = requests.get(f"{url}/v2/games/create", timeout=_PATIENCE)
     created.raise_for_status()
     game = created.json()["game_uuid"]

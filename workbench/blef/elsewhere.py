@@ -20,21 +20,15 @@ from starlette.routing import Route
 from cardsharp.access import checked_address
 from cardsharp.blef.lobby import lobby
 
-_PATIENCE = 30
-"""Seconds that the service may take."""
+_PATIENCE = 30  # seconds that the service may take
 
 _HERE = ["127.0.0.1", "localhost"]
 _Sent = TypeAdapter(dict[str, str])
-_LOOKS = {1, 2}
-"""Parts of a path by which something is looked at, and nothing changed."""
+_LOOKS = {1, 2}  # parts of a path by which something is looked at, and nothing changed
 
 
 def lobby_of(url: str) -> Starlette:
-    """A page by which games at this service are listed, begun, joined and played.
-
-    Raises:
-        ConfigError: it is no address.
-    """
+    """A page by which this service's games are listed, begun and played; or a `ConfigError`."""
     service = checked_address(url)
 
     async def page(_request: Request) -> Response:

@@ -28,7 +28,6 @@ def _intent(told: LabMatch, taken: Taken) -> tuple[int, Body | None]:
 
 
 def _facts(played: Round, names: Sequence[str]) -> dict[int, Body]:
-    """The moves of a round that is over, as the log has them."""
     shown = {names[seat]: [str(card) for card in played.hands[seat]] for seat in played.active}
     said = [(names[move.seat], move.action) for move in played.history]
     return said_in(played.number, said, shown)

@@ -126,7 +126,6 @@ class BlefScreen(Screen[Match, Position, int]):
             yield f"-- {capital(names[loser])} {'are' if loser == self.you else 'is'} out."
 
     def _bets(self, position: Position) -> str:
-        """The last bets of the round, in one line or two."""
         said = [f"{self.names[seat]} {name_of(bet)}" for seat, bet in position.history]
         if not said:
             return "Nobody has bet yet."

@@ -26,11 +26,8 @@ from workbench.show.lookup import data_folder
 from workbench.show.person import Person, Seating
 from workbench.show.screen import Invitation, ScreenMove
 
-_LIMITS = Limits(total=timedelta(minutes=1), attempts=100)
-"""A person waits longer for a service that is being restarted than a worker does: a minute."""
-
-_CLOSED = 3
-"""The least that is done in a round: a bet, a check, and who lost."""
+_LIMITS = Limits(total=timedelta(minutes=1), attempts=100)  # a person waits for a restart
+_CLOSED = 3  # the least that is done in a round: a bet, a check, and who lost
 
 
 class Terminal(BlefScreen):
@@ -38,12 +35,7 @@ class Terminal(BlefScreen):
 
     @classmethod
     def join(cls, wanted: Invitation, seat: Seating[Position, int]) -> str:
-        """Take a seat at a service and play it to its end; the name of who won.
-
-        Raises:
-            Malformed: the order cannot be read.
-            ArenaError: the service refused, or cannot be reached.
-        """
+        """Play a seat at a service to the end; who won. Raises `Malformed` or `ArenaError`."""
         order = SeatOrder.parse({**wanted._asdict(), "strategy": GAME.default_strategy})
         check_there(order.model_dump())
         clock = SystemClock()
@@ -68,11 +60,7 @@ class Visit:
     _seated: list[str] = field(default_factory=list, init=False)
 
     def play(self) -> str:
-        """The name of who has won.
-
-        Raises:
-            Left: the person has left; the seat stays theirs.
-        """
+        """The name of who has won; raises `Left`, and the seat stays theirs."""
         seen = self._started(self.match.enter())
         screen = BlefScreen(*self._names(seen.state))
         person = self.seat(screen)
@@ -105,7 +93,6 @@ class Visit:
         return seen
 
     def _start(self, person: Person[Position, int]) -> Sighting:
-        """Start the game as its first player, when that is wished; look again otherwise."""
         seat = self.match.seat
         if person.says("start", "You came first: start (when all are here; Enter looks again)? "):
             try:
@@ -115,7 +102,6 @@ class Visit:
         return self.match.client.look(seat.game, seat.secret)
 
     def _names(self, state: StateBody) -> tuple[list[str], int]:
-        """What the players are called, by seat, and which seat is the person's."""
         names, own = _nicknames(state), self.match.seat.nickname
         if names.count(own) != 1:
             raise Garbled("The state does not show our own seat.")

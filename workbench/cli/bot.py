@@ -27,8 +27,7 @@ from workbench.stage.ordered import GLANCE, AtHome, attending, ordered, workers
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
 
-_PAUSE = timedelta(seconds=2)
-"""How often the list of public games is looked at."""
+_PAUSE = timedelta(seconds=2)  # how often the list of public games is looked at
 
 
 @Parameter(name="*")
@@ -91,7 +90,6 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
 def _attend_public(
     game: Game, options: SeatOptions, store: Path, say: Callable[[str], None]
 ) -> int:
-    """Take a seat in each public game that comes."""
     if game.lobby is None:
         raise ConfigError(f"No service lists public games of {game.title}; give one by --game.")
     lobby = game.lobby.load()

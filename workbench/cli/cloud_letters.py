@@ -20,8 +20,6 @@ letters = cyclopts.App(name="dlq", help="List, resend or drop dead letters.")
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class _Letters:
-    """Which letters."""
-
     ticks: bool = False
     """Failed ticks of the poller instead."""
     director: bool = False

@@ -38,5 +38,4 @@ class StackOptions:
         self.tell({"stack": self.stack, "done": sentence}, [sentence])
 
 
-USUAL = StackOptions()
-"""The stack of the usual name, where the environment says."""
+USUAL = StackOptions()  # the stack of the usual name, where the environment says

@@ -125,7 +125,6 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
 
 
 def _rows(records: Records, *, practice: bool, by_match: bool) -> list[Cells]:
-    """A row for each match of practice, else for each pairing or for each of their matches."""
     names = records.names()
     if practice:
         return [meeting_row(meeting, names) for meeting in records.meetings()]

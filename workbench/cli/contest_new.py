@@ -22,8 +22,7 @@ from workbench.show.options import Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
-DEFAULT_MATCHES = 5
-"""Matches of a pairing unless said."""
+DEFAULT_MATCHES = 5  # matches of a pairing unless said
 
 
 def _is_known(_kind: object, name: str) -> None:

@@ -153,7 +153,6 @@ def practice(
 
 
 def _end_of(hours: float | None, until: str | None) -> datetime:
-    """When the last match may begin."""
     if hours is not None and until is not None:
         raise ConfigError("Give --hours or --until, not both.")
     if hours is not None:

@@ -64,16 +64,11 @@ class Where:
             there.go_on()
 
 
-HERE = Where()
-"""In a folder."""
+HERE = Where()  # in a folder
 
 
 def name_of(folder: Path) -> str:
-    """A contest's name, that of its folder.
-
-    Raises:
-        ConfigError: it cannot be part of a tag.
-    """
+    """A contest's name, its folder's; raises `ConfigError` for one that cannot be part of a tag."""
     name = folder.resolve().name
     if not name.replace("-", "").replace("_", "").isalnum():
         raise ConfigError(f"{name} is no name for a contest; use letters, digits, - and _.")

@@ -94,7 +94,6 @@ def _table(bill: Bill) -> Table:
 
 
 def _origin(load: Load, prices: Prices, measured: Measured) -> str:
-    """Where the figures are from."""
     return (
         f"{load.days:g} days in {prices.region}, prices of {prices.date}; what a match uses was "
         f"measured on {measured.date} ({measured.matches} matches). Where each price is from: "

@@ -14,14 +14,12 @@ from cardsharp.errors import Malformed
 from cardsharp.game import Game
 from cardsharp.games import game
 
-OneGame = Annotated[Game, Parameter(parse=False)]
-"""Whose command it is: nothing that is typed."""
+OneGame = Annotated[Game, Parameter(parse=False)]  # whose command it is: nothing that is typed
 
 AnyGame = Annotated[Game | None, Parameter(parse=False)]
 """The same, or None where it is for matches of any game."""
 
-FIRST = game(None)
-"""Whose commands go without a game's name too."""
+FIRST = game(None)  # whose commands go without a game's name too
 
 PLACES = {"try": "trying:again", "stats": "stats:of_game", "why": "show:why"}
 """Where those commands are that are not called as their modules."""

@@ -59,7 +59,6 @@ def export(
 
 
 def _fresh(first: str, second: str, options: ExportOptions) -> Iterator["DecisionRow"]:
-    """The decisions of matches that are played now."""
     from workbench.env.dataset import Teller  # noqa: PLC0415
 
     of = game_named(options.game)
@@ -70,7 +69,6 @@ def _fresh(first: str, second: str, options: ExportOptions) -> Iterator["Decisio
 
 
 def _stored(options: ExportOptions) -> Iterator["DecisionRow"]:
-    """The decisions of stored matches."""
     from workbench.env.dataset import Teller  # noqa: PLC0415
 
     of = None if options.game is None else game_named(options.game)

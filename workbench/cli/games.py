@@ -8,8 +8,7 @@ from cardsharp.errors import Malformed
 from cardsharp.game import Game
 from cardsharp.games import game
 
-_OLD = {"versus": ("play",)}
-"""What a command was called before, where no other of the game is called so."""
+_OLD = {"versus": ("play",)}  # what a command was called before
 
 
 _ALIKE: tuple[tuple[str, tuple[str, ...], str], ...] = (

@@ -110,7 +110,6 @@ def _warn(step: LadderStep, steps: Sequence[LadderStep]) -> None:
 
 
 def _line(step: LadderStep) -> str:
-    """What came of a rung."""
     rung = step.rung
     took = "known" if step.duel is None else f"{step.seconds:.1f} s"
     return (
@@ -145,7 +144,6 @@ def _named(step: LadderStep) -> str:
 
 
 def _document(plan: Plan, climbed: Climbed, seconds: float) -> dict[str, object]:
-    """The climb as JSON."""
     highest, barrier = climbed.highest, climbed.barrier
     return {
         "game": plan.game,

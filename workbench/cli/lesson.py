@@ -25,8 +25,7 @@ from workbench.table.served import pages_over
 from workbench.table.setting import Setting
 from workbench.watch.sources import source_of
 
-_LOOKED_AT = 200
-"""So many of the newest matches are looked through."""
+_LOOKED_AT = 200  # so many of the newest matches are looked through
 
 
 @Parameter(name="*")
@@ -79,7 +78,6 @@ def begun(game: Game, options: LessonOptions) -> Lesson:
 
 
 def _nothing(lessons: Lessons, game: Game) -> str:
-    """Why there is nothing to ask."""
     rest = [one.due for one in lessons.cards if one.game == game.name]
     if rest:
         return f"Nothing is to be asked before {min(rest)}; play more, and come back then."

@@ -90,8 +90,7 @@ def _no_room(error: Exception) -> str | None:
     )
 
 
-ADDRESS = "under Issues on the project's GitHub page"
-"""Where faults are told."""
+ADDRESS = "under Issues on the project's GitHub page"  # where faults are told
 
 
 def keep_traceback(error: Exception) -> str:

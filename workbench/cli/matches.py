@@ -21,11 +21,8 @@ from workbench.show.options import AnySource, Json, Store, span
 from workbench.show.output import messages, print_json, results
 from workbench.watch.sources import source_of
 
-_LONG = 20
-"""Characters of an id, as an arena gives them; those of the lab are words to type."""
-
-_NARROW = 100
-"""Columns that a line with everything takes."""
+_LONG = 20  # characters of an id, as an arena gives them; those of the lab are words to type
+_NARROW = 100  # columns that a line with everything takes
 
 
 @Parameter(name="*")
@@ -108,7 +105,6 @@ def prune(*, options: PruneOptions) -> int:
 
 
 def _agreed(number: int) -> bool:
-    """Whether somebody at the terminal agrees."""
     if not sys.stdin.isatty():
         raise ConfigError(f"{_counted(number)} would be deleted; say --yes, or --dry-run to look.")
     messages().print(f"Delete {_counted(number)} for good? [y/N] ", end="")

@@ -21,11 +21,8 @@ from workbench.show.options import Json
 from workbench.show.output import print_json, program, results, write_file
 from workbench.strategy_file import SUFFIX, strategy_named
 
-STARTER = "mine"
-"""What every starter calls itself."""
-
-PROGRAMS = PROJECT / "starters" / "programs"
-"""A folder a game, with a starter a language."""
+STARTER = "mine"  # what every starter calls itself
+PROGRAMS = PROJECT / "starters" / "programs"  # a folder a game, with a starter a language
 
 
 def new(
@@ -56,8 +53,7 @@ def new(
     _print_next_steps(file, tries)
 
 
-_TRY = re.compile("[/ ]+cardsharp ")
-"""A line of a starter that is a command to try it."""
+_TRY = re.compile("[/ ]+cardsharp ")  # a line of a starter that is a command to try it
 
 
 def _starter(of: Game, file: Path) -> Path:

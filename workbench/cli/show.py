@@ -44,7 +44,6 @@ def show(
 
 
 def _branch(one: MatchRecord) -> str:
-    """A line for another course of a match that was played."""
     header, outcome = header_of(one), outcome_of(one)
     step = 0 if header.branch is None else header.branch.step
     scores = " : ".join(map(str, (outcome and outcome.scores) or ()))

@@ -37,11 +37,8 @@ from workbench.show.output import plain_table, print_json, results, write_file
 from workbench.show.progress import Bar
 from workbench.watch.sources import source_of
 
-_ROOM = 2
-"""So many of the judge's counts have room in the table."""
-
-_FEW = 8
-"""So many matches are judged sooner than another process has started."""
+_ROOM = 2  # so many of the judge's counts have room in the table
+_FEW = 8  # so many matches are judged sooner than another process has started
 
 
 class By(StrEnum):
@@ -166,7 +163,6 @@ def _tell_together(sides: Sequence[AnalysedSide], judge: Judge, matches: int) ->
 def _judged(
     options: StatsOptions, of: Game, log: MatchReader, records: Sequence[MatchRecord]
 ) -> list[tuple[str, list[AnalysedSide]]]:
-    """The sides that are asked for of each match that can be judged."""
     processes = 1 if len(records) <= _FEW else options.workers or all_cores()
     whole = ((log.match(one.match_id) or one, log.moves(one.match_id)) for one in records)
     judged = []
@@ -246,8 +242,7 @@ def _document(groups: Mapping[str, Group], judge: Judge, matches: int) -> dict[s
 
 _FOLDER = Path(__file__).with_name("page")
 
-LUCKY = 10
-"""Matches that the cards decided, as many as are told."""
+LUCKY = 10  # matches that the cards decided, as many as are told
 
 
 @dataclass(frozen=True)

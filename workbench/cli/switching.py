@@ -31,11 +31,7 @@ class SwitchesWanted:
     """Go back to what the stack was deployed with."""
 
     def changes(self) -> dict[str, object]:
-        """The new values by the names of `Switches`, None for a default.
-
-        Raises:
-            ConfigError: two options contradict each other.
-        """
+        """The new values by the names of `Switches`, None for a default; or `ConfigError`."""
         if self.tag and self.all_tags:
             raise ConfigError("Give --tag or --all-tags.")
         tags = self.tag or (() if self.all_tags else None)

@@ -29,8 +29,7 @@ from workbench.show.progress import Bar
 from workbench.strategy_file import called
 from workbench.watch.sources import opened, source_of
 
-MOST_LATE = 3
-"""So many late decisions stop the trial: the next ones may be late, too."""
+MOST_LATE = 3  # so many late decisions stop the trial: the next ones may be late, too
 
 Player = Annotated[str, Parameter(help="FILE.py, FILE.json, a strategy or a 'command'.")]
 

@@ -8,8 +8,7 @@ import cyclopts
 SETTINGS = "cardsharp.toml"
 """A file in the current folder with options that need not be typed: a table a command."""
 
-_NAMED = 3
-"""So many options are named that a lost word may belong to."""
+_NAMED = 3  # so many options are named that a lost word may belong to
 
 
 def misused(error: cyclopts.CycloptsError) -> str:

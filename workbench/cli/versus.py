@@ -219,13 +219,11 @@ def play(setting: Setting, options: TableOptions) -> int:
 
 
 def _print_outcome(winners: Sequence[str], won: bool, left: bool, kept: str | None) -> None:
-    """How a match ended, for programs."""
     winner = " and ".join(winners) or None
     print_json({"winner": winner, "won": won, "left": left, "match": kept})
 
 
 def _exit(useless: set[str]) -> Exit:
-    """The exit code; who has failed at every decision is told."""
     for name in sorted(useless):
         print_error(f"Every decision of {name} failed.")
     return Exit.FAILED if useless else Exit.OK
@@ -277,7 +275,6 @@ def serve_elsewhere(game: Game, options: TableOptions, page: BrowserOptions) -> 
 
 
 def _announced(links: list[str], *, local: bool) -> Iterator[str]:
-    """Where the seats are, and who reaches them."""
     own, *others = links
     yield own
     yield from (f"For somebody you invite: {link}" for link in others)

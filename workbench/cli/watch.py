@@ -85,7 +85,6 @@ def _match(source: MatchSource, match_id: str, *, public: bool) -> DrawnMatch:
 
 
 def _serve(source: MatchSource, match_id: str, options: WatchOptions) -> None:
-    """Show the page until Ctrl-C."""
     with pages_over(source, options.port) as address:
         shown_until_stopped(f"{address}/matches/{match_id}", options.open)
 

@@ -166,7 +166,6 @@ def _run_emulated(config: ArenaConfig, *, as_json: bool) -> None:
 
 
 def _player(given: str, names: dict[str, str]) -> str:
-    """The id of the player that an id or a name means."""
     found = [player for player, name in names.items() if given in (player, name)]
     if len(found) != 1:
         many = "More than one player is" if found else "Nobody at the arena is"

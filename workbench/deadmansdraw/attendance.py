@@ -22,17 +22,10 @@ from workbench.deadmansdraw.watching import AsJson, Printed, Watch
 from workbench.show.output import results
 from workbench.stage.side import Side, attending
 
-GLANCE = timedelta(milliseconds=200)
-"""How often the match log is looked at; less often where looking takes long."""
-
-NEWS = 0.1
-"""The part of the time that may go into looking: the matches need the processor more."""
-
-WORKER_TIME = timedelta(days=1)
-"""Nothing limits a worker at home, so it stays with its match."""
-
-LATEST = 50
-"""Matches that are looked at for news besides those that run."""
+GLANCE = timedelta(milliseconds=200)  # between two looks at the log, unless they take long
+NEWS = 0.1  # the part of the time that may go into looking: the matches need the processor more
+WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
+LATEST = 50  # matches that are looked at for news besides those that run
 
 
 def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[str], None]) -> None:
@@ -64,8 +57,7 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
 def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -> None:
     """Show what happens until Ctrl-C or, with `once`, a match's end; then wait for the rest.
 
-    Raises:
-        KeyboardInterrupt: asked a second time while matches are running.
+    Raises `KeyboardInterrupt` where that is asked a second time while matches are running.
     """
     with _leaving() as heard:
         while not (heard or (once and news.ended)):

@@ -22,8 +22,7 @@ from workbench.stage.side import assembled
 from workbench.stage.surroundings import telemetry_in, warnings_to
 from workbench.strategy_file import strategy_named, version_of
 
-REPEAT = timedelta(seconds=30)
-"""For how long a warning is not said again."""
+REPEAT = timedelta(seconds=30)  # for how long a warning is not said again
 
 
 @Parameter(name="*")
@@ -64,7 +63,6 @@ def bot(*, options: BotOptions = BotOptions()) -> int:
 
 
 def _stay(variables: Mapping[str, str], options: BotOptions, say: Callable[[str], None]) -> None:
-    """Attend from the moment when the arena can be reached."""
     with assembled(variables) as assembly:
         with client_for(assembly.settings) as client:
             who = await_arena(client, assembly.clock, say)

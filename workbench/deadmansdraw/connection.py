@@ -22,8 +22,7 @@ from cardsharp.errors import ConfigError, RateLimited, Unreachable, Untrusted
 from cardsharp.games import settings_names
 from workbench.show.lookup import own_store
 
-ORGANISER = "admin"
-"""The name by which an arena knows who runs it (docs/spec/arena.md section 3)."""
+ORGANISER = "admin"  # the name by which an arena knows who runs it (docs/spec/arena.md section 3)
 
 _FLAGS = {
     "CARDSHARP_ARENA_URL": "--url",
@@ -56,12 +55,8 @@ class ArenaOptions:
 def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
     """All `CARDSHARP_...` variables: those of the environment under what was given.
 
-    `more` are further settings by their lower-case names; None leaves one as it is. The password
-    is asked for where nothing names it and somebody is there.
-
-    Raises:
-        ConfigError: it is the organiser, a setting cannot be used, or there is no password, and
-            nobody to ask.
+    `more` are further settings by their lower-case names; None leaves one as it is. A password that
+    nothing names is asked for. `ConfigError` is for the organiser, a bad setting or no password.
     """
     found = {key: value for key, value in os.environ.items() if key.startswith(PREFIX) and value}
     given = {"arena_url": options.url, "user": options.user, **more}
@@ -115,10 +110,7 @@ def client_for(settings: Settings) -> ArenaClient:
 def await_arena(client: ArenaClient, clock: Clock, say: Callable[[str], None]) -> WhoAmI:
     """Who the arena takes us for, asked again for as long as it cannot be reached.
 
-    Raises:
-        Unauthorized: it does not accept our credentials.
-        Untrusted: its certificate is not trusted.
-        ArenaError: it answers, but not as an arena.
+    Raises `Unauthorized`, `Untrusted`, or another `ArenaError` where it answers otherwise.
     """
     wait = timedelta(seconds=1)
     while True:

@@ -22,8 +22,7 @@ from workbench.strategy_file import strategy_named
 
 OLDEST = (3, 11)
 
-MOST_SKEW = timedelta(seconds=5)
-"""Beyond it a clock is wrong; the Date header itself is in whole seconds."""
+MOST_SKEW = timedelta(seconds=5)  # beyond it a clock is wrong; Date is in whole seconds
 
 PATIENCE = timedelta(seconds=10)
 

@@ -29,8 +29,7 @@ _STYLES: Mapping[str, str] = {
     Suit.MERMAID: "bright_cyan",
 }
 
-WIDEST_NAME = 24
-"""Columns of a player's name; a longer one is cut."""
+WIDEST_NAME = 24  # columns of a player's name; a longer one is cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +89,7 @@ def card_text(card: Card) -> Text:
 
 
 def turn_row(turn: Turn, labels: Labels, tag: str = "") -> Table:
-    """One turn in one line: who, what was drawn and done, what it brought, the score after it.
-
-    `tag` tells the match where several are shown at once.
-    """
+    """A turn in a line: who, what was done, what it brought, the score; `tag` tells which match."""
     player = turn.player
     cells = (
         str(turn.number),
@@ -145,8 +141,7 @@ def _piece(piece: Piece) -> Text:
     return Text.assemble(*parts)
 
 
-_LEAST_NAME = 10
-"""Columns of the name of a row, such as "their bank"."""
+_LEAST_NAME = 10  # columns of the name of a row, such as "their bank"
 
 
 def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> Table:
@@ -223,7 +218,6 @@ def _remarks(position: StoredPosition) -> list[tuple[str, Text]]:
 
 
 def _bust_chance(position: StoredPosition) -> str:
-    """How many of the unseen cards have a suit that lies in the play area."""
     lying = {card.suit for card in _cards(position.play_area)}
     bad = sum(card.suit in lying for card in _cards(position.unseen))
     return f"{bad} of {len(position.unseen)} cards ({percent(bad / len(position.unseen))})"

@@ -30,15 +30,11 @@ from workbench.cloud.template import create_table
 
 T = TypeVar("T")
 
-TIMEOUT = timedelta(seconds=29)
-"""Of the function, as template.yaml deploys it."""
+TIMEOUT = timedelta(seconds=29)  # of the function, as template.yaml deploys it
 
 
 class CloudServer(ArenaServer):
-    """An arena in a table, with the handles of one at home; several may share a table.
-
-    `moved` and `around` are as in `emulated`.
-    """
+    """An arena in a table, which several may share; `moved` and `around` are as in `emulated`."""
 
     def __init__(
         self,
@@ -93,9 +89,7 @@ def emulated(
     """Yield an arena in an emulator of its own; start it by `with` or `front.run()`.
 
     `moved` is told of every move, and the handler that `around` makes of the arena's is asked.
-
-    Raises:
-        ConfigError: a setting cannot be used, or there is no emulator.
+    Raises `ConfigError` for a wrong setting, or without an emulator.
     """
     with Emulator() as emulator:
         table = new_table(emulator, config.players)

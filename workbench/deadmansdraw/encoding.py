@@ -11,8 +11,7 @@ _PLACES = {card: place for place, card in enumerate(SERVER_DECK)}
 _EFFECTS = tuple(EffectType)
 _DECK = len(SERVER_DECK)
 
-_DRAW, _END_TURN, _NOT_TAKEN, _FIRST_CARD = 0, 1, 2, 3
-"""Then an answer to an effect has the number of the card that it names."""
+_DRAW, _END_TURN, _NOT_TAKEN, _FIRST_CARD = 0, 1, 2, 3  # then cards in answers
 
 
 def _marks(position: Position) -> Marks:

@@ -90,8 +90,7 @@ def _outcome(match: Match, us: int) -> dict[str, object]:
     }
 
 
-LAST = 10
-"""So many cards left are the last ones: their play is repeated, not judged."""
+LAST = 10  # so many cards left are the last ones: their play is repeated, not judged
 
 ENOUGH = {"champion-2": 2, "champion-4": 4}
 """How many cards are enough for champions that are strangers to those who know the champion."""

@@ -38,20 +38,11 @@ from cardsharp.deadmansdraw.strategies.choices import lying
 from cardsharp.replay import header_of
 from workbench.lab.sprt import ERROR
 
-LEAST = 12
-"""Matches that a candidate is made from."""
-
-ODDS = 1 / ERROR
-"""A bet that has won so much is taken as proof."""
-
-EQUAL = 0.1
-"""What an equal seems to give away in a match by a short search, at most; captain gives 0.07."""
-
-_SWAY = 4.0
-"""So much one match speaks against a candidate at most, for everybody errs."""
-
-_POWERS = (1, 2, 3)
-"""A taste may be for its suit and its order at once, so the product is too dull, or not."""
+LEAST = 12  # matches that a candidate is made from
+ODDS = 1 / ERROR  # a bet that has won so much is taken as proof
+EQUAL = 0.1  # what an equal seems to give away by a short search, at most; captain 0.07
+_SWAY = 4.0  # so much one match speaks against a candidate at most, for everybody errs
+_POWERS = (1, 2, 3)  # a taste may be for suit and order at once: the product is too dull, or not
 
 _STAKE = 0.5 / EQUAL
 _ENOUGH = 2_000
@@ -99,11 +90,8 @@ class Met:
         return min(1.0, sum(loss_of(one.position, one.action) for one in self.seen))
 
 
-Make = Callable[[Entry], dict[str, object]]
-"""Trains weights against an opponent: a weight file's document."""
-
-Gains = Callable[[dict[str, object], Entry], tuple[bool, str]]
-"""Whether weights gain on the captain against an opponent, and what was measured."""
+Make = Callable[[Entry], dict[str, object]]  # trains weights against an opponent
+Gains = Callable[[dict[str, object], Entry], tuple[bool, str]]  # on the captain; as measured
 
 
 def opponents(log: MatchReader) -> dict[str, tuple[str, list[Met]]]:

@@ -35,10 +35,8 @@ def seed_of_first() -> str:
 def table_like(word: str) -> StartTable:
     """The table at the decision that `MATCH@STEP` means; without a step the first one.
 
-    The draw pile of a match that is over is the one that was there, else one that may be.
-
-    Raises:
-        ConfigError: there is no such decision, or an effect waits for its answer there.
+    The draw pile of a match that is over is the one that was there, else one that may be. Raises
+    `ConfigError` for no such decision, or where an effect waits for its answer.
     """
     point = point_named(word, None, GAME)
     point = replace(point, same=point.record.status is Status.FINISHED)

@@ -38,8 +38,7 @@ from workbench.stage.stage import Script, set_up
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import called, is_file, is_own, strategy_named, version_of
 
-DEFAULT_OPPONENT = "example-java"
-"""The organisers' own example client: a real opponent, and one that a newcomer's bot beats."""
+DEFAULT_OPPONENT = "example-java"  # the organisers' own client, which a newcomer's bot beats
 
 
 @Parameter(name="*")
@@ -134,7 +133,6 @@ def _work_folder(folder: Path) -> Iterator[Path]:
 
 
 def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> RunReport:
-    """Everything between an empty stage and an empty stage."""
     console = messages()
     where = (
         "emulated AWS (SQS, DynamoDB)" if script.cloud is CloudKind.EMULATOR else "embedded cloud"
@@ -206,7 +204,6 @@ def _print_match(console: Console, report: RunReport) -> None:
 
 
 def _print_next_steps(console: Console, report: RunReport, options: PlayOptions) -> None:
-    """Commands that go on from here, ready to be copied."""
     store = "" if options.log == store_or_default() else f" --store {shlex.quote(report.store)}"
     match = report.played[-1]
     match_id, turn = "last" if len(report.played) == 1 else match.match_id, match.longest_turn

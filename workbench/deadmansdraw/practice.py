@@ -36,8 +36,7 @@ from workbench.stage.side import assembled, attending, embedded_in
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named, version_of
 
-STALL = timedelta(minutes=2)
-"""How long no move may be made before we give up."""
+STALL = timedelta(minutes=2)  # how long no move may be made before we give up
 
 _CARD = re.compile(r"([A-Za-z]+)([0-9]+)")
 _SUITS = {suit.value.lower(): suit for suit in Suit}

@@ -175,11 +175,7 @@ class RunReport:
 
 
 def played_of(log: MatchReader, view: MatchView) -> MatchReport:
-    """What became of a finished match in its log, checked against the arena's own history.
-
-    Raises:
-        StoreError: the log cannot be read, or the match is not finished in it.
-    """
+    """What became of a finished match in its log, checked with the arena's; or a `StoreError`."""
     record = log.match(view.id)
     outcome = None if record is None else outcome_of(record)
     if record is None or outcome is None:
@@ -230,10 +226,7 @@ def stop_where_late(log: MatchReader, matches: Sequence[str], most: int = 3) -> 
 
 
 def print_faults(played: Sequence[MatchReport], store: str) -> None:
-    """Each kind of fault: how often it came, what it was, and how to open the first decision.
-
-    `store` is what a command must be told to find the matches.
-    """
+    """Each kind of fault, how often it came, and how to open the first, with `store` if need be."""
     kinds: dict[str, list[SafeFault]] = {}
     for match in played:
         for fault in match.faults:

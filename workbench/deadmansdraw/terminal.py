@@ -79,7 +79,6 @@ class Terminal(Screen[Match, Position, Action]):
 
 
 def _end(before: Match, after: Match, player: int) -> str:
-    """What a turn brought whoever had it, and the score."""
     began = before.state if before.state.between_turns else before.state.turn_start
     gain = after.state.banks[player].score - began.banks[player].score
     busted = any(isinstance(e, TurnEnded) and not e.successful for e in after.history[-1].events)

@@ -18,11 +18,8 @@ from workbench.show.output import messages, print_json, results
 from workbench.show.progress import Bar
 from workbench.stage.following import Glance
 
-SILENCE = 2.0
-"""Seconds after which a line tells how far the matches are, where there is no progress bar."""
-
-TAG_LENGTH = 6
-"""Last digits of a match's id, which tell the matches of one arena apart."""
+SILENCE = 2.0  # seconds until a line tells how far the matches are, where there is no bar
+TAG_LENGTH = 6  # last digits of a match's id, which tell the matches of one arena apart
 
 
 @dataclass(slots=True)
@@ -137,8 +134,7 @@ def banks_table(turn: Turn, labels: Labels) -> Table:
     return suit_table(rows, results().width)
 
 
-Check = Callable[[MatchLog, Sequence[str]], None]
-"""Looks at the matches that run, and raises where they are not to go on."""
+Check = Callable[[MatchLog, Sequence[str]], None]  # raises where running ones are to stop
 
 
 def let_go_on(_log: MatchLog, _running: Sequence[str]) -> None:
@@ -174,10 +170,7 @@ def watched(  # noqa: PLR0913 - what is played, and how it is told
 
 
 def _counted(ended: Iterable[str], log: MatchLog, total: int) -> Iterator[str]:
-    """The ids of `ended` as they come, behind a progress bar.
-
-    Where nobody would see a bar, a line now and then tells the same.
-    """
+    """The ids of `ended` as they come, behind a progress bar or, where none is seen, a line."""
     console, tally, told = messages(), Counter[str](), time.monotonic()
     with Bar(total, "playing") as bar:
         for number, match_id in enumerate(ended, 1):

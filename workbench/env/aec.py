@@ -19,10 +19,8 @@ Observation = dict[str, NDArray[Any]]
 def env(name: str = DEFAULT_GAME, seats: int | None = None) -> "AECEnv[str, Observation, int]":
     """The environment of a game; an action that the rules refuse ends the match with -1.
 
-    `seats` are those of Blef, which two to eight play; without a number it is two.
-
-    Raises:
-        ConfigError: there is no such game, or it is not played by so many.
+    `seats` are those of Blef, which two to eight play; without a number it is two. Raises
+    `ConfigError` for no such game, or one that is not played so.
     """
     checked = _Checked(CardEnv(name, seats), illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(checked)
@@ -93,11 +91,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self._look(self.simulation.deal(self._dice))
 
     def step(self, action: int | None) -> None:
-        """Have the player to act do that; None takes a player out of a match that is over.
-
-        Raises:
-            ValueError: the rules refuse it.
-        """
+        """Have the player to act do that, None leave an ended match; raises `ValueError`."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)

@@ -48,10 +48,7 @@ class Stepper:
             self._begin(lane, rows)
 
     def play(self, actions: NDArray[np.int64], rows: LaneRows) -> int | None:
-        """Do an action in each lane, and begin the next match where one has ended.
-
-        Returns the first lane whose action the rules refuse, where nothing was done.
-        """
+        """Act in each lane, and deal anew where a match ends; or the first lane that may not."""
         numbers = actions.tolist()
         for lane, number in enumerate(numbers):
             if number not in self._choices[lane]:
@@ -89,10 +86,7 @@ class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     `infos["to_act"]` says whose row it is; rewards have a column a seat. Where a match ends, its
     lane goes on in the same step with the first row of the next one; nobody is to act at an end,
     so there is no last observation. The compiled engine steps where it knows the game, unless the
-    lanes are to be `plain`; the matches are the same.
-
-    Raises:
-        ConfigError: there is no such game, or it is not played by so many.
+    lanes are to be `plain`; the matches are the same. Raises `ConfigError` as `env` does.
     """
 
     def __init__(
@@ -128,11 +122,9 @@ class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Do an action in each lane.
+        """Do an action in each lane; nothing is done where one raises.
 
-        Raises:
-            ResetNeeded: nothing was dealt yet.
-            ValueError: there is not one number a lane, or the rules refuse one; nothing was done.
+        Raises `ResetNeeded` where nothing was dealt yet, `ValueError` for actions not allowed.
         """
         if not self._dealt:
             raise ResetNeeded("Call reset before step.")

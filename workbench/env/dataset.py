@@ -20,8 +20,7 @@ from workbench.show.output import write_file
 
 PARQUET, LINES = ".parquet", ".jsonl"
 
-_BATCH = 1_000
-"""Rows that Parquet takes at once."""
+_BATCH = 1_000  # rows that Parquet takes at once
 
 
 class DecisionRow(TypedDict):
@@ -40,11 +39,7 @@ class DecisionRow(TypedDict):
 
 
 class Teller:
-    """Tells a game's decisions as rows; with `valued` the game's judge says what each is worth.
-
-    Raises:
-        ConfigError: nothing tells the game in numbers, or it has no judge.
-    """
+    """A game's decisions as rows, `valued` by its judge; raises `ConfigError` where none is."""
 
     def __init__(self, of: Game, *, valued: bool) -> None:
         if of.encoding is None:
@@ -118,11 +113,7 @@ def _result(record: MatchRecord, seat: int) -> float | None:
 
 
 def write(rows: Iterable[DecisionRow], file: Path) -> int:
-    """Write rows as they come, as JSON Lines or Parquet by the file's name; how many.
-
-    Raises:
-        ConfigError: the file cannot be written, or what writes Parquet is not installed.
-    """
+    """Write rows as JSON Lines or Parquet by the file's name, how many; raises `ConfigError`."""
     if file.suffix not in {PARQUET, LINES}:
         raise ConfigError(f"{file} must end in {LINES} or {PARQUET}.")
     write_file(file, "", "x")

@@ -13,11 +13,8 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.simulation import Simulation
 
-P = TypeVar("P")
-"""What one player may know."""
-
-A = TypeVar("A")
-"""An action."""
+P = TypeVar("P")  # what one player may know
+A = TypeVar("A")  # an action
 
 Marks = Mapping[str, Iterable[int | tuple[int, float]]]
 """By the name of a block: the numbers of it that are 1, or a number with what it is."""
@@ -69,11 +66,7 @@ class Encoding(Generic[P, A]):
 def told_in_numbers(
     name: str, seats: int | None
 ) -> tuple[Simulation[Any, Any, Any], Encoding[Any, Any]]:
-    """A game's simulation for so many seats, and how it is told in numbers.
-
-    Raises:
-        ConfigError: there is no such game, or it is not played by so many.
-    """
+    """A game's simulation for so many, and how it is told in numbers; raises `ConfigError`."""
     of = game(name)
     if of.encoding is None or of.simulation is None:
         raise ConfigError(f"{of.title} is no environment: nothing tells it in numbers.")

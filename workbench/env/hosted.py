@@ -9,11 +9,7 @@ from workbench.env.encoding import Encoding
 
 
 def encoding_of(folder: str) -> Encoding[Any, Any]:
-    """How the game in a folder is told in numbers.
-
-    Raises:
-        ConfigError: its rules do not say.
-    """
+    """How the game in a folder is told in numbers; raises `ConfigError` where nothing says."""
     game = house(folder)
     rules, dice = game.rules(), Random(0)
     if not rules.every:

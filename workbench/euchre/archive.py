@@ -76,7 +76,6 @@ class DealArchive:
         return MatchRecord(_id(key), status, began, header_body(record, over=over))
 
     def _said(self, key: DealKey, began: datetime) -> dict[tuple[object, ...], list[Body]]:
-        """Our decisions in a deal by question, seat and answer."""
         said: dict[tuple[object, ...], list[Body]] = defaultdict(list)
         wanted = (key.token, key.game, key.deal)
         for entry in _entries(self.log):
@@ -89,11 +88,7 @@ class DealArchive:
 
 @contextmanager
 def open_archive(store: str | None) -> Iterator[DealArchive]:
-    """The deals in `sqlite:FILE`, explained by the log beside it or else by our own.
-
-    Raises:
-        ConfigError: there is no such file.
-    """
+    """The deals in `sqlite:FILE`, explained by the log beside it or our own; or `ConfigError`."""
     name = store or f"{_SQLITE}{data_folder() / 'euchre.db'}"
     file = Path(name.removeprefix(_SQLITE)).expanduser()
     if not name.startswith(_SQLITE) or not file.is_file():

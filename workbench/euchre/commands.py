@@ -145,7 +145,6 @@ def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
 
 
 def _probed(url: str, options: ProbeOptions) -> list[ProbeFinding]:
-    """Probe every kind of decision; tell of each as soon as it is known."""
     findings = []
     probed = Probed(options.deals, options.permutations, options.seed)
     with RemotePlayer(url) as player, Bar(len(KINDS) * options.deals) as bar:

@@ -33,10 +33,7 @@ from workbench.twins import twin_function
 
 
 def _record(told: LabMatch, key: DealKey, dealt: Dealt, before: Sequence[int]) -> MatchRecord:
-    """A deal's header and outcome, for the seats that the first player has in it.
-
-    `before` are the points of its seats 0 and 2 and of 1 and 3 until then.
-    """
+    """A deal's header and outcome for the first player's seats; `before` are the points then."""
     ours = [seat for seat in SEATS if dealt.chair(seat) in told.seats]
     header = {
         **told.header(GAME.name),
@@ -75,7 +72,6 @@ def _moves(
 
 
 def _event(position: Position, action: Action) -> Event:
-    """An answer as the service stores it."""
     table, seat = position.table, position.seat
     match action:
         case Bid(suit, alone):
@@ -102,8 +98,7 @@ def _caller(table: Table) -> int:
 
 ENGINE = "pimc"
 
-YARDSTICK = "rules"
-"""Whom the engine is measured against."""
+YARDSTICK = "rules"  # whom the engine is measured against
 
 
 class EuchreExtras(Extras):
@@ -158,11 +153,7 @@ class EuchreExtras(Extras):
 
 
 def effort(worlds: str) -> Effort:
-    """How much the engine thinks with that many worlds, or as always where none are told.
-
-    Raises:
-        ConfigError: it is no number of worlds.
-    """
+    """How much the engine thinks with so many worlds, else as always; or a `ConfigError`."""
     if not worlds:
         return Effort()
     if not worlds.isdecimal() or not int(worlds):

@@ -15,8 +15,7 @@ from cardsharp.euchre.simulation import exchanged, shuffled
 from cardsharp.euchre.table import DEALER, SEATS, Table, ToAct, turn
 from workbench.euchre.remote import RemotePlayer
 
-PASSING = 0.6
-"""How often a bidder passes rather than choose at random."""
+PASSING = 0.6  # how often a bidder passes rather than choose at random
 
 
 @dataclass(frozen=True, slots=True)

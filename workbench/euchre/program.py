@@ -8,8 +8,7 @@ from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies import Decision, Option
 from workbench.program import Translation
 
-PASS = -1
-"""The suit of a pass."""
+PASS = -1  # the suit of a pass
 
 
 class _Body(BaseModel):

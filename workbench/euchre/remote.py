@@ -20,13 +20,11 @@ from cardsharp.euchre.simulation import CHAIRS, Dealt, Euchre, Match
 from cardsharp.euchre.table import DEALER, Table, turn
 from workbench.lab.matches import play
 
-TIMEOUT = 30
-"""Seconds; the real client waits for ever."""
+TIMEOUT = 30  # seconds; the real client waits for ever
 
 Json = dict[str, object]
 
-Message = tuple[str, str, Json, Json, str | None]
-"""Method, path, address, what more is told, and a status."""
+Message = tuple[str, str, Json, Json, str | None]  # method, path, address, more, status
 
 _ROUND = 4
 _SUITS = range(-1, 5)
@@ -40,12 +38,8 @@ class RemotePlayer:
     """One token's seats at a service; a context manager that closes its connection.
 
     `base` is prefixed to every path as it is. `http` is a session to use instead of a new one;
-    `calls` counts the requests.
-
-    Raises:
-        ConfigError: `base` is no address.
-        Unreachable: from every method that sends something, where no answer came.
-        BrokenOff: an answer would have ended the real client's tournament.
+    `calls` counts the requests. Raises `ConfigError` where `base` is no address; then `Unreachable`
+    without an answer, `BrokenOff` where one would have ended the real client's tournament.
     """
 
     def __init__(
@@ -115,17 +109,13 @@ class RemotePlayer:
     # --- told ----------------------------------------------------------------------------------
 
     def _tell(self, deal: Deal) -> None:
-        """Tell what has happened, as far as it is not told yet."""
         told = list(self._story(deal))
         for method, path, address, more, status in told[self._told :]:
             self._call(method, path, address, more, status)
         self._told = len(told)
 
     def _story(self, deal: Deal) -> Iterator[Message]:
-        """The others' bids, discard and plays, and each trick, in order.
-
-        The next trick begins when its first card is asked for.
-        """
+        """The others' moves and each trick, the next from when its first card is asked for."""
         table, call = deal.table, deal.table.call
         for number, bid in enumerate(table.bids):
             if number % _ROUND not in self._seats:
@@ -281,11 +271,7 @@ def _leader(table: Table, number: int) -> int:
 
 
 def visit(url: str, random: Random) -> None:
-    """Play a game in which the service has all four seats.
-
-    Raises:
-        CardsharpError: the service broke off, or cannot be reached.
-    """
+    """Play a game in which the service has all four seats; raises `CardsharpError`."""
     euchre, chairs = Euchre(), tuple(range(CHAIRS))
     with RemotePlayer(url) as remote:
         player = remote.seated(chairs)

@@ -42,10 +42,7 @@ class TriedAgain:
 
     @cached_property
     def worth(self) -> dict[str, float]:
-        """What the judge thinks of the actions that matter here, by their names.
-
-        Of all where they are few; else of those that either player weighed or chose.
-        """
+        """What the judge thinks of the actions by name; of many, of those weighed or chosen."""
         weighed = {self.answer, self.then.action, *(one.action for one in self.then.options)}
         weighed |= {self.named(one.action) for one in self.decided.decision.options}
         few = len(self.asked.options) <= FEW
@@ -75,16 +72,11 @@ class TriedAgain:
         return self.asked.options.get(action, str(action))
 
 
-FEW = 12
-"""So many actions are all looked at."""
+FEW = 12  # so many actions are all looked at
 
 
 class TrialPlayer:
-    """A player who decides again what was decided in stored matches of a game.
-
-    Raises:
-        ConfigError: there is no such player, or the game's decisions cannot be made again.
-    """
+    """Who decides again what was decided in stored matches of a game; else a `ConfigError`."""
 
     def __init__(self, game: Game, player: str) -> None:
         if game.decisions is None or game.decider is None:
@@ -96,11 +88,7 @@ class TrialPlayer:
         self._strategy()
 
     def asked(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> list[Asked]:
-        """The decisions of our seats; of every seat where none is ours.
-
-        Raises:
-            StoreError: the log cannot be read.
-        """
+        """The decisions of our seats, of every seat where none is ours; raises `StoreError`."""
         found = list(self._decisions(record, moves))
         reasoned = (one.step for one in found if one.step.ours and one.step.ours.strategy)
         ours: set[int | None] = {*header_of(record).seats} or {step.seat for step in reasoned}

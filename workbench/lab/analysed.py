@@ -17,8 +17,7 @@ from cardsharp.replay import header_of
 from workbench.lab.interval import Interval, interval
 from workbench.show.analysis import our_sides
 
-_AT_ONCE = 64
-"""Matches in memory: each is about a megabyte."""
+_AT_ONCE = 64  # matches in memory: each is about a megabyte
 
 Stored = tuple[MatchRecord, Sequence[MoveRecord]]
 
@@ -139,10 +138,7 @@ def mean_of(values: Sequence[float]) -> Estimate:
 
 
 def sides_of(name: str, stored: Stored) -> list[AnalysedSide]:
-    """Our sides of a finished match, both where neither or both are ours; none if it is not judged.
-
-    `name` is the game's.
-    """
+    """Our sides of a finished match of game `name`, both where neither is; none unjudged."""
     record, moves = stored
     try:
         found = analyse(game(name), record, moves)

@@ -37,8 +37,7 @@ from workbench.show.output import (
 from workbench.show.progress import Bar
 from workbench.strategy_file import is_file, is_own
 
-MOST_TESTED = 20_000
-"""Pairs after which a sequential test gives up."""
+MOST_TESTED = 20_000  # pairs after which a sequential test gives up
 
 _EXAMPLES = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip()
 
@@ -160,7 +159,6 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
 
 
 def _league_document(table: League) -> dict[str, object]:
-    """The figures of a league, each a row of players against the columns."""
     numbers = range(len(table.players))
     figures: dict[str, Callable[[int, int], float]] = {
         "points": table.points,
@@ -211,7 +209,6 @@ def probe_(strategy: Player, *, options: LookOptions = _LOOK) -> int:
 
 
 def _probe_document(found: LabProbed) -> dict[str, object]:
-    """The answers to the probes."""
     return {
         "answers": [
             {"name": a.name, "action": a.action, "right": a.is_right, "reason": a.reason}
@@ -223,7 +220,6 @@ def _probe_document(found: LabProbed) -> dict[str, object]:
 
 
 def _print_probed(found: LabProbed) -> None:
-    """Print the wrong answers, how many are right, and how many changed."""
     console = results()
     for answer in found.answers:
         if not answer.is_right:
@@ -256,7 +252,6 @@ def profile_(strategy: Player, *, options: LookOptions = _LOOK) -> None:
 
 
 def _print_profile(found: Profile) -> None:
-    """Print a profile by kind of decision."""
     headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
     shown = plain_table("decisions", *headings, right=headings)
     for kind, times in found.milliseconds.items():

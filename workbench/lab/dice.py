@@ -21,8 +21,7 @@ class DicePurpose(IntEnum):
     SECOND = 3
 
 
-AGAIN = len(DicePurpose)
-"""From this purpose on two each are of another end of a match: the hidden cards, and what comes."""
+AGAIN = len(DicePurpose)  # from here on two each are of another end: hidden cards, and what comes
 
 
 class PairDice(Random):

@@ -141,7 +141,6 @@ class Duel:
         return self.plan.first if points > EVEN else self.plan.second
 
     def _told_of_two(self) -> dict[str, object]:
-        """The verdict as JSON."""
         elo, low, high = (None if one is None else round(one, 1) for one in self.elo)
         return {"elo": elo, "eloLower": low, "eloUpper": high, "stronger": self.stronger}
 
@@ -183,7 +182,6 @@ class Duel:
 
 
 def _by_owner(figures: Sequence[Figure], played: Duel) -> tuple[list[Figure], list[Figure]]:
-    """The figures of each player, and those of the matches."""
     counted = played.matches[0].counts
     own = [one for one in figures if len(counted[one.count]) > 1]
     return own, [one for one in figures if one not in own]

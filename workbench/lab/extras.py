@@ -13,8 +13,7 @@ from cardsharp.games import game
 from workbench.lab.plan import Plan
 from workbench.lab.results import Pair
 
-PlaySeries = Callable[[Plan, Sequence[int]], list[Pair]]
-"""Plays the consecutive pairs of a series, by their numbers."""
+PlaySeries = Callable[[Plan, Sequence[int]], list[Pair]]  # plays consecutive pairs, by number
 
 
 class MatchDice(NamedTuple):
@@ -75,10 +74,7 @@ class Taken(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabMatch:
-    """A match that was played in the lab, action by action.
-
-    `seats` are the first player's, and `names` what each seat's player is called.
-    """
+    """A match of the lab, action by action; `seats` are the first player's, `names` of all."""
 
     match_id: str
     at: datetime

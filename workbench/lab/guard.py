@@ -26,8 +26,7 @@ LIMIT = timedelta(seconds=2)
 Who sleeps or waits so long without using the processor is late as well.
 """
 
-ASLEEP = 0.01
-"""The part of that time below which it has slept; a machine that is merely busy gives it more."""
+ASLEEP = 0.01  # the part of that time below which it has slept; a busy machine gives it more
 
 
 class DecisionTooLong(BaseException):
@@ -44,11 +43,7 @@ class Guarded:
         self.printed = ""
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
-        """Its decision; what it prints meanwhile is in `printed`.
-
-        Raises:
-            StrategyFault: it fails, takes too long, or returns what is no decision.
-        """
+        """Its decision, with what it prints in `printed`; raises `StrategyFault` where it fails."""
 
         def work() -> Decision[Any]:
             return shaped(self._strategy.decide(position), Decision)
@@ -116,7 +111,6 @@ def decided_again(
 
 
 def _late(late: DecisionTooLong, strategy: object) -> str:
-    """That a decision took too long, and where it was by then."""
     lines = own_lines(late, strategy)
     place = f" ({lines[-1]})" if lines else ""
     how = "while it slept or waited" if late.slept else "of processor time"

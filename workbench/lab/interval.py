@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from cardsharp.ratings import NORMAL_95
 
-_PRIOR = 2.0
-"""How many of the rarer outcomes the worst case weighs as much as."""
+_PRIOR = 2.0  # how many of the rarer outcomes the worst case weighs as much as
 
 
 class Interval(NamedTuple):
@@ -36,10 +35,7 @@ class Interval(NamedTuple):
 def interval(shares: Sequence[float], matches: int = 1) -> Interval:
     """The 95 % interval of the mean of `shares`, each the average of so many matches.
 
-    Shares are independent of each other, and between 0 and 1 but for luck taken out of some.
-
-    Raises:
-        ValueError: there are none.
+    They are independent, and between 0 and 1 but for luck taken out; `ValueError` for none.
     """
     if not shares:
         raise ValueError("No share was measured.")

@@ -19,8 +19,7 @@ from workbench.lab.plan import Plan
 from workbench.show.keeping import keep_match
 from workbench.strategy_file import called, version_of
 
-Which = tuple[int, int]
-"""A match of a duel: the pair, and on which side the first player sits."""
+Which = tuple[int, int]  # a match of a duel: the pair, and on which side the first player sits
 
 
 def check_keeping(plan: Plan) -> None:

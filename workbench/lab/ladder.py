@@ -36,11 +36,8 @@ from workbench.strategy_file import is_file
 TEST = Sprt(elo0=0, elo1=40)
 """When a rung is beaten: some 40 to 400 pairs tell, where a duel for tuning takes thousands."""
 
-MOST = 1000
-"""Pairs after which a rung counts as not beaten."""
-
-REACH = 4
-"""How many rungs above its own a player is measured against: those farther up always win."""
+MOST = 1000  # pairs after which a rung counts as not beaten
+REACH = 4  # how many rungs above its own a player is measured against: those farther up always win
 
 Verdict = Literal["beaten", "not beaten", "not decided"]
 
@@ -68,11 +65,7 @@ def file_of(name: str) -> Path:
 
 @cache
 def ladder_of(name: str | None) -> Ladder:
-    """The ladder of the game of that name, with the ratings that were measured.
-
-    Raises:
-        ConfigError: the game has none, or nobody has measured it.
-    """
+    """A game's ladder with the measured ratings; raises `ConfigError` where nobody measured one."""
     of = rungs_of(name)
     file = file_of(of.name)
     if not file.is_file():
@@ -151,7 +144,6 @@ class Memory:
             out.write(f"\n{rung.model_dump_json()}")
 
     def _rungs(self) -> Iterator[Rung]:
-        """The newest first."""
         with suppress(FileNotFoundError):
             for line in reversed(self._file.read_text("utf-8").splitlines()):
                 with suppress(ValueError):
@@ -194,11 +186,7 @@ class Climb:
     anew: bool = False
 
     def steps(self, names: Iterable[str]) -> Iterator[LadderStep]:
-        """The rungs of those names in their order, up to the first that is not beaten.
-
-        Raises:
-            StrategyFault: the climber fails or breaks the rules; says where, and against whom.
-        """
+        """The rungs of those names, up to the first that is not beaten; or a `StrategyFault`."""
         players = ladder_of(self.plan.game).players
         for name in names:
             step = self._step(replace(self.plan, second=name), players[name])

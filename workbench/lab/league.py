@@ -47,8 +47,7 @@ def play_league(
 ) -> League:
     """The league in which each two play a duel by `plan`; `tell` hears of each that begins.
 
-    Raises:
-        ConfigError: a player cannot be made; nothing was played then.
+    Raises `ConfigError` where a player cannot be made; nothing was played then.
     """
     plans = {
         (one, two): replace(plan, first=first, second=second)

@@ -51,11 +51,7 @@ _LINE: TypeAdapter[_Head | _Pair] = TypeAdapter(
 
 
 class RunLedger:
-    """The file of one run; what is in it already is in `kept`.
-
-    Raises:
-        ConfigError: the file belongs to another run, or to none.
-    """
+    """The file of one run, what is in it in `kept`; raises `ConfigError` for another run's."""
 
     def __init__(self, file: Path, plan: Plan) -> None:
         self.file = file
@@ -92,11 +88,8 @@ class RunLedger:
 def difference(one: Path, two: Path) -> tuple[float, Interval, int]:
     """How many points in 100 more the first player of one run made than that of the other.
 
-    With where that lies with 95 % confidence, and over how many matches of each. It is taken deck
-    by deck, so that the luck of the deal cancels out.
-
-    Raises:
-        ConfigError: they are no runs over the same decks against the same player.
+    With its 95 % interval, and over how many matches of each; deck by deck, so that the luck of the
+    deal cancels out. Raises `ConfigError` for other decks or another opponent.
     """
     (head, mine), (other, theirs) = (_parsed(file, file.read_text("utf-8")) for file in (one, two))
     if other.model_copy(update={"first": head.first}) != head:

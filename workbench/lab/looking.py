@@ -91,10 +91,7 @@ class DecisionTimes:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Milliseconds and nodes a decision, over all of them and by what had to be decided.
-
-    `nodes` is empty but where a strategy's search can be counted.
-    """
+    """Milliseconds and, where they can be counted, nodes a decision: of all, and by kind."""
 
     milliseconds: dict[str, DecisionTimes]
     nodes: dict[str, DecisionTimes]

@@ -25,11 +25,8 @@ from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
 from workbench.lab.results import Luck, Pair, Result
 
-TIMES = 15
-"""How often the last cards are played again."""
-
-AgainDice = Callable[[int], tuple[Random, Random]]
-"""The dice of one more end: of what is hidden, and of what comes after it."""
+TIMES = 15  # how often the last cards are played again
+AgainDice = Callable[[int], tuple[Random, Random]]  # of one more end: hidden cards, what comes
 
 
 def play(
@@ -99,11 +96,7 @@ class Thinking:
         self.last: Decision[Any] | None = None
 
     def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's
-        """What the strategy decides.
-
-        Raises:
-            StrategyFault: it is a user's, and fails or breaks the rules; says when and where.
-        """
+        """What the strategy decides; a `StrategyFault` says when and where a user's failed."""
         position = self._position(state)
         began = process_time()
         try:
@@ -158,10 +151,7 @@ def _as_it_is(player: LabPlayer) -> LabPlayer:
 
 
 class PairSeries:
-    """Pairs of one plan in a row; guests stay for as long as the stack.
-
-    `seat` may put somebody before a player who looks on.
-    """
+    """Pairs of one plan in a row; guests stay with the stack, `seat` may put a looker-on before."""
 
     def __init__(
         self, plan: Plan, stack: ExitStack, seat: Callable[[LabPlayer], LabPlayer] = _as_it_is

@@ -18,8 +18,7 @@ from workbench.strategy_file import is_own
 
 MOST_SEEDS = 1_000_000
 
-USUAL = 500
-"""Pairs of a duel whose length nobody says."""
+USUAL = 500  # pairs of a duel whose length nobody says
 
 Positive = validators.Number(gte=1)
 Player = Annotated[str, Parameter(help="A strategy, FILE.py, FILE.json or 'command'.")]

@@ -8,12 +8,8 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.simulation import Simulation
 
-SERIES = 3
-"""Pairs that two players play in a row: six matches, as in a round of the tournament."""
-
-
-DEFAULT_GAME = game(None).name
-"""The game that is meant where none is named."""
+SERIES = 3  # pairs that two players play in a row: six matches, as in a round of the tournament
+DEFAULT_GAME = game(None).name  # the game that is meant where none is named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +40,7 @@ class Plan:
 
     @property
     def simulation(self) -> Simulation[Any, Any, Any]:
-        """The game, for as many as play.
-
-        Raises:
-            ConfigError: there is no such game, or it is not played by so many.
-        """
+        """The game, for as many as play; raises `ConfigError` where there is none."""
         return simulation_of(self.game, self.copies)
 
     @property
@@ -77,11 +69,7 @@ class Plan:
 
 @cache
 def simulation_of(name: str, copies: int = 1) -> Simulation[Any, Any, Any]:
-    """The game of that name, for one player against so many copies of another.
-
-    Raises:
-        ConfigError: there is no such game, or it is not played by so many.
-    """
+    """The game for one player against so many copies of another; raises `ConfigError` for none."""
     part = game(name).simulation
     if part is None:
         raise ConfigError(f"'{name}' cannot be played in the lab: it has no simulation.")

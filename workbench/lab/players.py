@@ -19,11 +19,7 @@ from workbench.strategy_file import files_of, is_own, strategy_named, unknown
 def strategy_of(
     plan: Plan, name_or_file: str, dice: Random, past: Sequence[tuple[int, Any]] = ()
 ) -> Any:  # noqa: ANN401 - any game's strategy
-    """A player of the plan, with the past in mind; `dice` are all its randomness.
-
-    Raises:
-        ConfigError: there is no such strategy, or its file cannot be used.
-    """
+    """A player of the plan, with the past in mind and all its `dice`; raises `ConfigError`."""
     return guarded(name_or_file, bare_strategy_of(plan, name_or_file, dice, past))
 
 
@@ -38,11 +34,7 @@ def bare_strategy_of(
 
 
 def check_players(plan: Plan) -> None:
-    """Make both players once.
-
-    Raises:
-        ConfigError: one cannot be made, or nobody knows the game's luck and it is asked for.
-    """
+    """Make both once; raises `ConfigError` where one cannot be, or nobody knows its luck."""
     if plan.less_luck and not extras_of(plan.game).tells_luck:
         raise ConfigError(
             f"Nobody tells the luck of {game(plan.game).title}; leave --less-luck out."

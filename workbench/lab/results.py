@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
-Counts = Mapping[str, tuple[float, ...]]
-"""By name: the first player's and the second's, or one number for the match."""
+Counts = Mapping[str, tuple[float, ...]]  # by name: both players', or one for the match
 
 
 class Luck(NamedTuple):
     """What tells the luck of a match, for the first player.
 
-    `again` is its mean share of the points over all ends that were played, the real one included,
-    `cards` what the cards before them brought it, as the judge has it.
+    `again` is its mean share over all ends played, the real one too; `cards` what came before them.
     """
 
     again: float
@@ -29,12 +27,8 @@ class Result:
     luck: Luck | None = None
 
 
-Pair = tuple[Result, ...]
-"""The matches of one deal, one for each side that the first player can have."""
-
-
-_PRIOR = 0.3
-"""A sum of squared luck, that of some ten pairs, over which the judge is believed beforehand."""
+Pair = tuple[Result, ...]  # of one deal, one match for each side that the first player can have
+_PRIOR = 0.3  # a sum of squared luck, some ten pairs', over which the judge is believed beforehand
 
 
 class LessLuck:

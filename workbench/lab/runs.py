@@ -25,24 +25,18 @@ from workbench.strategy_file import host, is_file, is_own
 
 T = TypeVar("T")
 
-_PATIENCE = 10
-"""Seconds in which a scheduler must answer."""
+_PATIENCE = 10  # seconds in which a scheduler must answer
 
 
 @contextmanager
 def pool_of(
     processes: int, cluster: str | None = None, *, apart: bool = False
 ) -> Iterator[Executor | None]:
-    """An executor for a run, None where one process is to do it: this one.
+    """An executor for a run; None where this process does it, which with `apart` is never so.
 
-    With `apart`, as for a user's file, it is never this one.
-
-    A cluster gives the task of a worker that dies to another one.
-
-    Raises:
-        ConfigError: the cluster's library is not installed, or the address is none.
-        StrategyFault: a process of this machine ended in the middle of a task.
-        Unreachable: nobody answers there.
+    A cluster gives the task of a worker that dies to another one. Raises `ConfigError` without its
+    library or address, `Unreachable` where nobody answers, and `StrategyFault` where a process of
+    this machine ended in the middle of a task.
     """
     if cluster is not None:
         with _cluster(cluster) as pool:
@@ -95,17 +89,10 @@ def _cluster(address: str) -> Iterator[Executor]:
             pool.shutdown(wait=False)
 
 
-Numbered = tuple[int, Pair]
-"""A pair and its number in the run."""
-
-Tell = Callable[[list[Numbered]], None]
-"""Hears of pairs as they end."""
-
-_TASKS = 100
-"""Tasks into which a run is cut, so that progress can be seen and little is lost."""
-
-_TASKS_TESTED = 1000
-"""The same for a run that may end at any pair: what is under way then was played for nothing."""
+Numbered = tuple[int, Pair]  # a pair and its number in the run
+Tell = Callable[[list[Numbered]], None]  # hears of pairs as they end
+_TASKS = 100  # tasks into which a run is cut, so that progress can be seen and little is lost
+_TASKS_TESTED = 1000  # for one that may end at any pair: what is under way then was for nothing
 
 
 def all_cores() -> int:
@@ -122,11 +109,8 @@ def run(
 ) -> Duel:
     """The duel of `plan`; `kept` pairs are not played again, and `tell` hears of each new one.
 
-    Without a pool it is played in this process. The result is the same in any way, also where it
-    is `tested`: then it ends with the pair, in the order of their numbers, that decides the test.
-
-    Raises:
-        ConfigError: a player of the plan does not exist.
+    The result is the same with any pool, also where it is `tested`: then it ends with the pair, in
+    the order of their numbers, that decides the test. Raises `ConfigError` for unknown players.
     """
     check_players(plan)
     done, less = dict(kept or {}), LessLuck()
@@ -144,10 +128,7 @@ def run(
 
 
 def unsteady(played: Duel) -> tuple[str, ...]:
-    """Which users' files decide otherwise when the first deal is played again.
-
-    Where both players are files and one does, both are named.
-    """
+    """Users' files that decide otherwise when the first deal is played again; of two, both."""
     files = tuple(filter(is_own, (played.plan.first, played.plan.second)))
     if not files:
         return ()
@@ -189,10 +170,7 @@ def engine_of(plan: Plan) -> PlaySeries:
 
 
 def play_task(plan: Plan, task: Sequence[range]) -> list[Numbered]:
-    """Some series of a plan, in whichever process this is called.
-
-    A pair depends on the plan's seed and on what its series played before, on nothing else.
-    """
+    """Some series of a plan, here or anywhere: a pair depends on its seed and series alone."""
     engine = engine_of(plan)
     return [
         numbered

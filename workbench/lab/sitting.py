@@ -16,12 +16,8 @@ from workbench.lab.guard import SeatedFile
 from workbench.show.person import AtTheTable, Left, Undone
 from workbench.show.screen import ScreenMove
 
-PERSON = "you"
-"""What the person is called, also in the match log."""
-
-
-Opening = tuple[list[Taken], Any]
-"""What was done in a match before it is gone on with, and the state in which that is."""
+PERSON = "you"  # what the person is called, also in the match log
+Opening = tuple[list[Taken], Any]  # what was done before a match is gone on with; its state
 
 
 class SeatedBot(NamedTuple):

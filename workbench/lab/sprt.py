@@ -16,8 +16,7 @@ _PRIOR = 4.0
 """So many drawn-out pairs of every result are taken as seen: the spread of the first few pairs
 says little, and without them it calls one player in three stronger by mistake."""
 
-_MEAN, _SQUARE = 0.5, 0.375
-"""Of the five results of a pair: 0, a quarter, a half, three quarters, 1."""
+_MEAN, _SQUARE = 0.5, 0.375  # of the five results of a pair: 0, 1/4, 1/2, 3/4, 1
 
 
 def elo_of(share: float) -> float:
@@ -27,11 +26,8 @@ def elo_of(share: float) -> float:
     return PER_TENFOLD * log10(share / (1 - share))
 
 
-ERROR = 0.05
-"""How often a player of the lower strength may be called stronger, and one of the higher not."""
-
-BOUND = log((1 - ERROR) / ERROR)
-"""The log likelihood ratio at which FIRST is called stronger; below its negative it is not."""
+ERROR = 0.05  # how often the lower strength may be called stronger, or the higher not
+BOUND = log((1 - ERROR) / ERROR)  # the log ratio at which FIRST is called stronger
 
 
 @dataclass(frozen=True, slots=True)

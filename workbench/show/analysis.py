@@ -13,8 +13,7 @@ from workbench.show.decisions import amount
 
 _ROWS = 6
 _BLOCKS = " ▁▂▃▄▅▆▇█"
-_MARGIN = 9
-"""Columns left of the curve."""
+_MARGIN = 9  # columns left of the curve
 
 _PLURAL = {Mark.INACCURACY: "inaccuracies", Mark.MISTAKE: "mistakes", Mark.BLUNDER: "blunders"}
 _STYLES = {Mark.INACCURACY: "yellow", Mark.MISTAKE: "bright_red", Mark.BLUNDER: "bold red"}
@@ -87,7 +86,6 @@ def print_analysis(console: Console, shown: Analysed) -> None:
 
 
 def _players(shown: Analysed) -> Table:
-    """A line a figure, and the two players side by side."""
     analysis, order = shown.analysis, shown.order
     players = [analysis.players[side] for side in order]
     table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False)
@@ -159,7 +157,6 @@ def _print_marked(console: Console, shown: Analysed) -> None:
 
 
 def _rather(shown: Analysed, one: Judged) -> Iterator[str | tuple[str, str]]:
-    """What the choice kept, and what would have been better."""
     kept, best = shown.analysis.kept(one)
     yield (one.action, "bold")
     yield f" kept {shown.amount(kept)}"

@@ -41,8 +41,7 @@ class Command:
         return _explained(self.examples)
 
 
-_WIDTH = 80
-"""Columns that a line of help may take, so that no terminal breaks it."""
+_WIDTH = 80  # columns that a line of help may take, so that no terminal breaks it
 
 
 def _explained(examples: Sequence[tuple[str, str]]) -> str:

@@ -44,7 +44,6 @@ def decision_text(thought: Thought | None, *, brief: bool = False) -> Text:
 
 
 def _indented(lines: str) -> str:
-    """Lines of text, those after the first below it."""
     return "\n        ".join(lines.rstrip().splitlines())
 
 

@@ -18,11 +18,7 @@ from workbench.show.output import print_json, results
 
 
 def drawing_of(game: Game) -> "StepByStep[Any]":
-    """The drawing that a game brings, or else one of its steps.
-
-    Raises:
-        ConfigError: the game keeps no matches.
-    """
+    """A game's own drawing, or one of its steps; raises `ConfigError` where it keeps no matches."""
     if game.drawing is not None:
         drawing: StepByStep[Any] = game.drawing.load()
         return drawing

@@ -25,10 +25,7 @@ class KeepersClock(SystemClock):
 def keep_match(record: MatchRecord, moves: Sequence[MoveRecord], target: MatchLog) -> bool:
     """Write a finished match with its moves; False if the log has it already.
 
-    It keeps its times where the log is told the time by a `KeepersClock`.
-
-    Raises:
-        StoreError: the log failed.
+    It keeps its times where the log's clock is a `KeepersClock`. Raises `StoreError`.
     """
     before = _then.set(record.started)
     try:
@@ -52,13 +49,7 @@ def _written(
 
 
 def copy_match(match_id: str, source: MatchLog, target: MatchLog, more: Body) -> None:
-    """Copy a finished match with all its moves; quiet if the target has it.
-
-    `more` is added to its header.
-
-    Raises:
-        StoreError: one of the logs failed.
-    """
+    """Copy a finished match that `target` lacks, with `more` in its header; raises `StoreError`."""
     record = source.match(match_id)
     if record is None or record.outcome is None:
         return

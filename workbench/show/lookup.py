@@ -21,23 +21,15 @@ from workbench.show.keeping import KeepersClock
 if TYPE_CHECKING:
     from cardsharp.deadmansdraw.arena.storage import KeptMatches
 
-LAST = "last"
-"""The word that means the match that started last."""
-
-_ENOUGH = 100_000
-"""Matches that are looked through for an abbreviated id."""
-
-_NEWEST = 20
-"""Matches among which the last one is that can be read."""
+LAST = "last"  # the word that means the match that started last
+_ENOUGH = 100_000  # matches that are looked through for an abbreviated id
+_NEWEST = 20  # matches among which the last one is that can be read
 
 _SQLITE = "sqlite:"
 
 
 def data_folder() -> Path:
-    """The folder of everything that this program keeps: `$XDG_DATA_HOME` or the home folder.
-
-    It is its owner's alone, also where an older version made it for everybody to read.
-    """
+    """Where this program keeps all, in `$XDG_DATA_HOME` or at home; made its owner's alone."""
     given = os.environ.get("XDG_DATA_HOME", "")
     try:
         folder = Path(given) / "cardsharp" if given else Path.home() / ".cardsharp"
@@ -66,11 +58,7 @@ def open_log(store: str) -> Iterator[MatchLog]:
 
 @contextmanager
 def open_to_read(store: str | None, filled_by: str = "cardsharp play") -> Iterator[MatchReader]:
-    """A match log that exists already, as the command `filled_by` makes one, or an arena's file.
-
-    Raises:
-        ConfigError: the file is not there, or the option names no match log.
-    """
+    """A match log that exists, as `filled_by` makes one, or an arena's file; or `ConfigError`."""
     if store is not None and not store.startswith((_SQLITE, "dynamodb:")):
         raise ConfigError(
             f"There is no '{store}'; a source is a contest's folder, an arena's address, a FILE or "
@@ -143,11 +131,7 @@ def _is_of_arena(file: Path) -> bool:
 def readable(
     log: MatchReader, game: Game, status: Status | None = None, tag: str | None = None
 ) -> list[MatchRecord]:
-    """The matches of a game that can be read, the newest first, perhaps of a status or tag.
-
-    Raises:
-        ConfigError: there are none.
-    """
+    """A game's readable matches, the newest first, perhaps of a status or tag; or `ConfigError`."""
     every = (one for one in log.matches(status=status, limit=_ENOUGH) if _is_of(game, one))
     found = [one for one in every if tag is None or tag in header_of(one).tags]
     if not found:
@@ -165,10 +149,7 @@ def _is_of(game: Game | None, record: MatchRecord) -> bool:
 def find_match(log: MatchReader, word: str, game: Game | None = None) -> MatchRecord:
     """The match that `word` means: `last`, its id, or a unique beginning or end of it.
 
-    The last one is that of `game` where one is named.
-
-    Raises:
-        ConfigError: no match, or more than one.
+    The last is that of `game` where one is named. Raises `ConfigError` for none, or several.
     """
     if word == LAST:
         newest = log.matches(limit=_NEWEST if game is None else _ENOUGH)
@@ -192,10 +173,5 @@ def find_match(log: MatchReader, word: str, game: Game | None = None) -> MatchRe
 
 
 def game_of(record: MatchRecord) -> Game:
-    """The game that a match is one of, by its header.
-
-    Raises:
-        Malformed: no such game is mounted.
-        StoreError: the header cannot be read.
-    """
+    """The game of a match, by its header; raises `Malformed` for no game, or `StoreError`."""
     return game_called(header_of(record).game)

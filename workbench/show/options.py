@@ -11,8 +11,7 @@ from cyclopts import Parameter, Token, validators
 
 Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document.")]
 
-PASTED = "/dev/stdin"
-"""The word that means the standard input; `-` on a command line."""
+PASTED = "/dev/stdin"  # the word that means the standard input; `-` on a command line
 
 Store = Annotated[
     str | None,

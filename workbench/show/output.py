@@ -18,14 +18,9 @@ from rich.text import Text
 
 from cardsharp.errors import ConfigError
 
-PLAIN_WIDTH = 80
-"""Columns where the output is no terminal and nothing says how wide it is."""
-
-MOST_WIDTH = 120
-"""Columns beyond which lines are hard to read."""
-
-_PICTURES = 0x2400
-"""Where Unicode has the pictures of the control characters, in their order."""
+PLAIN_WIDTH = 80  # columns where the output is no terminal and nothing says how wide it is
+MOST_WIDTH = 120  # columns beyond which lines are hard to read
+_PICTURES = 0x2400  # where Unicode has the pictures of the control characters, in their order
 
 
 def results() -> Console:
@@ -44,10 +39,7 @@ def help_console() -> Console:
 
 
 def print_json(document: object) -> None:
-    """Print one JSON document, in lines where somebody looks at it.
-
-    Names are strangers' words: what a terminal would obey is escaped, as JSON may.
-    """
+    """Print one JSON document, in lines where somebody looks; strangers' control codes escaped."""
     indent = 2 if sys.stdout.isatty() else None
     text = json.dumps(document, indent=indent, ensure_ascii=False, default=str)
     if not text.isprintable():
@@ -70,11 +62,7 @@ def print_error(message: str) -> None:
 
 
 def write_file(file: Path, text: str, mode: Literal["w", "x"] = "w") -> None:
-    """Write a text into a file, with the mode x a new one.
-
-    Raises:
-        ConfigError: it cannot be written, or is there already and was to be new.
-    """
+    """Write a text into a file, with the mode x a new one; or raise `ConfigError`."""
     try:
         with file.open(mode, encoding="utf-8") as target:
             target.write(text)

@@ -14,16 +14,13 @@ from cardsharp.strategy import Decision, Strategy
 from workbench.show.decisions import options_table
 from workbench.show.screen import SCREEN, Choice, Screen, ScreenMove, matching, several
 
-Ask = Callable[[str], str]
-"""Shows a prompt and returns a line; raises `EOFError` where there are no more."""
+Ask = Callable[[str], str]  # shows a prompt and returns a line; `EOFError` where there are no more
 
 _PROMPT = "Your move (number or name, help)? "
-LEAVE = ("quit", "exit", "q")
-"""Words by which a person leaves."""
+LEAVE = ("quit", "exit", "q")  # words by which a person leaves
 
 _MOST_WEIGHED = 6
-_EARLIER = SCREEN - 3
-"""Lines of the past that are shown at once."""
+_EARLIER = SCREEN - 3  # lines of the past that are shown at once
 
 _WORDS = """\
 Your move is its number, or words of its name; their beginnings will do.
@@ -57,10 +54,7 @@ class Advisor(NamedTuple, Generic[P]):
 
 @dataclass
 class PersonQuestion(Generic[P, A]):
-    """What a person is asked, and the advice on it once that was wished for.
-
-    `make` makes the game's own decision.
-    """
+    """What a person is asked, and the advice on it; `make` makes the game's own decision."""
 
     position: P
     choices: Sequence[Choice[A]]
@@ -128,9 +122,9 @@ class AtTheTable(Protocol[P, A]):
 
 @dataclass
 class Person(Generic[P, A]):
-    """Decides by what is typed; `hinted` has a hint told at each turn.
+    """Decides by what is typed; `hinted` has a hint told at each turn, `undoes` a choice back.
 
-    `make` makes the game's own decision. Who `undoes` may take a choice back.
+    `make` makes the game's own decision.
     """
 
     screen: Screen[Any, P, A]
@@ -160,13 +154,9 @@ class Person(Generic[P, A]):
         return self.console.status(Text(text))
 
     def decide(self, position: P) -> Decision[A]:
-        """The action that is typed; one that is the only one is made without a question.
+        """The action that is typed, or the only one; the reason tells the hint, if there was one.
 
-        The reason tells what the hint was, if there was one.
-
-        Raises:
-            Left: the input ended, or the person asked to leave.
-            Undone: the person takes the last choice back.
+        Raises `Left` where the input ended or the person leaves, `Undone` to take a choice back.
         """
         question = PersonQuestion(position, self.screen.choices(position), self.advisor, self.make)
         only = question.only()
@@ -208,7 +198,6 @@ class Person(Generic[P, A]):
             self._print([several(found) if found else self.screen.misread(line, position)])
 
     def _replies(self) -> Mapping[str, Callable[[PersonQuestion[P, A]], Iterable[RenderableType]]]:
-        """What each word is answered with."""
         screen = self.screen
         return {
             "?": lambda question: self._seen(question.position, every=True),
@@ -222,7 +211,6 @@ class Person(Generic[P, A]):
         }
 
     def _seen(self, position: P, *, every: bool = False) -> Iterator[RenderableType]:
-        """The table, and the choices under it."""
         yield ""
         yield from self.screen.table(position)
         yield from self.screen.listed(position, self.console.width, every=every)
@@ -242,7 +230,6 @@ class Person(Generic[P, A]):
         yield from self._past[-_EARLIER:] or ["Nothing has happened yet."]
 
     def _hint(self, question: PersonQuestion[P, A]) -> Iterator[RenderableType]:
-        """What the advisor would do, and the best of what it weighed."""
         advice = question.advice()
         yield f"{self.advisor.name} would: {advice.action}. {advice.reason}"
         if advice.options:
@@ -255,5 +242,4 @@ class Person(Generic[P, A]):
             self.console.print(Text(line) if isinstance(line, str) else line)
 
 
-Seating = Callable[[Screen[Any, P, A]], Person[P, A]]
-"""Makes the person who sees a screen."""
+Seating = Callable[[Screen[Any, P, A]], Person[P, A]]  # makes the person who sees a screen

@@ -17,8 +17,7 @@ from rich.progress import (
 
 from workbench.show.output import messages
 
-PATIENCE = 2.0
-"""Seconds without a word."""
+PATIENCE = 2.0  # seconds without a word
 
 
 class Bar:

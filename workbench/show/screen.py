@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 _MOST_MEANT = 6
 
-SCREEN = 24
-"""Lines of the smallest terminal on which everything is to be seen at once."""
+SCREEN = 24  # lines of the smallest terminal on which everything is to be seen at once
 
 
 _LISTED = re.compile(r"^  ([A-Z][\w ,]*?)  +(.+(?:\n {10,}.+)*)$", re.MULTILINE)
@@ -181,10 +180,7 @@ def words_of(text: str) -> list[str]:
 
 
 def in_columns(items: Sequence[str], width: int, first: str = "") -> list[str]:
-    """Items side by side, read downwards, as many as `width` characters hold.
-
-    `first` stands before the first line, and the others are moved in as far.
-    """
+    """Items side by side in `width` characters, read downwards; `first` stands before them."""
     room = width - len(first)
     wide = 2 + max(map(len, items), default=0)
     rows = -(-len(items) // max(1, (room + 2) // wide))

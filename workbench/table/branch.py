@@ -92,10 +92,8 @@ def branch_point(
 ) -> BranchPoint:
     """The first decision at the step of that number, which counts from 1, or after it.
 
-    Raises:
-        ConfigError: nothing that is known is decided there, what would have come is not to be known
-            yet, or the game's matches cannot be gone on with.
-        StoreError: the match cannot be read.
+    Raises `ConfigError` where none is known, or what would have come is not to be known yet; and
+    `StoreError`.
     """
     game = game_of(record)
     if same and record.status is not Status.FINISHED:
@@ -123,10 +121,7 @@ def point_named(
 ) -> BranchPoint:
     """The decision that `MATCH@STEP` means; without a step the first one.
 
-    Raises:
-        ConfigError: there is no such match, or nothing is decided there.
-        StoreError: the match cannot be read.
-        Unreachable: the arena does not answer.
+    Raises `ConfigError` where there is none, `StoreError` or `Unreachable` where nobody can tell.
     """
     match, at, step = word.rpartition("@")
     named, number = (match, int(step)) if at and step.isdecimal() else (word, 1)
@@ -143,7 +138,6 @@ def _restored(
 
 
 def _simulation(game: Game, record: MatchRecord) -> Simulation[Any, Any, Any]:
-    """The game for as many as play the match."""
     if game.simulation is None:
         raise ConfigError(f"{game.title} cannot be played by people.")
     outcome, names = outcome_of(record), header_of(record).names

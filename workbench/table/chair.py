@@ -21,15 +21,11 @@ from workbench.lab.sitting import SeatedBot
 from workbench.show.person import Advisor, Left, PersonQuestion, Undone
 from workbench.show.screen import Screen, ScreenMove
 
-AWAY = timedelta(seconds=45)
-"""Who has asked for nothing for so long does not look at the page."""
-
-_MOMENT = timedelta(seconds=1)
-"""How long a page without script waits for what follows an answer: bots mostly need less."""
+AWAY = timedelta(seconds=45)  # who has asked for nothing for so long does not look at the page
+_MOMENT = timedelta(seconds=1)  # for what follows an answer, on a page without script
 
 _HOW = "Chosen in the browser"
-_REMEMBERED = 400
-"""Lines of the past that a page shows."""
+_REMEMBERED = 400  # lines of the past that a page shows
 
 REFUSALS = {
     "late": "That move was no longer asked for: nothing was played. So the table stands now.",
@@ -108,12 +104,7 @@ class Chair:
     # --- what the match asks and tells ---------------------------------------------------------
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
-        """What the person answers, or who plays instead.
-
-        Raises:
-            Left: all have left.
-            Undone: the person takes the last choice back.
-        """
+        """What the person, or who plays instead, answers; raises `Left` or `Undone`."""
         question = self.ask(position)
         only = question.only()
         if only is not None:
@@ -244,5 +235,4 @@ class Chair:
 
 
 def _text(line: object) -> str:
-    """A line of a terminal as plain text."""
     return line.plain if isinstance(line, Text) else str(line)

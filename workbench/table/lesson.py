@@ -27,8 +27,7 @@ from workbench.show.lookup import game_of
 from workbench.show.screen import Screen
 from workbench.table.setting import screens_of
 
-REST = tuple(timedelta(days=days) for days in (1, 3, 7, 21, 60))
-"""How long a card rests that was answered well so often."""
+REST = tuple(timedelta(days=days) for days in (1, 3, 7, 21, 60))  # after so many good ones
 
 
 class Exercise(BaseModel):
@@ -108,7 +107,6 @@ def _cards(game: Game, log: MatchReader, record: MatchRecord) -> Iterator[Exerci
 
 
 def _own(game: Game, record: MatchRecord, moves: Sequence[MoveRecord]) -> list[Asked]:
-    """The decisions of a match that a person made."""
     asked = judging(game).decisions(record, moves)
     return [one for one in asked if one.step.ours and one.step.ours.strategy == PERSON]
 
@@ -209,10 +207,7 @@ def answered(card: Exercise, today: date, *, well: bool) -> None:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What is asked today, and what the answers were worth, by the question's place.
-
-    The first answer to a question counts; each is written to the file at once.
-    """
+    """Today's questions, and what the first answer to each was worth, written at once, by place."""
 
     game: Game
     questions: Sequence[LessonQuestion]

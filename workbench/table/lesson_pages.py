@@ -19,11 +19,7 @@ from workbench.table.site import NEW, form_of
 
 
 def lesson_routes(lesson: Lesson) -> Sequence[BaseRoute]:
-    """The pages `/lesson/1` and so on, to be served beside those of matches.
-
-    Raises:
-        ConfigError: the game's table cannot be drawn.
-    """
+    """The pages `/lesson/1` and so on; raises `ConfigError` for a table that cannot be drawn."""
     board, token = board_of(Setting(lesson.game)), token_urlsafe(16)
 
     def place_of(request: Request) -> int:

@@ -25,8 +25,7 @@ ASSETS = {
 """What seats load beside what all pages do."""
 
 _FOLDER = Path(__file__).with_name("page")
-_FEW = 9
-"""Choices up to which each has a key of its own."""
+_FEW = 9  # choices up to which each has a key of its own
 
 
 class JudgedChapter(NamedTuple):

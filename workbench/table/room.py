@@ -16,8 +16,7 @@ from cardsharp.viewer.shown import DrawnMatch, shown
 from workbench.table.chair import Chair
 from workbench.table.setting import Setting, ending, keep
 
-_LONGEST = 24
-"""Characters of a name."""
+_LONGEST = 24  # characters of a name
 
 
 class TableStage(StrEnum):
@@ -60,8 +59,7 @@ class EndedMatch:
 class Room:
     """A table for `setting.people`, the first of whom is `host`; `ended` is told of each match.
 
-    Raises:
-        ConfigError: the game is not played so, or its table cannot be drawn.
+    Raises `ConfigError` where the game is not played so, or its table cannot be drawn.
     """
 
     setting: Setting
@@ -99,11 +97,7 @@ class Room:
         self.chairs[0].name, self.chairs[0].here = self.host, True
 
     def run(self) -> None:
-        """Wait for everybody, and play match after match until it is stopped.
-
-        Raises:
-            CardsharpError: a strategy has failed; the pages say so.
-        """
+        """Play match after match until it is stopped; a strategy's fault is shown, and raised."""
         try:
             while self._next():
                 self._play(self.number + 1)
@@ -172,7 +166,6 @@ class Room:
         return here and self._wanted > self.number
 
     def _play(self, number: int) -> None:
-        """One match from the deal to its analysis."""
         lineup = self.setting.lineup(number)
         seated = dict(zip(lineup.people, self.chairs, strict=True))
         names = {seat: chair.name for seat, chair in seated.items()}
@@ -226,11 +219,7 @@ class Room:
 
 
 def board_of(setting: Setting) -> Board:
-    """How the game's table is drawn for a seat.
-
-    Raises:
-        ConfigError: it cannot be.
-    """
+    """How the game's table is drawn for a seat; raises `ConfigError` where it cannot be."""
     part = setting.game.board
     board = None if part is None else part.load()
     if board is None or board.seen is None:

@@ -41,20 +41,13 @@ from workbench.watch.sources import MatchSource
 
 HOST = "127.0.0.1"
 BACKLOG = 64
-MOST = 20
-"""Tables that are open at once."""
-
-_HERE = [HOST, "localhost"]
-"""A page of somebody else's whose name leads here is not answered."""
-
+MOST = 20  # tables that are open at once
+_HERE = [HOST, "localhost"]  # a page of somebody else's whose name leads here is not answered
 _ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - what a user may ask for
-_NOBODYS = ("192.0.2.1", 9)
-"""An address for documentation: to ask which way packets would go, of which none is sent."""
+_NOBODYS = ("192.0.2.1", 9)  # to ask which way packets would go, of which none is sent
 
 
 def _played(room: Room) -> MatchSource:
-    """The matches of a table that are over."""
-
     def reading() -> AbstractContextManager[MatchReader]:
         found = {name: part.match for name, part in room.played.items()}
         whole = {name: (one.record, [*one.moves]) for name, one in found.items()}
@@ -173,10 +166,7 @@ def table_served(
     """The addresses of a table's seats, the host's first; it is played at while the block runs.
 
     It is reached from this machine alone, but for a `host` that says otherwise: then the addresses
-    are those by which others in the network reach it.
-
-    Raises:
-        ConfigError: the port cannot be used.
+    are those by which others reach it. Raises `ConfigError` for a port that cannot be used.
     """
     seats = TableSeats(room, hold)
     listening = listen("The table", host, port, BACKLOG)
@@ -200,11 +190,7 @@ def table_served(
 
 @contextmanager
 def pages_over(source: Source, port: int = 0, more: Iterable[BaseRoute] = ()) -> Iterator[str]:
-    """The address of the pages over a source, from which matches are gone on with; and of `more`.
-
-    Raises:
-        ConfigError: the port cannot be used.
-    """
+    """The address of a source's pages, from which matches are gone on with; and of `more`."""
     tables = ServedTables(_HERE)
     pages = tables.pages(source, MATCHES)
     front = application(pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_HERE)])

@@ -28,11 +28,8 @@ from workbench.table.branch import BranchPoint, Kept
 
 AnySitting = Sitting[Any, Any, Any]
 
-_SIDES = 2
-"""Of a game with partners."""
-
-_RULE = "rule"
-"""The strategy that a person can play by without a computer, where a game has one."""
+_SIDES = 2  # of a game with partners
+_RULE = "rule"  # the strategy that a person can play by without a computer, where a game has one
 
 
 @dataclass(frozen=True)
@@ -55,11 +52,7 @@ class Setting:
 
     @cached_property
     def simulation(self) -> Simulation[Any, Any, Any]:
-        """The game for as many as are to play.
-
-        Raises:
-            ConfigError: it is not played so.
-        """
+        """The game for as many as are to play; raises `ConfigError` where it is not played so."""
         game = self.game
         if self.point is not None:
             return self.point.simulation
@@ -80,10 +73,8 @@ class Setting:
     def lineup(self, number: int = 1) -> "Lineup":
         """Who sits where in the match of that number: the first of the people anywhere.
 
-        In a game of partners the second is the first one's; the others follow to the left.
-
-        Raises:
-            ConfigError: there is no such strategy, or the game is not played so.
+        Of partners the second is the first one's, the others follow to the left. Raises
+        `ConfigError` for no such strategy or game.
         """
         simulation, point = self.simulation, self.point
         seats = range(simulation.seats)
@@ -188,10 +179,7 @@ class Lineup:
         at: datetime,
         people: Mapping[int, str] | None = None,
     ) -> list[Kept]:
-        """The match as the log holds it, in one part or several; none where it is not kept.
-
-        `people` is what others at the table are called by the log.
-        """
+        """The match as the log holds it, in parts, if it does; `people` as the log calls others."""
         extras, you = extras_of(self.game.name), self.people[0]
         ended = sitting.people[you].screen.given_up(state) if sitting.left else state
         if ended is None or not sitting.has_begun or not extras.keeps:
@@ -210,7 +198,6 @@ class Lineup:
 
 
 def _tagged(part: Kept, tag: str) -> Kept:
-    """A part of a match with one more tag."""
     record, moves = part
     tags = [*header_of(record).tags, tag]
     return replace(record, header={**record.header, "tags": tags}), moves

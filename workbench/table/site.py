@@ -15,14 +15,9 @@ from workbench.table.chair import REFUSALS
 from workbench.table.pages import news_document, seat_page
 from workbench.table.room import Room
 
-HOLD = timedelta(seconds=15)
-"""How long a question for something new is held."""
-
-_LARGEST = 2000
-"""Bytes of a form."""
-
-NEW = {**HEADERS, "Cache-Control": "no-store"}
-"""What stands at a seat is never shown from a cache."""
+HOLD = timedelta(seconds=15)  # how long a question for something new is held
+_LARGEST = 2000  # bytes of a form
+NEW = {**HEADERS, "Cache-Control": "no-store"}  # what stands at a seat is never shown from a cache
 
 Form = Mapping[str, str]
 

@@ -11,11 +11,8 @@ from cardsharp.viewer.site import Manner
 from workbench.show.lookup import open_to_read, store_or_default
 from workbench.watch.sources import source_of
 
-NEWEST = 5000
-"""Matches of the log among which branches are looked for."""
-
-_FRESH = 50
-"""Of the newest so many one is new where anything is."""
+NEWEST = 5000  # matches of the log among which branches are looked for
+_FRESH = 50  # of the newest so many one is new where anything is
 
 
 def branches_in_log(match_id: str) -> Sequence[MatchRecord]:

@@ -29,17 +29,13 @@ from workbench.show.options import PASTED
 from workbench.show.output import print_error
 from workbench.show.progress import Bar
 
-RECORDED = (".json", ".jsonl", ".gz")
-"""What the names of files with matches end with."""
+RECORDED = (".json", ".jsonl", ".gz")  # what the names of files with matches end with
 
 
 class RecordedMatches(ToldMatches):
     """The matches of some texts by their names: one as an arena answers it, or one a line.
 
-    Lines that tell no match are left out, such as creations that were refused.
-
-    Raises:
-        ConfigError: there is no match in any.
+    Lines that tell no match, such as refused creations, are left out; else `ConfigError`.
     """
 
     def __init__(self, texts: Mapping[str, bytes]) -> None:
@@ -165,7 +161,6 @@ class ArenaMatches(ToldMatches):
 
 
 def _listed(told: Mapping[str, Any]) -> MatchRecord:
-    """A match of the arena's condensed list."""
     over, players = bool(told["finished"]), told["playerdata"]
     winner = next((seat for seat, one in enumerate(players) if one["winner"]), None)
     return MatchRecord(
@@ -189,8 +184,7 @@ def _listed(told: Mapping[str, Any]) -> MatchRecord:
 
 _STORES = ("sqlite:", "dynamodb:")
 _URLS = ("http://", "https://")
-_SAMPLES = Path(__file__).parent / "samples"
-"""Matches that come with the program: the final of 2023, as its arena tells it."""
+_SAMPLES = Path(__file__).parent / "samples"  # that come with the program
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +218,7 @@ class MatchSource:
 
 
 def source_of(word: str | None, game: Game | None = None) -> MatchSource:
-    """The source that a word names; None is our own log, or the archive of that game.
-
-    Raises:
-        ConfigError: there is none, or it tells no match.
-    """
+    """The source that a word names, None our own log or a game's archive; raises `ConfigError`."""
     if word is None:
         return MatchSource(partial(open_of, game, None), game)
     if word.startswith(_URLS):
@@ -257,13 +247,10 @@ def _placed(word: str) -> Path:
 
 
 def match_of(word: str, store: str | None, game: Game | None = None) -> tuple[MatchSource, str]:
-    """Where the match that a word means is, and its id.
+    """Where the match that a word means is, and its id; or a `ConfigError`.
 
     The word is an id or a part of one or `last`, in the source that `store` names; or it names
     a source itself, whose last match is meant, or the address of a match.
-
-    Raises:
-        ConfigError: there is no such match, or it cannot be got at.
     """
     if word.startswith(_URLS):
         source = source_of(word, game)
@@ -292,12 +279,8 @@ class Found(NamedTuple):
 def opened(word: str, store: str | None, game: Game | None) -> Found:
     """The match that a word means, see `match_of`; one of that game where one is named.
 
-    A move that cannot be read is named on stderr and left out.
-
-    Raises:
-        ConfigError: no match, more than one, or one of another game.
-        StoreError: it cannot be read.
-        Unreachable: the arena does not answer.
+    A move that cannot be read is named on stderr and left out. Raises `ConfigError` for no match,
+    several, or another game's; else `StoreError` or `Unreachable`.
     """
     source, match_id = match_of(word, store, game)
     with source.reading() as log:
