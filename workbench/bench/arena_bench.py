@@ -74,21 +74,17 @@ class Remote:
 def _serve(line: Connection, in_cloud: bool) -> None:
     """The arena's process: an arena, as the cloud runs it over an emulated table or not."""
     with ExitStack() as stack:
-        arena = (
-            stack.enter_context(emulated(ArenaConfig())) if in_cloud else ArenaServer(ArenaConfig())
-        )
-        _answer(stack.enter_context(arena), line)
-
-
-def _answer(arena: ArenaServer, line: Connection) -> None:
-    work: dict[str, Callable[[int], object]] = {
-        "create": lambda seed: arena.create_match([ONE, TWO], seed=str(seed)),
-        "waiting": lambda _: arena.waiting,
-        "cpu": lambda _: time.process_time(),
-    }
-    line.send(arena.url)
-    while (request := line.recv()) is not None:
-        line.send(work[request[0]](request[1]))
+        config = ArenaConfig()
+        arena = stack.enter_context(emulated(config)) if in_cloud else ArenaServer(config)
+        stack.enter_context(arena)
+        work: dict[str, Callable[[int], object]] = {
+            "create": lambda seed: arena.create_match([ONE, TWO], seed=str(seed)),
+            "waiting": lambda _: arena.waiting,
+            "cpu": lambda _: time.process_time(),
+        }
+        line.send(arena.url)
+        while (request := line.recv()) is not None:
+            line.send(work[request[0]](request[1]))
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ A page of ours may not ask another service. So this machine asks it what the pag
 documented API alone, in which everything is `GET` (docs/spec/blef-next.md).
 """
 
-from functools import partial
 from urllib.parse import quote
 
 import requests
@@ -31,7 +30,7 @@ def lobby_of(url: str) -> Starlette:
     """A page by which this service's games are listed, begun and played; or a `ConfigError`."""
     service = checked_address(url)
 
-    async def page(_request: Request) -> Response:
+    def page(_request: Request) -> Response:
         found = lobby()
         return HTMLResponse(str(found.body), headers=dict(found.headers))
 
@@ -51,15 +50,11 @@ def lobby_of(url: str) -> Starlette:
 
     routes = [
         Route("/", page),
-        Route("/docs", partial(_documented, service)),
+        Route("/docs", lambda _request: RedirectResponse(f"{service}/docs")),
         Route("/{path:path}", asked, methods=["GET", "POST"]),
     ]
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=_HERE)
     return Starlette(routes=routes, middleware=[guard])
-
-
-async def _documented(service: str, _request: Request) -> Response:
-    return RedirectResponse(f"{service}/docs")
 
 
 def _answered(url: str, sent: dict[str, str]) -> Response:

@@ -10,13 +10,6 @@ from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from workbench.lab.extras import Extras, LabMatch, Taken
 
 
-def _nicknames(names: Sequence[str]) -> list[str]:
-    """The players' names, numbered where several are called the same."""
-    return [
-        name if names.count(name) == 1 else f"{name} {seat + 1}" for seat, name in enumerate(names)
-    ]
-
-
 def _intent(told: LabMatch, taken: Taken) -> tuple[int, Body | None]:
     """A decision under the number that its move has in the log."""
     position, live = position_of(taken.state.live, taken.state.live.turn), taken.state.live
@@ -40,7 +33,10 @@ class BlefExtras(Extras):
 
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The game move by move, the hands with the end of each round."""
-        names = _nicknames(told.names)
+        names = [
+            name if told.names.count(name) == 1 else f"{name} {seat}"
+            for seat, name in enumerate(told.names, 1)
+        ]
         intents = dict(_intent(told, taken) for taken in told.taken)
         facts = {key: body for one in told.end.closed for key, body in _facts(one, names).items()}
         moves = [MoveRecord(at, intents.get(at), facts[at]) for at in sorted(facts)]

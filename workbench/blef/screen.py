@@ -49,7 +49,9 @@ class BlefScreen(Screen[Match, Position, int]):
             f"{self.names[seat]} {number}" for seat, number in enumerate(position.n_cards) if number
         )
         yield f"Round {position.number}; cards: {cards}; {self.standing(position)}."
-        yield self._bets(position)
+        said = [f"{self.names[seat]} {name_of(bet)}" for seat, bet in position.history]
+        more = "... " if len(said) > _LAST_BETS else ""
+        yield f"Bets: {more}{'; '.join(said[-_LAST_BETS:])}" if said else "Nobody has bet yet."
         hidden = "1 card" if position.hidden == 1 else f"{position.hidden} cards"
         yield f"Your hand: {shown(position.hand)}   ({hidden} hidden)"
 
@@ -124,12 +126,6 @@ class BlefScreen(Screen[Match, Position, int]):
         yield f"-- {capital(names[loser])} lost the round."
         if not n_cards[loser]:
             yield f"-- {capital(names[loser])} {'are' if loser == self.you else 'is'} out."
-
-    def _bets(self, position: Position) -> str:
-        said = [f"{self.names[seat]} {name_of(bet)}" for seat, bet in position.history]
-        if not said:
-            return "Nobody has bet yet."
-        return f"Bets: {'... ' if len(said) > _LAST_BETS else ''}{'; '.join(said[-_LAST_BETS:])}"
 
 
 def shown(hand: Hand) -> str:

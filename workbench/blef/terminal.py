@@ -62,7 +62,11 @@ class Visit:
     def play(self) -> str:
         """The name of who has won; raises `Left`, and the seat stays theirs."""
         seen = self._started(self.match.enter())
-        screen = BlefScreen(*self._names(seen.state))
+        self._seated, own = _nicknames(seen.state), self.match.seat.nickname
+        if self._seated.count(own) != 1:
+            raise Garbled("The state does not show our own seat.")
+        you = self._seated.index(own)
+        screen = BlefScreen([*self._seated[:you], "you", *self._seated[you + 1 :]], you)
         person = self.seat(screen)
         # Who takes the seat again has seen the rounds before.
         self._closed = seen.state.round_number - 1
@@ -100,13 +104,6 @@ class Visit:
             except Rejected as denied:
                 person.tell(ScreenMove([denied.message]))
         return self.match.client.look(seat.game, seat.secret)
-
-    def _names(self, state: StateBody) -> tuple[list[str], int]:
-        names, own = _nicknames(state), self.match.seat.nickname
-        if names.count(own) != 1:
-            raise Garbled("The state does not show our own seat.")
-        self._seated, you = names, names.index(own)
-        return [*names[:you], "you", *names[you + 1 :]], you
 
     def _catch_up(
         self, state: StateBody, screen: BlefScreen, person: Person[Position, int]

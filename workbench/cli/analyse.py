@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from cardsharp.analysis import Analysis
 from cardsharp.analysis import analyse as analysis_of
 from cardsharp.replay import Asked, header_of
 from workbench.cli.each import AnyGame
@@ -15,16 +14,6 @@ from workbench.show.progress import Bar
 from workbench.watch.sources import opened
 
 _SWING = ("sequence", "turn", "seat", "happened", "change", "luck")
-
-
-def document(shown: Analysed) -> dict[str, object]:
-    """An analysis for programs: worth is the first seat's side's, `players` are in that order."""
-    analysis: Analysis = shown.analysis
-    return {
-        "names": shown.names,
-        "analysis": analysis.model_dump(mode="json", by_alias=True),
-        "swings": [{name: getattr(one, name) for name in _SWING} for one in analysis.swings()],
-    }
 
 
 def watched(asked: list[Asked]) -> Iterator[Asked]:
@@ -42,8 +31,11 @@ def analyse(
     record, moves, _ = opened(match, store, game)
     found = analysis_of(game_of(record), record, moves, watched)
     shown = Analysed.of(found, header_of(record))
-    if as_json:
-        print_json({**match_document(record), **document(shown)})
+    if as_json:  # worth is the first seat's side's, `players` are in that order
+        swings = [{name: getattr(one, name) for name in _SWING} for one in found.swings()]
+        analysis = found.model_dump(mode="json", by_alias=True)
+        told = {"names": shown.names, "analysis": analysis, "swings": swings}
+        print_json({**match_document(record), **told})
         return
     console = results()
     print_title(console, record, f"{shown.hero} v {shown.names[shown.order[1]]}")

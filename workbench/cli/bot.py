@@ -14,7 +14,7 @@ from cyclopts import Parameter, validators
 from cardsharp.cloud.ports import Body
 from cardsharp.cloud.redaction import redact
 from cardsharp.errors import ConfigError, Unreachable
-from cardsharp.game import Game, Lobby, OpenGame
+from cardsharp.game import Game, Lobby
 from cardsharp.replay import UNKNOWN, document
 from cardsharp.seats import Places
 from workbench.cli.each import FIRST, OneGame
@@ -56,8 +56,7 @@ class SeatOptions:
     def order(self, game: Game, match: str | None) -> Mapping[str, object]:
         """What is ordered of that game; raises `ConfigError` for a strategy it has not."""
         strategy = strategy_named(self.strategy or game.default_strategy, game)
-        wanted = {"url": self.url, "game": match, "nickname": self.nickname}
-        return {**wanted, "strategy": strategy}
+        return {"url": self.url, "game": match, "nickname": self.nickname, "strategy": strategy}
 
 
 def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
@@ -127,16 +126,14 @@ class PublicSeats:
         except Unreachable as error:
             self.say(f"{error} It is asked again.")
             return
+        rooms = self.options.rooms
         for one in there:
-            if self._wants(one):
+            playing = len(self._taken) - len(self._told)
+            wanted = one.game not in self._taken and (not rooms or one.room in rooms)
+            if wanted and playing < self.options.at_once:
                 self.say(f"Joins {one.game}, where {', '.join(one.players) or 'nobody'} is.")
-                wanted = self.options.order(self.game, one.game)
-                self._taken[one.game] = ordered(self.game, wanted, self.places)
-
-    def _wants(self, one: OpenGame) -> bool:
-        rooms, playing = self.options.rooms, len(self._taken) - len(self._told)
-        wanted = not rooms or one.room in rooms
-        return wanted and one.game not in self._taken and playing < self.options.at_once
+                order = self.options.order(self.game, one.game)
+                self._taken[one.game] = ordered(self.game, order, self.places)
 
     def _tell(self, name: str, outcome: Body) -> None:
         if self.options.as_json:

@@ -13,7 +13,6 @@ from cyclopts import Parameter, validators
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import MatchRecord
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError
 from workbench.cli.cloud_deploy import deploy
@@ -21,20 +20,8 @@ from workbench.cli.cloud_letters import letters
 from workbench.cli.cloud_where import USUAL, StackOptions
 from workbench.cli.commands import command
 from workbench.cli.switching import NOTHING, SwitchesWanted, look_lines, settings
-from workbench.operate import story
+from workbench.operate import orders, story
 from workbench.operate.export import export
-from workbench.operate.orders import (
-    arena_url,
-    await_challenge,
-    forget,
-    link_to,
-    pause,
-    practise,
-    resume,
-    ring,
-    rotate_secret,
-    rotate_service_secret,
-)
 from workbench.operate.preflight import outdated, planned, preflight
 from workbench.operate.stack import account_clients
 from workbench.operate.status import look_at, spend
@@ -87,11 +74,11 @@ def doctor(*, options: StackOptions = USUAL) -> int:
     stack = options.find()
 
     def ask() -> str:
-        practise(stack, {"matches": 0})
+        orders.practise(stack, {"matches": 0})
         return "settings, strategy and password can be used"
 
     def ask_arena() -> str:
-        await_challenge(stack)
+        orders.await_challenge(stack)
         return "it answers, and has its organiser's password"
 
     found = [attempt("functions", ask)] if stack.has_bot else []
@@ -122,12 +109,12 @@ def status(
 @cloud.command(name="test-alarm")
 def alarm(*, options: StackOptions = USUAL) -> None:
     """Raise an alarm for some minutes, to test that its mail arrives."""
-    name = ring(options.find(), datetime.now(UTC))
+    name = orders.ring(options.find(), datetime.now(UTC))
     options.done(f"the alarm {name} is on for some minutes; its mail should arrive now")
 
 
-@cloud.command(name="pause")
-def pause_(
+@cloud.command
+def pause(
     *,
     stop_schedule: Annotated[
         bool, Parameter(help="Stop listening altogether, which costs nothing.")
@@ -135,22 +122,22 @@ def pause_(
     options: StackOptions = USUAL,
 ) -> None:
     """Start no new matches; running ones finish."""
-    pause(options.find(), stop_schedule=stop_schedule)
+    orders.pause(options.find(), stop_schedule=stop_schedule)
     told = "paused: no new matches are taken up, running ones are played on"
     if stop_schedule:
         told = "paused, and nobody listens any more until `cardsharp cloud resume`"
     options.done(told)
 
 
-@cloud.command(name="resume")
-def resume_(*, options: StackOptions = USUAL) -> None:
+@cloud.command
+def resume(*, options: StackOptions = USUAL) -> None:
     """Start new matches again."""
-    resume(options.find())
+    orders.resume(options.find())
     options.done("resumed: new matches are taken up")
 
 
-@cloud.command(name="forget")
-def forget_(
+@cloud.command
+def forget(
     *,
     matches: Annotated[
         bool, Parameter(help="Also the match log, which cannot be had again.")
@@ -158,7 +145,7 @@ def forget_(
     options: StackOptions = USUAL,
 ) -> None:
     """Delete the stack's passwords before `sam delete`, which would leave them."""
-    gone = forget(options.find(), matches=matches)
+    gone = orders.forget(options.find(), matches=matches)
     options.done(f"Deleted: {', '.join(gone) or 'nothing, for nothing was there'}.")
 
 
@@ -201,7 +188,7 @@ def practice(
 ) -> None:
     """Have the practice function create matches, which the stack then plays."""
     order: dict[str, object] = {"matches": matches, "opponent": opponent, "tags": list(tag)}
-    ids = practise(options.find(), order)
+    ids = orders.practise(options.find(), order)
     options.tell({"match_ids": ids}, (f"created match {match_id}" for match_id in ids))
 
 
@@ -213,7 +200,22 @@ def matches(
 ) -> None:
     """List the stack's matches, the last started first."""
     records = options.find().log.matches(limit=limit)
-    options.tell(list(map(_match_document, records)), map(_match_line, records))
+    told = [
+        {
+            "id": one.match_id,
+            "status": one.status,
+            "started": one.started.isoformat(),
+            "header": one.header,
+            "outcome": one.outcome,
+        }
+        for one in records
+    ]
+    results = ((one.outcome or {}).get("result", one.status) for one in records)
+    lines = (
+        f"{one.match_id}  {one.started:%Y-%m-%d %H:%M:%S}  {result}"
+        for one, result in zip(records, results, strict=True)
+    )
+    options.tell(told, lines)
 
 
 @cloud.command(name="export")
@@ -241,7 +243,7 @@ def link(
     Whoever has it sees what a spectator may know, and our thoughts when the match is over.
     """
     stack, until = options.find(), datetime.now(UTC) + timedelta(hours=hours)
-    url = link_to(stack, find_match(stack.log, match).match_id, until)
+    url = orders.link_to(stack, find_match(stack.log, match).match_id, until)
     options.tell({"url": url, "until": until.isoformat()}, [url])
 
 
@@ -278,8 +280,8 @@ def logs(
         options.tell([line.document()], [line])
 
 
-@cloud.command(name="rotate-secret")
-def rotate_secret_(
+@cloud.command
+def rotate_secret(
     *,
     user: Annotated[str | None, Parameter(help="Our user id at the arena.")] = None,
     service: Annotated[
@@ -296,7 +298,7 @@ def rotate_secret_(
 ) -> None:
     """Set user and password at the arena; the password is asked for, or read from stdin."""
     if service is not None and user is None:
-        rotate_service_secret(options.find(), service, _password(f"the service {service}"))
+        orders.rotate_service_secret(options.find(), service, _password(f"the service {service}"))
         options.done("the service knows the new password within five minutes")
         return
     if user is None or service is not None:
@@ -306,12 +308,12 @@ def rotate_secret_(
 
     def ask_arena(username: str, word: str) -> None:
         if check:
-            url, auth = arena_url(stack)
+            url, auth = orders.arena_url(stack)
             digest = auth == "digest"
             with ArenaClient(url, Credentials(username, word), digest=digest) as client:
                 client.whoami()
 
-    rotate_secret(stack, user, password, ask_arena)
+    orders.rotate_secret(stack, user, password, ask_arena)
     options.done("the functions use the new password within a few minutes")
 
 
@@ -320,18 +322,3 @@ def _password(whose: str) -> str:
     if sys.stdin.isatty():
         return getpass.getpass(f"New password of {whose}: ")
     return sys.stdin.readline().rstrip("\n")
-
-
-def _match_document(record: MatchRecord) -> dict[str, object]:
-    return {
-        "id": record.match_id,
-        "status": record.status,
-        "started": record.started.isoformat(),
-        "header": record.header,
-        "outcome": record.outcome,
-    }
-
-
-def _match_line(record: MatchRecord) -> str:
-    result = (record.outcome or {}).get("result", record.status)
-    return f"{record.match_id}  {record.started:%Y-%m-%d %H:%M:%S}  {result}"

@@ -57,7 +57,12 @@ def run_(
         for _ in under_way.steps(lambda: records.practises_until is None):
             pass
         if seed_by_practice and records.stage is Stage.OPEN:
-            _seed_by_practice(records)
+            if not records.meetings():
+                raise ConfigError(
+                    "Nobody has practised, so nothing is there to seed by; leave "
+                    "--seed-by-practice out."
+                )
+            records.seed([row.team for row in ladder(records)])
         records.begin()
         where.go_on()
         _tell(records, under_way.steps(lambda: records.stage is Stage.OVER))
@@ -99,14 +104,6 @@ def _tell(records: Records, looks: Iterable[None]) -> None:
         chance = f"{100 * status.sure:.0f} %"
         results().print(f"By all matches the winner is the strongest with a chance of {chance}.")
     results().print(f"won by {joined(status.champions, status.names)}", markup=False)
-
-
-def _seed_by_practice(records: Records) -> None:
-    if not records.meetings():
-        raise ConfigError(
-            "Nobody has practised, so nothing is there to seed by; leave --seed-by-practice out."
-        )
-    records.seed([row.team for row in ladder(records)])
 
 
 def practice(

@@ -6,10 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 from rich.table import Table
 
-from workbench.cost.bill import Bill, Prices, load_prices, make_bill, usual_region
+from workbench.cost.bill import Bill, load_prices, make_bill, usual_region
 from workbench.cost.load import Contest, Load, NotNegative
-from workbench.cost.usage import MEASURED, Measured, contest_usage, load_measured, usage
-from workbench.show.exits import Exit
+from workbench.cost.usage import MEASURED, contest_usage, load_measured, usage
 from workbench.show.options import Json
 from workbench.show.output import messages, plain_table, print_json, results
 
@@ -32,10 +31,17 @@ class CostOptions(Load):
     as_json: Json = False
 
 
-def cost(*, options: CostOptions = CostOptions()) -> int:
+def cost(*, options: CostOptions = CostOptions()) -> None:
     """Print the bill of a load."""
     if options.measure:
-        _measure_anew()
+        # The emulator and the handlers are slow to import, and not needed to add up a bill.
+        from workbench.cost.contest import measure_contest  # noqa: PLC0415
+        from workbench.cost.measure import measure, write_measured  # noqa: PLC0415
+        from workbench.cost.pages import measure_pages  # noqa: PLC0415
+
+        messages().print("playing matches on this machine to measure them ...")
+        found = {"contest": measure_contest(), "pages": measure_pages()}
+        write_measured(measure().model_copy(update=found), MEASURED)
     prices = load_prices(options.region or usual_region())
     measured = load_measured()
     load: Load = options
@@ -47,8 +53,16 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
         used = usage(load, measured)
     bill = make_bill(used, prices)
     if options.as_json:
-        more = {} if day is None else {"executionsAtOnce": day.executions}
-        print_json(_document(load, prices, measured, bill) | more)
+        told = {
+            "region": prices.region,
+            "pricesOf": str(prices.date),
+            "measuredOn": str(measured.date),
+            "days": load.days,
+            "withoutFreeTier": round(bill.full, 2),
+            "afterFreeTier": round(bill.due, 2),
+            "lines": [line.document() for line in bill.lines],
+        }
+        print_json(told | ({} if day is None else {"executionsAtOnce": day.executions}))
     else:
         results().print(_table(bill))
         results().print()
@@ -56,31 +70,12 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
             results().print(
                 f"{day.executions} executions at once, most of them of waiting clients."
             )
-        results().print(_origin(load, prices, measured))
-    return Exit.OK
-
-
-def _measure_anew() -> None:
-    # The emulator and the handlers are slow to import, and not needed to add up a bill.
-    from workbench.cost.contest import measure_contest  # noqa: PLC0415
-    from workbench.cost.measure import measure, write_measured  # noqa: PLC0415
-    from workbench.cost.pages import measure_pages  # noqa: PLC0415
-
-    messages().print("playing matches on this machine to measure them ...")
-    found = {"contest": measure_contest(), "pages": measure_pages()}
-    write_measured(measure().model_copy(update=found), MEASURED)
-
-
-def _document(load: Load, prices: Prices, measured: Measured, bill: Bill) -> dict[str, object]:
-    return {
-        "region": prices.region,
-        "pricesOf": str(prices.date),
-        "measuredOn": str(measured.date),
-        "days": load.days,
-        "withoutFreeTier": round(bill.full, 2),
-        "afterFreeTier": round(bill.due, 2),
-        "lines": [line.document() for line in bill.lines],
-    }
+        results().print(
+            f"{load.days:g} days in {prices.region}, prices of {prices.date}; what a match uses "
+            f"was measured on {measured.date} ({measured.matches} matches). Where each price is "
+            "from: workbench/cost/prices.toml. Free is what never ends, once an account; one that "
+            "was opened since July 2025 pays the rest from its credits for six months."
+        )
 
 
 def _table(bill: Bill) -> Table:
@@ -91,15 +86,6 @@ def _table(bill: Bill) -> Table:
         table.add_row(line.item, _units(line.units), _units(line.free), *money)
     table.add_row("together", "", "", f"{bill.full:.2f}", f"{bill.due:.2f}", style="bold")
     return table
-
-
-def _origin(load: Load, prices: Prices, measured: Measured) -> str:
-    return (
-        f"{load.days:g} days in {prices.region}, prices of {prices.date}; what a match uses was "
-        f"measured on {measured.date} ({measured.matches} matches). Where each price is from: "
-        "workbench/cost/prices.toml. Free is what never ends, once an account; one that was opened "
-        "since July 2025 pays the rest from its credits for six months."
-    )
 
 
 def _units(units: float) -> str:

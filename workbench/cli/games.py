@@ -1,7 +1,5 @@
 """The commands of each game: its own, and those that every game with such a part has."""
 
-from collections.abc import Iterator
-
 import cyclopts
 
 from cardsharp.errors import Malformed
@@ -38,6 +36,8 @@ _ALIKE: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 """Commands that games have alike: the parts of a game that each takes, and its line in the list."""
 
+_BOT = ("bot", "Join a game and play it, each step explained; the same again takes it up.")
+
 
 def app_of(game: Game) -> cyclopts.App:
     """All commands of a game; its own go before those that are alike for all games."""
@@ -45,20 +45,18 @@ def app_of(game: Game) -> cyclopts.App:
         app = cyclopts.App(name=game.name, help=game.about, help_format="plaintext")
     else:
         app = game.commands.load()
-    for name, summary in _alike(game):
+    alike = [
+        (name, summary)
+        for name, parts, summary in _ALIKE
+        if all(getattr(game, part) is not None for part in parts)
+    ]
+    if game.order is not None and game.listen is None:
+        alike.append(_BOT)
+    for name, summary in alike:
         names = [one for one in (name, *_OLD.get(name, ())) if one not in app]
         if name in names:
             app.command(f"workbench.cli.each:{game.name}_{name}", name=names, help=summary)
     return app
-
-
-def _alike(game: Game) -> Iterator[tuple[str, str]]:
-    """The commands for which a game has what it takes, and a line about each."""
-    for name, parts, summary in _ALIKE:
-        if all(getattr(game, part) is not None for part in parts):
-            yield name, summary
-    if game.order is not None and game.listen is None:
-        yield "bot", "Join a game and play it, each step explained; the same again takes it up."
 
 
 def __getattr__(name: str) -> cyclopts.App:

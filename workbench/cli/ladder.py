@@ -1,7 +1,6 @@
 """`cardsharp ladder`: how far up a game's own players a strategy comes."""
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import SystemRandom
 from time import monotonic
@@ -86,7 +85,11 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
         memory = Memory(data_folder() / "ladder.jsonl")
         for step in Climb(plan, memory, play, anew=options.anew).steps(options.rungs):
             steps.append(step)
-            _warn(step, steps)
+            if step.duel is not None and sum(one.duel is not None for one in steps) == 1:
+                for name in unsteady(step.duel):
+                    print_error(
+                        f"{name} decided otherwise when a deal was played again with its dice."
+                    )
             if not options.as_json:
                 results().print(_line(step))
     climbed = Climbed(tuple(steps))
@@ -96,14 +99,6 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
     else:
         _print(plan, climbed, seconds, processes)
     return Exit.FAILED if options.highest is not None and climbed.barrier is not None else Exit.OK
-
-
-def _warn(step: LadderStep, steps: Sequence[LadderStep]) -> None:
-    """Say once that the player is not steady, after the first rung that was played."""
-    played = [one for one in steps if one.duel is not None]
-    if step.duel is not None and played == [step]:
-        for name in unsteady(step.duel):
-            print_error(f"{name} decided otherwise when a deal was played again with its dice.")
 
 
 # --- for people ----------------------------------------------------------------------------------

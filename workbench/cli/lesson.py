@@ -72,16 +72,15 @@ def begun(game: Game, options: LessonOptions) -> Lesson:
         lessons.write(file)
         due = lessons.due(game, today)[: options.number]
         if not due:
-            raise ConfigError(_nothing(lessons, game))
+            rest = [one.due for one in lessons.cards if one.game == game.name]
+            raise ConfigError(
+                f"Nothing is to be asked before {min(rest)}; play more, and come back then."
+                if rest
+                else f"There is no mistake of yours in a match of {game.title}; play by "
+                "`cardsharp versus`."
+            )
         asking = [asked for card in due if (asked := question_of(card, game, log))]
     return Lesson(game, asking, lessons, file, today)
-
-
-def _nothing(lessons: Lessons, game: Game) -> str:
-    rest = [one.due for one in lessons.cards if one.game == game.name]
-    if rest:
-        return f"Nothing is to be asked before {min(rest)}; play more, and come back then."
-    return f"There is no mistake of yours in a match of {game.title}; play by `cardsharp versus`."
 
 
 def _ask_all(asked: Lesson, console: Console) -> None:

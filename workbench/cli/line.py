@@ -58,10 +58,10 @@ def _run(given: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - the end of the program
-        full = _no_room(error)
-        if full is None:
+        if not isinstance(error, OSError) or error.errno not in _NO_ROOM:
             return _failed(keep_traceback(error), Exit.FAILED, given)
-        print_error(full)
+        where = error.filename or "The output"
+        print_error(f"{where} cannot be written: {error.strerror}. Make room for it.")
         _drop_output()
         return Exit.FAILED
     return code if isinstance(code, int) else Exit.OK
@@ -79,15 +79,6 @@ def _drop_output() -> None:
     """Let what is left in the buffers go nowhere, else Python complains of it at its end."""
     with suppress(UnsupportedOperation):  # a program that calls us has a stdout of its own
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _no_room(error: Exception) -> str | None:
-    """What to say where a disk is full or a file may not grow; None for any other error."""
-    if not isinstance(error, OSError) or error.errno not in _NO_ROOM:
-        return None
-    return (
-        f"{error.filename or 'The output'} cannot be written: {error.strerror}. Make room for it."
-    )
 
 
 ADDRESS = "under Issues on the project's GitHub page"  # where faults are told

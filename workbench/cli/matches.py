@@ -11,7 +11,7 @@ from rich.table import Table
 
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.errors import ConfigError
-from cardsharp.replay import Header, Outcome, fault_of, header_of, outcome_of
+from cardsharp.replay import fault_of, header_of, outcome_of
 from workbench.cli.commands import command
 from workbench.deadmansdraw.drawing import Labels
 from workbench.show.drawing import match_document
@@ -49,7 +49,17 @@ def listed(source: AnySource = None, /, *, options: MatchesOptions = MatchesOpti
     with source_of(source or options.store).reading() as log:
         found = log.matches(options.day and options.day.date(), options.status, options.limit)
     if options.as_json:
-        print_json([_document(record) for record in found])
+        print_json(
+            [
+                {
+                    **match_document(one),
+                    "started": one.started.isoformat(),
+                    "finished": one.finished and one.finished.isoformat(),
+                    "fault": fault_of(one),
+                }
+                for one in found
+            ]
+        )
         return
     console = results()
     if not found:
@@ -121,25 +131,12 @@ def _cells(record: MatchRecord) -> tuple[str, ...]:
     header, outcome = header_of(record), outcome_of(record)
     labels = Labels.of(header)
     started = record.started.strftime("%Y-%m-%d %H:%M:%S")
-    players = labels.title() if header.players else _at_table(header, outcome)
+    players = labels.title() if header.players else ""
+    if not header.players and header.names:  # a table, of which all are known once it is over
+        players = " v ".join((outcome and outcome.names) or (*header.names, "?"))
     if len(seated := dict.fromkeys(header.players)) > 2:  # noqa: PLR2004 - who is not against two
         players = " v ".join((labels.names[0], *[*seated][1:]))
     if outcome is None:
         return record.match_id, started, players, record.status.value, "", ""
     score = "" if outcome.scores is None else labels.score(outcome.scores)
     return record.match_id, started, players, outcome.result, score, str(outcome.turns)
-
-
-def _at_table(header: Header, outcome: Outcome | None) -> str:
-    """Who sits at a table that the header does not list: all of them once it is over."""
-    known = outcome.names if outcome is not None and outcome.names else (*header.names, "?")
-    return " v ".join(known) if header.names else ""
-
-
-def _document(record: MatchRecord) -> dict[str, object]:
-    return {
-        **match_document(record),
-        "started": record.started.isoformat(),
-        "finished": None if record.finished is None else record.finished.isoformat(),
-        "fault": fault_of(record),
-    }

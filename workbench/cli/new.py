@@ -46,7 +46,9 @@ def new(
     text = text.replace("THE-GAME", of.name).replace("THE-FOLDER", of.strategies.rpartition(".")[0])
     write_file(file, text, "x")
     tries = [line.lstrip("/ ") for line in text.splitlines() if _TRY.match(line)]
-    name = strategy_named(_player(file, tries), of)
+    quoted: list[str] = re.findall('"([^"]+)"', tries[0])
+    player = str(file) if file.suffix == SUFFIX else next(filter(is_program, quoted))
+    name = strategy_named(player, of)
     if as_json:
         print_json({"file": str(file), "strategy": name, "game": of.name})
         return
@@ -88,14 +90,6 @@ def _name(file: Path) -> str:
     if not name:
         raise ConfigError(f"{file} gives the strategy no name; use letters or digits.")
     return name
-
-
-def _player(file: Path, tries: Sequence[str]) -> str:
-    """How the new player is named in commands: by its file, or as a program."""
-    if file.suffix == SUFFIX:
-        return str(file)
-    quoted: list[str] = re.findall('"([^"]+)"', tries[0])
-    return next(filter(is_program, quoted))
 
 
 def _print_next_steps(file: Path, tries: Sequence[str]) -> None:

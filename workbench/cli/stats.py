@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
@@ -141,19 +140,18 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None
     console.print(_table(groups, judge, options.by))
     console.print()
     if options.by is By.STRATEGY and rated:
-        console.print(_ratings(rated))
+        both = ("plain", "less luck")
+        table = plain_table("rating", *both, right=both, gap=1)
+        for name, two in rated.items():
+            table.add_row(name, *("-" if one is None else str(one) for one in two))
+        console.print(table)
         console.print()
-    _tell_together(sides, judge, len(records))
-
-
-def _tell_together(sides: Sequence[AnalysedSide], judge: Judge, matches: int) -> None:
-    """What is said of all groups at once, and how to read them."""
     together = Group(sides, judge.total == 1).luck_with_result
     if together is not None:
-        results().print(f"correlation of luck and result: {together:.2f}")
+        console.print(f"correlation of luck and result: {together:.2f}")
     unit = "per cent" if judge.total else judge.unit
-    results().print(
-        f"{matches} matches; results in {unit}, accuracy in per cent, ± as 95 % intervals; "
+    console.print(
+        f"{len(records)} matches; results in {unit}, accuracy in per cent, ± as 95 % intervals; "
         f"judged by {judge.name}",
         style="dim",
         soft_wrap=True,
@@ -202,14 +200,6 @@ def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
             f"{group.counted(Mark.BLUNDER):.1f}",
             *(f"{group.counted(count):.1f}" for count in counts),
         )
-    return table
-
-
-def _ratings(rated: Mapping[str, TwoRatings]) -> Table:
-    """Each player's rating, beside it the one without luck."""
-    table = plain_table("rating", "plain", "less luck", right=("plain", "less luck"), gap=1)
-    for name, two in rated.items():
-        table.add_row(name, *("-" if one is None else str(one) for one in two))
     return table
 
 
@@ -285,11 +275,6 @@ def page(
     )
 
 
-def _known(moment: datetime) -> datetime | None:
-    """The moment, but not one that stands for none."""
-    return moment if moment.timestamp() else None
-
-
 def estimate(found: Estimate | None, form: str) -> str:
     """A mean with the margin of its interval; shares as per cent, without the sign of it."""
     if found is None:
@@ -331,6 +316,6 @@ def _facts(record: MatchRecord, moves: Sequence[MoveRecord], judge: Judge) -> Pl
             banked=counts.get("banked", ()),
             moves=counts.get("moves", ()),
             autopicks=counts.get("autopicks", ()),
-            began=_known(record.started),
+            began=record.started if record.started.timestamp() else None,
         ),
     )

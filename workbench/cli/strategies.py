@@ -1,11 +1,9 @@
 """`cardsharp strategies`: who can play."""
 
-from rich.table import Table
-
 from cardsharp.registry import strategies_of
 from workbench.cli.each import FIRST, AnyGame
 from workbench.show.options import Json
-from workbench.show.output import print_json, results
+from workbench.show.output import plain_table, print_json, results
 
 
 def strategies(*, as_json: Json = False, game: AnyGame = None) -> None:
@@ -16,7 +14,8 @@ def strategies(*, as_json: Json = False, game: AnyGame = None) -> None:
         told = [{"name": name, "about": line} for name, line in lines.items()]
         print_json(told if game is None else list(lines))
         return
-    table = Table(box=None, show_header=False, padding=(0, 2), pad_edge=False)
+    table = plain_table("", "")
+    table.show_header = False
     for name, line in lines.items():
         table.add_row(name, line)
     results().print(table)

@@ -24,7 +24,7 @@ from workbench.show.drawing import drawing_of, print_title
 from workbench.show.exits import Exit
 from workbench.show.lookup import LAST, game_of, readable
 from workbench.show.options import Json, Store
-from workbench.show.output import plain_table, print_json, program, results
+from workbench.show.output import plain_table, print_command, print_json, results
 from workbench.show.progress import Bar
 from workbench.strategy_file import called
 from workbench.watch.sources import opened, source_of
@@ -167,8 +167,11 @@ def print_all(console: Console, matches: Sequence[MatchTried]) -> None:
         f"{matches[0].name} decides otherwise in {len(differ)} of {len(tried)} decisions {among}",
         style="bold",
     )
-    for line in (*_judged(differ), *_faults(tried)):
+    for line in _judged(differ):
         console.print(line)
+    number = sum(one.decided.fault is not None for one in tried)
+    if number:
+        console.print(f"It failed in {number}, where a safe action took its place.", style="red")
     worst = max(
         (
             (one.cost or 0.0, number, one)
@@ -180,7 +183,11 @@ def print_all(console: Console, matches: Sequence[MatchTried]) -> None:
         default=None,
     )
     if worst is not None:
-        _print_next(console, matches[worst[1]], worst[2])
+        match, turn = matches[worst[1]], worst[2].asked.step.turn
+        words = f"try {shlex.quote(match.player)} --match {match.record.match_id}"
+        console.print()
+        console.print("All that was weighed in the turn that cost most:")
+        print_command(f"{words} --turn {turn}")
 
 
 def _differences(match: MatchTried, shown: Sequence[TriedAgain]) -> Table:
@@ -213,20 +220,6 @@ def _judged(differ: Sequence[TriedAgain]) -> Iterator[str]:
         f"{each} each ({judge.unit}){valued}."
     )
     yield "Each is judged on the position as it was."
-
-
-def _faults(tried: Sequence[TriedAgain]) -> Iterator[Text]:
-    number = sum(one.decided.fault is not None for one in tried)
-    if number:
-        yield Text(f"It failed in {number}, where a safe action took its place.", style="red")
-
-
-def _print_next(console: Console, match: MatchTried, tried: TriedAgain) -> None:
-    words = f"try {shlex.quote(match.player)} --match {match.record.match_id}"
-    line = f"  {program()} {words} --turn {tried.asked.step.turn}"
-    console.print()
-    console.print("All that was weighed in the turn that cost most:")
-    console.print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)
 
 
 # --- one turn --------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from workbench.lab.sitting import PERSON
 from workbench.listening import Server, listen, url_of
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
-from workbench.show.output import messages, print_error, print_json, program, results
+from workbench.show.output import messages, print_command, print_error, print_json, results
 from workbench.show.person import Ask, Left, Person
 from workbench.show.screen import Invitation
 from workbench.stage.surroundings import telemetry_in
@@ -214,7 +214,8 @@ def play(setting: Setting, options: TableOptions) -> int:
     if options.as_json:
         _print_outcome(names, you in winners, sitting.left, kept)
     elif kept is not None:
-        _print_next_steps(console, kept)
+        for command in (f"show {kept}", f"why {kept} 1", f"versus --from {kept}@1"):
+            print_command(command, console=console)
     return _exit({bot.name for bot in lineup.bots.values() if bot.is_useless})
 
 
@@ -317,9 +318,3 @@ def _ask(console: Console, options: TableOptions) -> Ask:
         return input("")
 
     return ask
-
-
-def _print_next_steps(console: Console, match_id: str) -> None:
-    """Commands that tell of the match, ready to be copied."""
-    for command in (f"show {match_id}", f"why {match_id} 1", f"versus --from {match_id}@1"):
-        console.print(f"  {program()} {command}", style="dim", soft_wrap=True)

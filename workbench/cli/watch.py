@@ -65,7 +65,8 @@ def watch(
         found = _match(source, match_id, public=options.public)
         print_json({"match": match_id, **steps_document(found)})
     else:
-        _serve(source, match_id, options)
+        with pages_over(source, options.port) as address:
+            shown_until_stopped(f"{address}/matches/{match_id}", options.open)
 
 
 def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
@@ -82,11 +83,6 @@ def _match(source: MatchSource, match_id: str, *, public: bool) -> DrawnMatch:
     if record is None:
         raise ConfigError(f"There is no match {match_id}.")
     return shown(record, source.moves(match_id), public=public)
-
-
-def _serve(source: MatchSource, match_id: str, options: WatchOptions) -> None:
-    with pages_over(source, options.port) as address:
-        shown_until_stopped(f"{address}/matches/{match_id}", options.open)
 
 
 def shown_until_stopped(url: str, wanted: bool | None) -> None:

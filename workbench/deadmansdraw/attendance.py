@@ -89,14 +89,10 @@ class _News:
 
     @property
     def ended(self) -> bool:
-        """Whether any match has been played to its end."""
-        return any(self._played(i) for i in self._known if self._watch.ended(i))
-
-    def _played(self, match_id: str) -> bool:
-        """Not so for one that was left from another arena and is unknown here."""
-        record = self._log.match(match_id)
-        outcome = None if record is None else outcome_of(record)
-        return outcome is not None and outcome.result != UNKNOWN
+        """Whether any has been played to its end; one left from another arena is unknown here."""
+        records = (self._log.match(i) for i in self._known if self._watch.ended(i))
+        outcomes = map(outcome_of, filter(None, records))
+        return any(one is not None and one.result != UNKNOWN for one in outcomes)
 
     def tell_calmly(self, clock: Clock) -> None:
         """Tell what is new, unless the last time took so long that it would be too much."""

@@ -2,7 +2,7 @@
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,7 +14,6 @@ from cyclopts import Parameter, validators
 from cardsharp.cloud.redaction import redact
 from cardsharp.deadmansdraw.game import GAME
 from workbench.deadmansdraw.connection import ArenaOptions, await_arena, client_for, variables_for
-from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.options import StoreFile
 from workbench.show.output import messages
@@ -46,7 +45,7 @@ class BotOptions:
     """Print one JSON document a line."""
 
 
-def bot(*, options: BotOptions = BotOptions()) -> int:
+def bot(*, options: BotOptions = BotOptions()) -> None:
     """Attend every match until Ctrl-C; running matches are played to their end."""
     strategy = None if options.strategy is None else strategy_named(options.strategy)
     variables = variables_for(
@@ -57,13 +56,12 @@ def bot(*, options: BotOptions = BotOptions()) -> int:
         store=None if options.store is None else f"sqlite:{options.store}",
     )
     say = _Speaker()
-    with _terminated_like_interrupted(), telemetry_in(log_file()), warnings_to(say):
-        _stay(variables, options, say)
-    return Exit.OK
-
-
-def _stay(variables: Mapping[str, str], options: BotOptions, say: Callable[[str], None]) -> None:
-    with assembled(variables) as assembly:
+    with (
+        _terminated_like_interrupted(),
+        telemetry_in(log_file()),
+        warnings_to(say),
+        assembled(variables) as assembly,
+    ):
         with client_for(assembly.settings) as client:
             who = await_arena(client, assembly.clock, say)
         # What plays and shows takes as long to import as all before, and none of it asks this.

@@ -11,7 +11,7 @@ from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
 from cardsharp.deadmansdraw.events import Event
 from cardsharp.deadmansdraw.replay import StoredPosition, Turn, card_of
-from cardsharp.deadmansdraw.telling import Piece, pieces
+from cardsharp.deadmansdraw.telling import pieces
 from cardsharp.replay import Header
 from cardsharp.strategy import percent
 from workbench.show.output import results
@@ -91,14 +91,13 @@ def card_text(card: Card) -> Text:
 def turn_row(turn: Turn, labels: Labels, tag: str = "") -> Table:
     """A turn in a line: who, what was done, what it brought, the score; `tag` tells which match."""
     player = turn.player
-    cells = (
-        str(turn.number),
-        Text(labels.name(player), style=labels.style(player)),
-        happenings(turn.events),
-        result_text(turn),
-        labels.score([bank.score for bank in turn.after]),
-    )
-    return _row(cells, labels, tag)
+    gain = Text("")
+    if player is not None and turn.ended is not None:
+        won, points = turn.ended.successful, f"{turn.gain(player):+d}"
+        gain = Text(points, style="green") if won else Text(f"bust {points}", style="red")
+    name = Text(labels.name(player), style=labels.style(player))
+    score = labels.score([bank.score for bank in turn.after])
+    return _row((str(turn.number), name, happenings(turn.events), gain, score), labels, tag)
 
 
 def note_row(text: Text, labels: Labels, tag: str = "") -> Table:
@@ -120,25 +119,12 @@ def _row(cells: tuple[str | Text, ...], labels: Labels, tag: str) -> Table:
     return table
 
 
-def result_text(turn: Turn) -> Text:
-    """What a turn brought its player: "+12", or what was saved from a bust."""
-    ended = turn.ended
-    if turn.player is None or ended is None:
-        return Text("")
-    gain = f"{turn.gain(turn.player):+d}"
-    if ended.successful:
-        return Text(gain, style="green")
-    return Text(f"bust {gain}", style="red")
-
-
 def happenings(events: Iterable[Event]) -> Text:
     """Cards and effects in the order in which they came."""
-    return Text(" ").join(_piece(piece) for piece in pieces(events))
-
-
-def _piece(piece: Piece) -> Text:
-    parts = (card_text(part) if isinstance(part, Card) else part for part in piece)
-    return Text.assemble(*parts)
+    return Text(" ").join(
+        Text.assemble(*(card_text(part) if isinstance(part, Card) else part for part in piece))
+        for piece in pieces(events)
+    )
 
 
 _LEAST_NAME = 10  # columns of the name of a row, such as "their bank"
@@ -213,14 +199,11 @@ def _remarks(position: StoredPosition) -> list[tuple[str, Text]]:
     if position.known_top is not None:
         remarks.append(("next card            ", card_text(card_of(position.known_top))))
     elif position.unseen and position.play_area:
-        remarks.append(("a draw busts with    ", Text(_bust_chance(position))))
+        lying = {card.suit for card in _cards(position.play_area)}
+        number, bad = len(position.unseen), sum(c.suit in lying for c in _cards(position.unseen))
+        told = f"{bad} of {number} cards ({percent(bad / number)})"
+        remarks.append(("a draw busts with    ", Text(told)))
     return remarks
-
-
-def _bust_chance(position: StoredPosition) -> str:
-    lying = {card.suit for card in _cards(position.play_area)}
-    bad = sum(card.suit in lying for card in _cards(position.unseen))
-    return f"{bad} of {len(position.unseen)} cards ({percent(bad / len(position.unseen))})"
 
 
 def _count(cards: Sequence[object]) -> str:

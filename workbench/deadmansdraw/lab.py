@@ -169,10 +169,6 @@ def _cards(names: object) -> object:
     return tuple(Card(Suit(name[:-1]), int(name[-1])) for name in names.split())
 
 
-def _several(answers: object) -> object:
-    return (answers,) if isinstance(answers, str) else answers
-
-
 Cards = Annotated[tuple[Card, ...], BeforeValidator(_cards)]
 
 
@@ -190,7 +186,9 @@ class Probe(BaseModel):
     known: Cards = ()
     pending: EffectType | None = None
     offered: Cards = ()
-    right: Annotated[tuple[str, ...], BeforeValidator(_several)]
+    right: Annotated[
+        tuple[str, ...], BeforeValidator(lambda one: (one,) if isinstance(one, str) else one)
+    ]
 
     def position(self) -> Position:
         """The position as player 0 finds it; an Oracle's card is the next one."""

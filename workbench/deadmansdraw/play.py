@@ -32,7 +32,7 @@ from workbench.show.exits import Exit
 from workbench.show.keeping import copy_match
 from workbench.show.lookup import data_folder, open_log, store_or_default
 from workbench.show.options import StoreFile
-from workbench.show.output import messages, print_error, print_json, program, results
+from workbench.show.output import messages, print_command, print_error, print_json, results
 from workbench.stage.side import CloudKind
 from workbench.stage.stage import Script, set_up
 from workbench.stage.surroundings import telemetry_in
@@ -213,5 +213,4 @@ def _print_next_steps(console: Console, report: RunReport, options: PlayOptions)
         (f"why {match_id} {turn}{store}", f"what we weighed in turn {turn}"),
         (f"watch {match_id}{store}", "the match in the browser"),
     ):
-        line = f"  {program()} {command}   # {meaning}"
-        console.print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)
+        print_command(command, meaning)

@@ -90,7 +90,8 @@ def _name(action: Action, position: Position) -> str:
     if action.verb is Verb.DRAW:
         return "draw"
     if action.response is None:
-        return f"end the turn and bank {_worth(position)} points"
+        banked = position.own.with_cards(position.play_area)  # without the bonus of Chest and Key
+        return f"end the turn and bank {banked.score - position.own.score} points"
     card = action.response.card
     if card is None:
         cards = position.pending.cards if position.pending else ()
@@ -98,8 +99,3 @@ def _name(action: Action, position: Position) -> str:
     lies = any(card.suit == one.suit for one in position.play_area)
     bust = " and bust" if lies and action.response.effect_type != EffectType.CANNON else ""
     return f"{_ANSWERS.get(EffectType(action.response.effect_type), 'answer')} {card}{bust}"
-
-
-def _worth(position: Position) -> int:
-    """Points that ending the turn adds to the own bank, without the bonus of Chest and Key."""
-    return position.own.with_cards(position.play_area).score - position.own.score

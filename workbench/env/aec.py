@@ -125,16 +125,13 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         seat = self.simulation.to_act(state)
         if seat is None:
             self.choices: dict[int, Any] = {}
-            self._end()
+            made = rewards(self.simulation, state)
+            self.rewards = dict(zip(self.possible_agents, made, strict=True))
+            self.terminations = dict.fromkeys(self.agents, True)
+            self._deads_step_first()
             return
         self.agent_selection = self.possible_agents[seat]
         self.position = self.simulation.position(state)
         self.choices = dict(self.encoding.choices(self.position))
         self._seen[self.agent_selection][0] = 0.0
         self._seen[self.agent_selection][1:] = self.encoding.observed(self.position)
-
-    def _end(self) -> None:
-        made = rewards(self.simulation, self._state)
-        self.rewards = dict(zip(self.possible_agents, made, strict=True))
-        self.terminations = dict.fromkeys(self.agents, True)
-        self._deads_step_first()

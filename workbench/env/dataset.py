@@ -79,9 +79,8 @@ class Teller:
         self, match: str, number: int, seat: int, position: object, action: object
     ) -> DecisionRow:
         choices = self._encoding.choices(position)
-        mask = [0] * self._encoding.actions
-        for one in choices:
-            mask[one] = 1
+        weighed = None if self._judge is None else self._judge.weigh(position, (action,))
+        options = () if weighed is None else weighed.options
         return DecisionRow(
             game=self._game.name,
             match=match,
@@ -89,16 +88,11 @@ class Teller:
             seat=seat,
             seed=None,
             observation=[0.0, *self._encoding.observed(position).tolist()],
-            mask=mask,
+            mask=[int(one in choices) for one in range(self._encoding.actions)],
             action=number_of(choices, action),
-            value=self._value(position, action),
+            value=next((one.value for one in options if one.action == action), None),
             result=None,
         )
-
-    def _value(self, position: object, action: object) -> float | None:
-        weighed = None if self._judge is None else self._judge.weigh(position, (action,))
-        options = () if weighed is None else weighed.options
-        return next((one.value for one in options if one.action == action), None)
 
 
 def _result(record: MatchRecord, seat: int) -> float | None:

@@ -51,8 +51,13 @@ class DealArchive:
         for key, began in self._began():
             record = self.deals.read(key) if _id(key) == match_id else None
             if record is not None:
-                said = self._said(key, began)
-                return [_with_reason(move, said) for move in moves_of(record)]
+                said, moves = self._said(key, began), []
+                for move in moves_of(record):
+                    question, seat, action = asked_of(event_of(move))
+                    reasons = said.get((question.value, seat, str(action)))
+                    reason = reasons.pop(0) if reasons else None
+                    moves.append(MoveRecord(move.sequence, reason, move.facts))
+                return moves
         return []
 
     def notes(self, match_id: str) -> list[NoteRecord]:
@@ -113,9 +118,3 @@ def _entries(log: Path) -> Iterator[Body]:
                 entry = json.loads(line)
                 if isinstance(entry, dict) and entry.get("message") == "decision":
                     yield entry
-
-
-def _with_reason(move: MoveRecord, said: dict[tuple[object, ...], list[Body]]) -> MoveRecord:
-    question, seat, action = asked_of(event_of(move))
-    reasons = said.get((question.value, seat, str(action)))
-    return MoveRecord(move.sequence, reasons.pop(0) if reasons else None, move.facts)

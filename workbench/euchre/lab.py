@@ -26,7 +26,7 @@ from cardsharp.euchre.rules import score
 from cardsharp.euchre.simulation import Dealt, Match
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
-from cardsharp.euchre.table import SEATS, Table, turn
+from cardsharp.euchre.table import SEATS, turn
 from workbench.euchre.remote import RemotePlayer
 from workbench.lab.extras import Extras, LabMatch, Taken
 from workbench.twins import twin_function
@@ -83,17 +83,12 @@ def _event(position: Position, action: Action) -> Event:
                 alone=alone,
             )
         case Discard(card):
-            return SwapEvent(_caller(table), card)
+            if table.call is None:
+                raise ValueError("Nobody has called.")
+            return SwapEvent(table.call.seat, card)
         case Defend(alone):
             return DefenseEvent(seat, alone)
     return PlayEvent(len(table.complete_tricks), len(table.trick), seat, action.card)
-
-
-def _caller(table: Table) -> int:
-    call = table.call
-    if call is None:
-        raise ValueError("Nobody has called.")
-    return call.seat
 
 
 ENGINE = "pimc"

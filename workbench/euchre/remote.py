@@ -94,7 +94,10 @@ class RemotePlayer:
                 self._tell(deal)
                 return self._ask_bid(deal.table, seat)
             case Question.DISCARD:
-                return self._ask_swap(deal)
+                address = self._swap_address(deal.table)
+                offered = [*deal.cards[15:20], deal.table.turn_card]
+                answer = self._call("GET", "/swap", address, {"swappableCards": offered})
+                return Discard(_integer(answer, "card"))
             case Question.DEFEND:
                 return Defend(alone=False)  # the real client asks nobody
             case Question.PLAY:
@@ -144,12 +147,6 @@ class RemotePlayer:
             raise BrokenOff(f"GET /bid was answered {answer}.")
         return Bid(suit, bool(answer["alone"])) if suit in range(_ROUND) else Bid()
 
-    def _ask_swap(self, deal: Deal) -> Discard:
-        address = self._swap_address(deal.table)
-        offered = [*deal.cards[15:20], deal.table.turn_card]
-        answer = self._call("GET", "/swap", address, {"swappableCards": offered})
-        return Discard(_integer(answer, "card"))
-
     def _ask_play(self, deal: Deal, seat: int) -> Play:
         table = deal.table
         number = len(table.complete_tricks)
@@ -189,12 +186,16 @@ class RemotePlayer:
         """The answer to a request, in which every field of the address came back as it went."""
         sent = {**address, **more} if status is None else {**address, **more, "status": status}
         as_query = method == "GET"
+        query = {
+            name: [*map(str, value)] if isinstance(value, list) else str(value)
+            for name, value in sent.items()
+        }
         self.calls += 1
         try:
             response = self._http.request(
                 method,
                 self.base + path,
-                params=dict(_query(sent)) if as_query else None,
+                params=query if as_query else None,
                 json=None if as_query else sent,
                 timeout=TIMEOUT,
             )
@@ -236,11 +237,6 @@ class SeatedPlayer:
     def _end(self, deals: Sequence[Dealt]) -> None:
         if self._number is not None:
             self._remote.end(deals[self._number].deal)
-
-
-def _query(sent: Json) -> Iterator[tuple[str, str | list[str]]]:
-    for name, value in sent.items():
-        yield name, list(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _checked(what: str, response: requests.Response, echo: Json) -> Json:

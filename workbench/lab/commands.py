@@ -13,7 +13,6 @@ from rich.table import Table
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
-from workbench.lab.duel import Duel
 from workbench.lab.keeping import check_keeping, lost_first
 from workbench.lab.keeping import keep as keep_matches
 from workbench.lab.league import League, play_league
@@ -28,10 +27,10 @@ from workbench.show.options import Json
 from workbench.show.output import (
     messages,
     plain_table,
+    print_command,
     print_error,
     print_json,
     print_lines,
-    program,
     results,
 )
 from workbench.show.progress import Bar
@@ -84,7 +83,11 @@ def duel(
     played = followed(plan, options.processes, out=kept.out, cluster=options.cluster, tested=tested)
     for name in unsteady(played):
         print_error(f"{name} decided otherwise when a deal was played again with the same dice.")
-    ids = _keep(played, kept.keep)
+    ids: list[str] = []
+    if kept.keep is not None:
+        with open_log(store_or_default()) as log:
+            wanted, run = lost_first(played, kept.keep), f"lab-{token_hex(3)}"
+            ids = keep_matches(played.plan, wanted, run, datetime.now(UTC), log)
     if options.as_json:
         shown = {} if tested is None else {"sprt": tested.document()}
         print_json({**played.as_json(), **shown, **({} if kept.keep is None else {"kept": ids})})
@@ -101,16 +104,7 @@ def _print_kept(ids: list[str], plan: Plan) -> None:
     others = "" if len(ids) == 1 else f" to {ids[-1]}"
     results().print(f"  kept in the match log: {ids[0]}{others} ({len(ids)})", soft_wrap=True)
     for command in (f"show {ids[0]}", f"try {game(plan.game).default_strategy} --match {ids[0]}"):
-        results().print(f"  {program()} {command}", style="dim", soft_wrap=True)
-
-
-def _keep(played: Duel, number: int | None) -> list[str]:
-    """Keep so many matches in our own log; their ids."""
-    if number is None:
-        return []
-    with open_log(store_or_default()) as log:
-        wanted, run = lost_first(played, number), f"lab-{token_hex(3)}"
-        return keep_matches(played.plan, wanted, run, datetime.now(UTC), log)
+        print_command(command)
 
 
 @app.command(name="difference")
@@ -178,14 +172,15 @@ def _cross_table(table: League) -> Table:
     figures = (*(table.players[column] for column in table.ranking), "mean")
     shown = plain_table("", *figures, right=figures)
     for row in table.ranking:
-        cells = ["-" if row == column else _cell(table, row, column) for column in table.ranking]
+        cells = [
+            "-"
+            if row == column
+            else f"{table.points(row, column):.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
+            for column in table.ranking
+            for bounds in (table.interval(row, column),)
+        ]
         shown.add_row(table.players[row], *cells, f"{table.mean(row):.1f}")
     return shown
-
-
-def _cell(table: League, row: int, column: int) -> str:
-    bounds = table.interval(row, column)
-    return f"{table.points(row, column):.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
 
 
 # --- probe -----------------------------------------------------------------------------------

@@ -38,7 +38,9 @@ class PairDice(Random):
     def getrandbits(self, k: int, /) -> int:
         """`k` random bits, 64 at most."""
         self.state = (self.state + _STEP) & _MASK
-        return _mixed(self.state) >> (64 - k)
+        mixed = ((self.state ^ (self.state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
+        return (mixed ^ (mixed >> 31)) >> (64 - k)
 
     def random(self) -> float:
         """A number from 0 up to but not including 1."""
@@ -48,12 +50,6 @@ class PairDice(Random):
         """A number of that range."""
         numbers = range(start) if stop is None else range(start, stop, step)
         return numbers[(self.getrandbits(64) * len(numbers)) >> 64]
-
-
-def _mixed(state: int) -> int:
-    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
-    return state ^ (state >> 31)
 
 
 def dice(seed: int, number: int, purpose: int) -> PairDice:

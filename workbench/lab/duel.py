@@ -101,7 +101,9 @@ class Duel:
             worth = f"as from {less.worth:.1f} times as many matches"
             lines.append(f"  less luck: {less.points:.1f} % {within}, {worth}")
         lines += self._verdict()
-        own, shared = _by_owner(plan.simulation.figures, self)
+        figures, counted = plan.simulation.figures, self.matches[0].counts
+        own = [one for one in figures if len(counted[one.count]) > 1]
+        shared = [one for one in figures if one not in own]
         for player, name in enumerate((plan.first, plan.second) if own else ()):
             lines.append(self._line(name, own, player))
         if shared:
@@ -140,10 +142,6 @@ class Duel:
             return None
         return self.plan.first if points > EVEN else self.plan.second
 
-    def _told_of_two(self) -> dict[str, object]:
-        elo, low, high = (None if one is None else round(one, 1) for one in self.elo)
-        return {"elo": elo, "eloLower": low, "eloUpper": high, "stronger": self.stronger}
-
     @property
     def by_side(self) -> tuple[float, ...]:
         """The first player's share of the points from each side."""
@@ -158,7 +156,11 @@ class Duel:
     def as_json(self) -> dict[str, object]:
         """All that was measured; `counts` are sums, each player's or the matches'."""
         plan, bounds, less = self.plan, self.interval, self.less_luck
-        counted = self.matches[0].counts
+        counted, verdict = self.matches[0].counts, dict[str, object]()
+        if self.is_of_two:
+            elo = (None if one is None else round(one, 1) for one in self.elo)
+            verdict = dict(zip(("elo", "eloLower", "eloUpper"), elo, strict=True))
+            verdict["stronger"] = self.stronger
         return {
             "game": plan.game,
             "players": [plan.first, plan.second],
@@ -172,16 +174,10 @@ class Duel:
             "upper": round(bounds.high, 3),
             "margin": round(bounds.margin, 3),
             **({} if less is None else {"lessLuck": less.document}),
-            **(self._told_of_two() if self.is_of_two else {}),
+            **verdict,
             "bySide": [round(100 * share, 3) for share in self.by_side],
             "counts": {
                 name: [self.total(name, at) for at in range(len(values))]
                 for name, values in counted.items()
             },
         }
-
-
-def _by_owner(figures: Sequence[Figure], played: Duel) -> tuple[list[Figure], list[Figure]]:
-    counted = played.matches[0].counts
-    own = [one for one in figures if len(counted[one.count]) > 1]
-    return own, [one for one in figures if one not in own]

@@ -30,11 +30,9 @@ class LabPlayer(Protocol):
 
     def decide(self, state: Any, /) -> Any:  # noqa: ANN401 - any game's state and action
         """The action of the seat that is to act; the whole state is passed."""
-        ...
 
     def ended(self, state: Any, /) -> None:  # noqa: ANN401
         """The match is over."""
-        ...
 
 
 class Guest(Protocol):
@@ -42,11 +40,9 @@ class Guest(Protocol):
 
     def seated(self, seats: tuple[int, ...], /) -> LabPlayer:
         """The player of a new match, on those seats."""
-        ...
 
     def close(self) -> None:
         """End the connection."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,10 @@ def _limited(strategy: object) -> Iterator[None]:
             raise late
         signal.setitimer(signal.ITIMER_REAL, seconds)  # it worked; perhaps it sleeps from now on
 
-    signal.signal(signal.SIGPROF, _ring)
+    def used_up(_number: int, _frame: FrameType | None) -> None:
+        raise DecisionTooLong
+
+    signal.signal(signal.SIGPROF, used_up)
     signal.signal(signal.SIGALRM, awake)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     if not isinstance(strategy, Outside):
@@ -148,7 +151,3 @@ def _limited(strategy: object) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.setitimer(signal.ITIMER_PROF, 0)
-
-
-def _ring(_number: int, _frame: FrameType | None) -> None:
-    raise DecisionTooLong

@@ -70,7 +70,7 @@ def replayed(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> I
     """The wanted matches, played as in the duel: whole series, as one may learn in them."""
     notes: list[Taken] = []
     version = version_of(plan.first, game(plan.game))
-    pairs = {pair for pair, _ in wanted}
+    pairs, every = {pair for pair, _ in wanted}, range(plan.simulation.seats)
     for numbers in (series for series in plan.missing({}) if pairs & {*series}):
         with ExitStack() as stack:
             series = PairSeries(plan, stack, lambda player: Noting(player, notes))
@@ -79,12 +79,7 @@ def replayed(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> I
                     if (number, side) in wanted:
                         seats, (_, end) = plan.simulation.sides[side], series.past[0][-1]
                         name = f"{run}-{number + 1}-{side + 1}"
-                        names = _names(plan, seats)
+                        players = (plan.first if seat in seats else plan.second for seat in every)
+                        names = tuple(map(called, players))
                         yield LabMatch(name, at, seats, names, tuple(notes), end, version=version)
                     notes.clear()
-
-
-def _names(plan: Plan, seats: Collection[int]) -> tuple[str, ...]:
-    """What the players are called, seat by seat: files without their folders."""
-    every = range(plan.simulation.seats)
-    return tuple(called(plan.first if seat in seats else plan.second) for seat in every)

@@ -15,7 +15,6 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from pydantic import BaseModel, ConfigDict
-from rich.table import Table
 
 from cardsharp.cloud.private import make_private
 from cardsharp.errors import ConfigError, StrategyFault
@@ -134,8 +133,13 @@ class Memory:
 
     def known(self, plan: Plan) -> Rung | None:
         """What came of it when the same code played it as long or to a decision."""
-        word = fingerprint(plan)
-        return next((one for one in self._rungs() if _is_of(one, plan, word)), None)
+        wanted = (plan.game, _who(plan.first), plan.second, fingerprint(plan))
+        for one in self._rungs():
+            if (one.game, one.player, one.name, one.fingerprint) == wanted and (
+                one.verdict != "not decided" or one.pairs >= plan.pairs
+            ):
+                return one
+        return None
 
     def keep(self, rung: Rung) -> None:
         """Add a line; it begins one, also where the last was cut."""
@@ -148,12 +152,6 @@ class Memory:
             for line in reversed(self._file.read_text("utf-8").splitlines()):
                 with suppress(ValueError):
                     yield Rung.model_validate_json(line)
-
-
-def _is_of(rung: Rung, plan: Plan, word: str) -> bool:
-    wanted = (plan.game, _who(plan.first), plan.second, word)
-    same = (rung.game, rung.player, rung.name, rung.fingerprint) == wanted
-    return same and (rung.verdict != "not decided" or rung.pairs >= plan.pairs)
 
 
 def _who(name_or_file: str) -> str:
@@ -274,21 +272,17 @@ def ratings(*, options: RatingOptions = RatingOptions()) -> None:
     game = rungs_of(options.game)
     plan = Plan(game=game.name, first="", second="", pairs=options.pairs, seed=options.seed)
     with pool_of(options.workers or all_cores(), options.cluster) as pool:
-        found = measured(plan, pool, _tell)
+        found = measured(
+            plan,
+            pool,
+            lambda duel: messages().print(str(duel).partition("\n")[0], soft_wrap=True),
+        )
     if options.write:
         file_of(game.name).write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if options.as_json:
         print_json(found.model_dump())
-    else:
-        results().print(_table(found))
-
-
-def _tell(duel: Duel) -> None:
-    messages().print(str(duel).partition("\n")[0], soft_wrap=True)
-
-
-def _table(ladder: Ladder) -> Table:
+        return
     table = plain_table("player", "rating", right=("rating",))
-    for name, rating in ladder.players.items():
+    for name, rating in found.players.items():
         table.add_row(name, str(rating))
-    return table
+    results().print(table)

@@ -78,10 +78,12 @@ class RunLedger:
         if broken:  # the run was stopped in the middle of a line
             self.file.write_text(f"{whole}\n", encoding="utf-8")
         head, self.kept = _parsed(self.file, whole)
-        if head != self._head:
+        old, new = head.model_dump(), self._head.model_dump()
+        unlike = [f"{name} {json.dumps(old[name])}" for name in new if old[name] != new[name]]
+        if unlike:
             raise ConfigError(
                 f"{self.file} belongs to another run, or the strategies have changed since: "
-                f"{_differences(head, self._head)}. Give another file."
+                f"{', '.join(unlike)}. Give another file."
             )
 
 
@@ -114,11 +116,6 @@ def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
     if not isinstance(head, _Head):
         raise ConfigError(f"{file} is no file of a duel; give another one.")
     return head, {one.number: one.matches for one in pairs if isinstance(one, _Pair)}
-
-
-def _differences(found: _Line, wanted: _Head) -> str:
-    old, new = found.model_dump(), wanted.model_dump()
-    return ", ".join(f"{key} {json.dumps(old.get(key))}" for key in new if old.get(key) != new[key])
 
 
 def followed(

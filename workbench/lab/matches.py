@@ -62,11 +62,8 @@ class Tempered:
             for copies, (hidden, later) in zip(copied, map(again, count()), strict=False)
         ]
         state = play(simulation, state, players, chance)
-        return state, Luck(fmean(map(self._share, (state, *ends))), cards)
-
-    def _share(self, state: object) -> float:
-        points = self.simulation.points(state)
-        return sum(points[seat] for seat in self.simulation.sides[self.side])
+        points, seats = map(simulation.points, (state, *ends)), simulation.sides[self.side]
+        return state, Luck(fmean(sum(made[seat] for seat in seats) for made in points), cards)
 
 
 def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
@@ -146,15 +143,14 @@ def play_series(plan: Plan, numbers: Sequence[int]) -> list[Pair]:
         return [tuple(series.pair(number)) for number in numbers]
 
 
-def _as_it_is(player: LabPlayer) -> LabPlayer:
-    return player
-
-
 class PairSeries:
     """Pairs of one plan in a row; guests stay with the stack, `seat` may put a looker-on before."""
 
     def __init__(
-        self, plan: Plan, stack: ExitStack, seat: Callable[[LabPlayer], LabPlayer] = _as_it_is
+        self,
+        plan: Plan,
+        stack: ExitStack,
+        seat: Callable[[LabPlayer], LabPlayer] = lambda player: player,
     ) -> None:
         self.plan = plan
         self._seat = seat
@@ -178,25 +174,17 @@ class PairSeries:
                 players |= dict.fromkeys(other, self._seat(second))
             opening = self.simulation.deal(dice.deal)
             seated = [players[seat] for seat in sorted(players)]
-            state, luck = self._played(number, side, opening, seated, dice.chance)
+            if self.plan.less_luck:
+                again = partial(self.extras.dice_again, self.plan.seed, number)
+                tempered = Tempered(self.simulation, self.extras, side)
+                state, luck = tempered.play(opening, seated, dice.chance, again)
+            else:
+                state, luck = play(self.simulation, opening, seated, dice.chance), None
             for player in {id(one): one for one in seated}.values():
                 player.ended(state)
             self.past[0].append((seats[0], state))
             self.past[1].append((others[0][0], state))
             yield replace(self._result(state, side), luck=luck)
-
-    def _played(
-        self,
-        number: int,
-        side: int,
-        opening: Any,  # noqa: ANN401 - any game's
-        seated: Sequence[LabPlayer],
-        chance: Random,
-    ) -> tuple[Any, Luck | None]:
-        if not self.plan.less_luck:
-            return play(self.simulation, opening, seated, chance), None
-        again = partial(self.extras.dice_again, self.plan.seed, number)
-        return Tempered(self.simulation, self.extras, side).play(opening, seated, chance, again)
 
     def _player(self, which: int, seats: tuple[int, ...], dice: Random, number: int) -> LabPlayer:
         guest = self.guests[which]

@@ -15,7 +15,7 @@ from cardsharp.errors import ConfigError, StrategyFault, Unreachable
 from workbench import last_words
 from workbench.files import lacking
 from workbench.lab.duel import Duel
-from workbench.lab.extras import PlaySeries, extras_of
+from workbench.lab.extras import extras_of
 from workbench.lab.matches import play_series
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
@@ -163,15 +163,10 @@ def _play_missing(
             future.cancel()
 
 
-def engine_of(plan: Plan) -> PlaySeries:
-    """What plays the series of a plan: plain Python, or what does the same faster."""
-    faster = None if plan.plain else extras_of(plan.game).series(plan)
-    return faster or play_series
-
-
 def play_task(plan: Plan, task: Sequence[range]) -> list[Numbered]:
     """Some series of a plan, here or anywhere: a pair depends on its seed and series alone."""
-    engine = engine_of(plan)
+    faster = None if plan.plain else extras_of(plan.game).series(plan)
+    engine = faster or play_series
     return [
         numbered
         for numbers in task

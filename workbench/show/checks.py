@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rich.table import Table
 from rich.text import Text
 
 from cardsharp.errors import CardsharpError
 from workbench.show.exits import Exit
-from workbench.show.output import print_json, results
+from workbench.show.output import plain_table, print_json, results
 
 
 class Finding(StrEnum):
@@ -52,16 +51,13 @@ def report(checks: Iterable[DoctorCheck], *, as_json: bool) -> int:
     if as_json:
         print_json([{"check": c.name, "finding": c.finding, "text": c.text} for c in found])
     else:
-        results().print(_table(found))
+        table = plain_table("", "", "")
+        table.show_header = False
+        for check in found:
+            first, *more = check.text.splitlines()
+            table.add_row(check.name, Text(check.finding, style=_STYLES[check.finding]), first)
+            for line in more:
+                table.add_row("", "", line)
+        results().print(table)
     failed = any(check.finding is Finding.FAILED for check in found)
     return Exit.FAILED if failed else Exit.OK
-
-
-def _table(checks: Iterable[DoctorCheck]) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 2), pad_edge=False)
-    for check in checks:
-        first, *more = check.text.splitlines()
-        table.add_row(check.name, Text(check.finding, style=_STYLES[check.finding]), first)
-        for line in more:
-            table.add_row("", "", line)
-    return table

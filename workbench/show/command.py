@@ -37,21 +37,15 @@ class Command:
 
     @property
     def epilogue(self) -> str:
-        """The examples, one a line, explained."""
-        return _explained(self.examples)
+        """The examples, one a line, explained; on two where one takes more than `_WIDTH`."""
+        width = max((len(line) for line, _ in self.examples), default=0)
+        whole = [f"  {line:{width}}  {meaning}" for line, meaning in self.examples]
+        if max(map(len, whole), default=0) > _WIDTH:
+            whole = [f"  {line}\n      {meaning}" for line, meaning in self.examples]
+        return "\n".join(["Examples:", *whole] if whole else [])
 
 
 _WIDTH = 80  # columns that a line of help may take, so that no terminal breaks it
-
-
-def _explained(examples: Sequence[tuple[str, str]]) -> str:
-    if not examples:
-        return ""
-    width = max(len(line) for line, _ in examples)
-    whole = [f"  {line:{width}}  {meaning}" for line, meaning in examples]
-    if max(map(len, whole)) > _WIDTH:
-        whole = [f"  {line}\n      {meaning}" for line, meaning in examples]
-    return "Examples:\n" + "\n".join(whole)
 
 
 def commands_in(table: Path) -> tuple[Command, ...]:

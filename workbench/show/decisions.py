@@ -28,9 +28,12 @@ def print_decision(
         console.print(Text.assemble(("fault   ", "dim"), (thought.fault, "red")))
     for name, lines in (("at      ", thought.trace), ("printed ", thought.printed)):
         if lines.strip():
-            console.print(Text.assemble((name, "dim"), _indented(lines)))
+            indented = "\n        ".join(lines.rstrip().splitlines())
+            console.print(Text.assemble((name, "dim"), indented))
     console.print(Text.assemble(("then    ", "dim"), then))
-    console.print(Text.assemble(("by      ", "dim"), _by(step, thought)))
+    took = "" if thought.decision_ms is None else f"{thought.decision_ms:.1f} ms, "
+    by = f"{thought.strategy or 'no strategy'}, {took}move {step.sequence}"
+    console.print(Text.assemble(("by      ", "dim"), (by, "dim")))
 
 
 def decision_text(thought: Thought | None, *, brief: bool = False) -> Text:
@@ -41,10 +44,6 @@ def decision_text(thought: Thought | None, *, brief: bool = False) -> Text:
     if thought.fault and not brief:
         text.append(f" [{thought.fault}]", style="red")
     return text
-
-
-def _indented(lines: str) -> str:
-    return "\n        ".join(lines.rstrip().splitlines())
 
 
 def options_table(thought: Thought) -> Table:
@@ -69,11 +68,3 @@ def worth(value: float | None, unit: str) -> str:
 def amount(form: str, value: float) -> str:
     """A judge's value, such as `2.4 %`."""
     return format(value, form).replace("%", " %")
-
-
-def _by(step: Step, thought: Thought) -> Text:
-    parts = [thought.strategy or "no strategy"]
-    if thought.decision_ms is not None:
-        parts.append(f"{thought.decision_ms:.1f} ms")
-    parts.append(f"move {step.sequence}")
-    return Text(", ".join(parts), style="dim")

@@ -67,7 +67,11 @@ class StepByStep(Generic[S]):
         ours = [step for step in chosen if step.ours is not None]
         if not ours:
             who = next(filter(None, (self.name(step, header) for step in chosen)), "somebody else")
-            raise ConfigError(not_ours(turn, who, [s.turn for s in steps if s.ours is not None]))
+            own = dict.fromkeys(str(step.turn) for step in steps if step.ours is not None)
+            raise ConfigError(
+                f"Turn {turn} was not decided by us but by {who}; our turns: "
+                f"{', '.join(own) or 'none'}."
+            )
         if as_json:
             print_json(list(map(self.document, ours)))
             return
@@ -117,12 +121,6 @@ def pick_turn(steps: Sequence[S], number: int) -> list[S]:
 def no_turn(number: int, last: int) -> ConfigError:
     """What to say about a turn that is not there."""
     return ConfigError(f"There is no turn {number}; the log has turns 1 to {last}.")
-
-
-def not_ours(number: int, who: str, ours: Sequence[int]) -> str:
-    """Whose turn it was, and which are ours."""
-    listed = ", ".join(map(str, dict.fromkeys(ours))) or "none"
-    return f"Turn {number} was not decided by us but by {who}; our turns: {listed}."
 
 
 def match_document(record: MatchRecord) -> dict[str, object]:

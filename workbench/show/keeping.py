@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import Body, Lease, MatchLog, MatchRecord, MoveRecord
+from cardsharp.cloud.ports import Body, MatchLog, MatchRecord, MoveRecord
 
 _OWNER = "archive"
 _TTL = timedelta(minutes=1)
@@ -30,21 +30,16 @@ def keep_match(record: MatchRecord, moves: Sequence[MoveRecord], target: MatchLo
     before = _then.set(record.started)
     try:
         lease = target.take(record.match_id, _OWNER, _TTL, record.header)
-        return lease is not None and _written(record, moves, target, lease)
+        if lease is None:
+            return False
+        for move in moves:
+            if move.intent is not None:
+                target.intend(lease, move.sequence, move.intent)
+        target.record(lease, {one.sequence: one.facts for one in moves if one.facts is not None})
+        _then.set(record.finished)
+        target.finish(lease, record.outcome or {})
     finally:
         _then.reset(before)
-
-
-def _written(
-    record: MatchRecord, moves: Sequence[MoveRecord], target: MatchLog, lease: Lease
-) -> bool:
-    """Write what came after the match's beginning; True."""
-    for move in moves:
-        if move.intent is not None:
-            target.intend(lease, move.sequence, move.intent)
-    target.record(lease, {move.sequence: move.facts for move in moves if move.facts is not None})
-    _then.set(record.finished)
-    target.finish(lease, record.outcome or {})
     return True
 
 

@@ -88,6 +88,13 @@ def program() -> str:
     return str(called)
 
 
+def print_command(words: str, about: str = "", console: Console | None = None) -> None:
+    """Print a command of this program, ready to be copied, and what it is for."""
+    line = f"  {program()} {words}{about and f'   # {about}'}"
+    where = console or results()
+    where.print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)
+
+
 class _Shown(Console):
     """A console for strangers' words, and whose reader may go away before the end, as `head` does.
 

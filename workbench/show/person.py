@@ -64,14 +64,15 @@ class PersonQuestion(Generic[P, A]):
 
     def only(self) -> Decision[A] | None:
         """The decision where there is nothing to decide."""
-        return (
-            self.make(self.choices[0].action, "The only move.") if len(self.choices) == 1 else None
-        )
+        several = len(self.choices) != 1
+        return None if several else self.make(self.choices[0].action, "The only move.")
 
     def advice(self) -> Thought:
         """What the advisor would do, and what it weighed, the best first."""
         if self._advice is None:
             self._advice = self.advisor.strategy.decide(self.position)
+        ruled = self.advisor.rule and self.advisor.rule.decide(self.position)
+        rule = f"By the rule: {self._name(ruled.action)}. {ruled.reason}\n" if ruled else ""
         best = sorted(self._advice.options, key=lambda one: -(one.value or 0.0))
         weighed = (
             Weighed(action=self._name(one.action), value=one.value, note=one.note, unit=one.unit)
@@ -79,17 +80,10 @@ class PersonQuestion(Generic[P, A]):
         )
         return Thought(
             action=self._name(self._advice.action),
-            reason=f"{self._by_rule()}{self._advice.reason}",
+            reason=f"{rule}{self._advice.reason}",
             options=tuple(weighed),
             strategy=self.advisor.name,
         )
-
-    def _by_rule(self) -> str:
-        """What the rule says, in a line; nothing where there is none."""
-        if self.advisor.rule is None:
-            return ""
-        ruled = self.advisor.rule.decide(self.position)
-        return f"By the rule: {self._name(ruled.action)}. {ruled.reason}\n"
 
     def decision(self, action: A, how: str) -> Decision[A]:
         """The decision for an action; its reason says `how` it was made and what was advised."""
@@ -109,15 +103,12 @@ class AtTheTable(Protocol[P, A]):
 
     def decide(self, position: P) -> Decision[A]:
         """What the person does; raises `Left` where that is to leave."""
-        ...
 
     def tell(self, told: ScreenMove) -> None:
         """What has happened."""
-        ...
 
     def see(self, seen: P, to_act: int | None) -> None:
         """How the table stands now, and whose turn it is."""
-        ...
 
 
 @dataclass
@@ -232,10 +223,8 @@ class Person(Generic[P, A]):
     def _hint(self, question: PersonQuestion[P, A]) -> Iterator[RenderableType]:
         advice = question.advice()
         yield f"{self.advisor.name} would: {advice.action}. {advice.reason}"
-        if advice.options:
-            yield options_table(
-                advice.model_copy(update={"options": advice.options[:_MOST_WEIGHED]})
-            )
+        if few := advice.options[:_MOST_WEIGHED]:
+            yield options_table(advice.model_copy(update={"options": few}))
 
     def _print(self, lines: Iterable[RenderableType]) -> None:
         for line in lines:

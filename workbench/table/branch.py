@@ -105,7 +105,11 @@ def branch_point(
     for one in _restored(game, record, moves, Random(0)):
         place = places[one.sequence]
         if one.action is not None and place >= number:
-            simulation = _simulation(game, record)
+            if game.simulation is None:
+                raise ConfigError(f"{game.title} cannot be played by people.")
+            outcome, names = outcome_of(record), header_of(record).names
+            seats = max(len(names), 0 if outcome is None else len(outcome.names))
+            simulation: Simulation[Any, Any, Any] = game.simulation.load()(seats or None)
             seat = simulation.to_act(one.state)
             if seat is not None:
                 told = steps[:place]
@@ -135,12 +139,3 @@ def _restored(
     if game.restore is None:
         raise ConfigError(f"Nothing can be tried from within a match of {game.title}.")
     return game.restore.load()(record, moves, dice)
-
-
-def _simulation(game: Game, record: MatchRecord) -> Simulation[Any, Any, Any]:
-    if game.simulation is None:
-        raise ConfigError(f"{game.title} cannot be played by people.")
-    outcome, names = outcome_of(record), header_of(record).names
-    seats = max(len(names), 0 if outcome is None else len(outcome.names))
-    made: Simulation[Any, Any, Any] = game.simulation.load()(seats or None)
-    return made

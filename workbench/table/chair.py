@@ -138,7 +138,7 @@ class Chair:
     def tell(self, told: ScreenMove) -> None:
         """Take in what has happened."""
         with self.changed:
-            lines = [_text(line) for line in told.lines]
+            lines = [one.plain if isinstance(one, Text) else str(one) for one in told.lines]
             self._told += lines
             self.past = [*self.past, *lines][-_REMEMBERED:]
             self.since += lines
@@ -232,7 +232,3 @@ class Chair:
         self.touch()
         self.frames.append(ChairFrame(self.version, parts, self._told))
         self._told = []
-
-
-def _text(line: object) -> str:
-    return line.plain if isinstance(line, Text) else str(line)

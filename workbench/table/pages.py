@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, Template
+from jinja2 import FileSystemLoader, Template
 
 from cardsharp.analysis import side_of
 from cardsharp.viewer.base import Site, templates
@@ -14,7 +14,7 @@ from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.pages import summary_part, thought_part
 from workbench.show.screen import ChoiceGroup
 from workbench.table.chair import Chair
-from workbench.table.room import EndedMatch, JudgedPart, Room, TableStage, result
+from workbench.table.room import Room, TableStage, result
 
 SITE = Site("Cardsharp")
 ASSETS = {
@@ -80,6 +80,8 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
     own = [*names[chair.seat :], *names[: chair.seat]]
     turn = names[chair.to_act] if playing and chair.to_act is not None else ""
     groups = [] if question is None else chair.screen.groups(question.position)
+    title = {TableStage.WAITING: "Waiting", TableStage.OVER: "The end"}.get(room.stage, "")
+    title = title or ("The others move" if question is None else "Your move")
     return {
         **choosing(room.board, groups),
         "room": room,
@@ -100,7 +102,7 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
         "result": result(room, chair) if room.stage is TableStage.OVER else "",
         "judged": _judged(room, chair, links[place]) if room.stage is TableStage.OVER else [],
         "summary": summary_part,
-        "title": _title(room, bool(question)),
+        "title": f"{title} · {room.setting.game.title}",
     }
 
 
@@ -128,36 +130,21 @@ def choosing(board: Board, groups: Sequence[ChoiceGroup[Any]]) -> dict[str, obje
     return {"board": board, "groups": there, "few": len(keys) <= _FEW, "digits": digits}
 
 
-def _title(room: Room, asked: bool) -> str:
-    told = {TableStage.WAITING: "Waiting", TableStage.OVER: "The end"}.get(room.stage, "")
-    return f"{told or ('Your move' if asked else 'The others move')} · {room.setting.game.title}"
-
-
 def _judged(room: Room, chair: Chair, link: str) -> list[JudgedChapter]:
     """The parts of the last match as whoever sits there reads them."""
     ended = room.last
     if ended is None:
         return []
-    matches = room.matches or f"{link}/matches"
-    return [
-        JudgedChapter(
-            f"{matches}/{part.match.record.match_id}", part.analysis, _side(chair, ended, part)
-        )
-        for part in ended.parts
-    ]
-
-
-def _side(chair: Chair, ended: EndedMatch, part: JudgedPart) -> int:
-    """Which side of a part's analysis is that of a chair; the log has the host's seats."""
-    host = side_of(min(part.match.header.seats, default=0))
-    return host if chair.seat in ended.ours else 1 - host
-
-
-def template(name: str) -> Template:
-    """The template of that name, of seats or of all pages."""
-    return _environment().get_template(name)
+    matches, parts = room.matches or f"{link}/matches", []
+    for part in ended.parts:
+        host = side_of(min(part.match.header.seats, default=0))  # the log has the host's seats
+        side = host if chair.seat in ended.ours else 1 - host
+        page = f"{matches}/{part.match.record.match_id}"
+        parts.append(JudgedChapter(page, part.analysis, side))
+    return parts
 
 
 @cache
-def _environment() -> Environment:
-    return templates(FileSystemLoader(_FOLDER))
+def template(name: str) -> Template:
+    """The template of that name, of seats or of all pages."""
+    return templates(FileSystemLoader(_FOLDER)).get_template(name)

@@ -99,7 +99,11 @@ class Room:
     def run(self) -> None:
         """Play match after match until it is stopped; a strategy's fault is shown, and raised."""
         try:
-            while self._next():
+            while True:
+                with self.changed:
+                    self.changed.wait_for(lambda: self.stopped.is_set() or self._ready())
+                if self.stopped.is_set():
+                    return
                 self._play(self.number + 1)
         except CardsharpError as error:
             self.fault = error
@@ -154,12 +158,6 @@ class Room:
         self._touch()
 
     # --- the match's thread --------------------------------------------------------------------
-
-    def _next(self) -> bool:
-        """Whether another match is to be played, once that is known."""
-        with self.changed:
-            self.changed.wait_for(lambda: self.stopped.is_set() or self._ready())
-        return not self.stopped.is_set()
 
     def _ready(self) -> bool:
         here = all(chair.here or chair.stand_in is not None for chair in self.chairs)

@@ -42,6 +42,7 @@ from workbench.watch.sources import MatchSource
 HOST = "127.0.0.1"
 BACKLOG = 64
 MOST = 20  # tables that are open at once
+_BY_LINK = "A seat is reached by its link; whoever began the table has it."
 _HERE = [HOST, "localhost"]  # a page of somebody else's whose name leads here is not answered
 _ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - what a user may ask for
 _NOBODYS = ("192.0.2.1", 9)  # to ask which way packets would go, of which none is sent
@@ -115,20 +116,20 @@ class ServedTables:
         self._open[chair.secret] = room, tabled(seats, self._hosts, [])
         for secret in [*self._open][:-MOST]:
             self._open.pop(secret)[0].stop()
-        Thread(target=self._play, args=(room,), daemon=True).start()
-        return RedirectResponse(seats.links[0], HTTPStatus.SEE_OTHER, headers=NEW)
 
-    @staticmethod
-    def _play(room: Room) -> None:
-        with suppress(CardsharpError):  # which the page says
-            room.run()
+        def play() -> None:
+            with suppress(CardsharpError):  # which the page says
+                room.run()
+
+        Thread(target=play, daemon=True).start()
+        return RedirectResponse(seats.links[0], HTTPStatus.SEE_OTHER, headers=NEW)
 
 
 def tabled(seats: TableSeats, hosts: Iterable[str], more: Iterable[BaseRoute]) -> Starlette:
     """The seats, and `more`, as an application that answers to those names alone."""
     return Starlette(
         routes=[
-            Route("/", _nobody),
+            Route("/", lambda _request: _said(_BY_LINK, HTTPStatus.NOT_FOUND)),
             Route("/seat/{secret}", seats.page),
             Route("/seat/{secret}/news", seats.news),
             Route("/seat/{secret}/{deed}", seats.act, methods=["POST"]),
@@ -140,7 +141,7 @@ def tabled(seats: TableSeats, hosts: Iterable[str], more: Iterable[BaseRoute]) -
             Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts]),
             Middleware(GZipMiddleware, minimum_size=2000),
         ],
-        exception_handlers={CardsharpError: _refused, HTTPException: _missing},
+        exception_handlers=dict.fromkeys((CardsharpError, HTTPException), _refused),
     )
 
 
@@ -225,19 +226,14 @@ def _own_asset(request: Request) -> Response:
     return Response(own_asset(name), media_type=ASSETS[name], headers=HEADERS)
 
 
-def _nobody(_request: Request) -> Response:
-    text = "A seat is reached by its link; whoever began the table has it."
-    return HTMLResponse(message(text), HTTPStatus.NOT_FOUND, headers=NEW)
+def _said(text: str, status: int) -> Response:
+    return HTMLResponse(message(text), status, headers=NEW)
 
 
 def _refused(_request: Request, error: Exception) -> Response:
-    return HTMLResponse(message(str(error)), HTTPStatus.SERVICE_UNAVAILABLE, headers=NEW)
-
-
-def _missing(_request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    told = error.detail if isinstance(error, HTTPException) else ""
-    return HTMLResponse(message(told), status, headers=NEW)
+    if isinstance(error, HTTPException):
+        return _said(error.detail, error.status_code)
+    return _said(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 _OWN = [Route(f"{SITE.assets}/{name}", _own_asset) for name in ASSETS]

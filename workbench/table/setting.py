@@ -194,13 +194,13 @@ class Lineup:
         parts = list(extras.kept(told))
         if self.point is not None:
             parts = self.point.kept(parts)
-        return [_tagged(part, "undo") for part in parts] if sitting.undone else parts
-
-
-def _tagged(part: Kept, tag: str) -> Kept:
-    record, moves = part
-    tags = [*header_of(record).tags, tag]
-    return replace(record, header={**record.header, "tags": tags}), moves
+        if not sitting.undone:
+            return parts
+        tags = [[*header_of(record).tags, "undo"] for record, _ in parts]
+        return [
+            (replace(record, header={**record.header, "tags": more}), moves)
+            for (record, moves), more in zip(parts, tags, strict=True)
+        ]
 
 
 def screens_of(game: Game) -> type[Screen[Any, Any, Any]]:

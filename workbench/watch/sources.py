@@ -255,17 +255,13 @@ def match_of(word: str, store: str | None, game: Game | None = None) -> tuple[Ma
     if word.startswith(_URLS):
         source = source_of(word, game)
         return source, source.find(_addressed(word))
-    if word != LAST and _is_source(word):
+    place = _placed(word)
+    known = word == PASTED or word.startswith(_STORES) or place.suffix in RECORDED
+    if word != LAST and (known or place.is_dir() or place.is_file()):
         source, word = source_of(word, game), LAST
     else:
         source = source_of(store, game)
     return source, source.find(word)
-
-
-def _is_source(word: str) -> bool:
-    place = _placed(word)
-    known = word == PASTED or word.startswith(_STORES) or place.suffix in RECORDED
-    return known or place.is_dir() or place.is_file()
 
 
 class Found(NamedTuple):
