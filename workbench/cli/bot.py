@@ -21,7 +21,7 @@ from workbench.cli.each import FIRST, OneGame
 from workbench.show.drawing import print_step
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
-from workbench.show.options import StoreFile
+from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import messages, print_json, results
 from workbench.stage.ordered import GLANCE, AtHome, attending, ordered, workers
 from workbench.stage.surroundings import telemetry_in
@@ -30,9 +30,8 @@ from workbench.strategy_file import strategy_named
 _PAUSE = timedelta(seconds=2)  # how often the list of public games is looked at
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class SeatOptions:
+class SeatOptions(CommandOptions):
     """Which game to join, and how to play it."""
 
     url: str

@@ -13,13 +13,13 @@ from workbench.cli.cloud_where import StackOptions
 from workbench.operate.letters import Letter, LetterBox, drop, find_letter, list_letters, replay
 from workbench.operate.stack import Stack
 from workbench.operate.story import lines_about
+from workbench.show.options import CommandOptions
 
 letters = cyclopts.App(name="dlq", help="List, resend or drop dead letters.")
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class _Letters:
+class _Letters(CommandOptions):
     ticks: bool = False
     """Failed ticks of the poller instead."""
     director: bool = False

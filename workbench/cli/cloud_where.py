@@ -3,16 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cyclopts import Parameter
-
 from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, print_lines
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class StackOptions:
+class StackOptions(CommandOptions):
     """Which stack, and how its answer is printed; the account is that of the environment."""
 
     stack: str = DEFAULT_NAME

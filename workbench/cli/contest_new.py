@@ -18,7 +18,7 @@ from workbench.contest.entering import founded
 from workbench.contest.planning import KINDS, Proposal, proposals
 from workbench.contest.showing import Cells, print_table
 from workbench.lab.plan import DEFAULT_GAME
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
@@ -30,9 +30,8 @@ def _is_known(_kind: object, name: str) -> None:
         raise ValueError(f"It must be one of {', '.join(FORMATS)}.")
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class NewOptions:
+class NewOptions(CommandOptions):
     """What a contest is founded with."""
 
     game: str = DEFAULT_GAME

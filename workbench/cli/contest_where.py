@@ -14,6 +14,7 @@ from cardsharp.contest.acts import Desk
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.errors import ConfigError
+from workbench.show.options import CommandOptions
 
 if TYPE_CHECKING:
     from workbench.operate.contests import Contests
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
 Folder = Annotated[Path, Parameter(help="The contest's folder; with --stack its name there.")]
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Where:
+class Where(CommandOptions):
     """A deployed stack, or none for a folder."""
 
     stack: str | None = None

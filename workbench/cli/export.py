@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from workbench.env.dataset import DecisionRow
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions(WantedMatches):
     """Which decisions are told, and how."""

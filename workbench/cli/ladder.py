@@ -21,14 +21,13 @@ from workbench.lab.runs import all_cores, pool_of, unsteady
 from workbench.lab.sprt import Sequential
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import messages, print_error, print_json, program, results
 from workbench.strategy_file import is_file
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class LadderOptions:
+class LadderOptions(CommandOptions):
     """Which ladder is climbed, how far and how."""
 
     game: str | None = None

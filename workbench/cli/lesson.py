@@ -15,7 +15,7 @@ from workbench.cli.serve import Port
 from workbench.cli.watch import shown_until_stopped
 from workbench.show.decisions import options_table
 from workbench.show.lookup import data_folder, open_to_read
-from workbench.show.options import Store
+from workbench.show.options import CommandOptions, Store
 from workbench.show.output import print_json, results
 from workbench.show.person import Left, Person
 from workbench.show.progress import Bar
@@ -28,9 +28,8 @@ from workbench.watch.sources import source_of
 _LOOKED_AT = 200  # so many of the newest matches are looked through
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class LessonOptions:
+class LessonOptions(CommandOptions):
     """How much is asked, and where."""
 
     number: Annotated[

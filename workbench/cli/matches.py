@@ -17,7 +17,7 @@ from workbench.deadmansdraw.drawing import Labels
 from workbench.show.drawing import match_document
 from workbench.show.exits import Exit
 from workbench.show.lookup import open_file, store_or_default
-from workbench.show.options import AnySource, Json, Store, span
+from workbench.show.options import AnySource, CommandOptions, Json, Store, span
 from workbench.show.output import messages, print_json, results
 from workbench.watch.sources import source_of
 
@@ -25,9 +25,8 @@ _LONG = 20  # characters of an id, as an arena gives them; those of the lab are 
 _NARROW = 100  # columns that a line with everything takes
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class MatchesOptions:
+class MatchesOptions(CommandOptions):
     """Which matches to list."""
 
     day: datetime | None = None
@@ -79,9 +78,8 @@ def listed(source: AnySource = None, /, *, options: MatchesOptions = MatchesOpti
     console.print(table)
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class PruneOptions:
+class PruneOptions(CommandOptions):
     """Which matches to delete, and whether to ask first."""
 
     older_than: Annotated[timedelta, Parameter(converter=span)]

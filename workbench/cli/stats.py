@@ -31,7 +31,7 @@ from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.runs import all_cores, pool_of
 from workbench.show.decisions import amount
 from workbench.show.lookup import readable
-from workbench.show.options import AnySource, Json, Store
+from workbench.show.options import AnySource, CommandOptions, Json, Store
 from workbench.show.output import plain_table, print_json, results, write_file
 from workbench.show.progress import Bar
 from workbench.watch.sources import source_of
@@ -59,9 +59,8 @@ _KEYS: Mapping[By, Callable[[AnalysedSide], Sequence[str]]] = {
 }
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class StatsOptions:
+class StatsOptions(CommandOptions):
     """Which matches, and how they are grouped."""
 
     by: By = By.OPPONENT

@@ -10,13 +10,13 @@ from cyclopts import Parameter, validators
 from cardsharp.errors import ConfigError
 from workbench.operate.status import BotStatus, StackLook
 from workbench.operate.switching import Held
+from workbench.show.options import CommandOptions
 
 Switch = Literal["strategy", "tags", "at-once"]
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class SwitchesWanted:
+class SwitchesWanted(CommandOptions):
     """What is to be set."""
 
     strategy: str | None = None

@@ -23,7 +23,7 @@ from workbench.show.decisions import amount, worth
 from workbench.show.drawing import drawing_of, print_title
 from workbench.show.exits import Exit
 from workbench.show.lookup import LAST, game_of, readable
-from workbench.show.options import Json, Store
+from workbench.show.options import CommandOptions, Json, Store
 from workbench.show.output import plain_table, print_command, print_json, results
 from workbench.show.progress import Bar
 from workbench.strategy_file import called
@@ -34,9 +34,8 @@ MOST_LATE = 3  # so many late decisions stop the trial: the next ones may be lat
 Player = Annotated[str, Parameter(help="FILE.py, FILE.json, a strategy or a 'command'.")]
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class WantedMatches:
+class WantedMatches(CommandOptions):
     """Which stored matches are meant, and of which log."""
 
     match: Annotated[
@@ -54,7 +53,6 @@ class WantedMatches:
     as_json: Json = False
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class TryOptions(WantedMatches):
     """Which decisions are made again."""

@@ -21,6 +21,7 @@ from workbench.lab.sitting import PERSON
 from workbench.listening import Server, listen, url_of
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
+from workbench.show.options import CommandOptions
 from workbench.show.output import messages, print_command, print_error, print_json, results
 from workbench.show.person import Ask, Left, Person
 from workbench.show.screen import Invitation
@@ -33,9 +34,8 @@ from workbench.table.setting import Setting, ending, keep, screens_of
 _SEAT_KEPT = "You have left; the same command takes your seat again."
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class BrowserOptions:
+class BrowserOptions(CommandOptions):
     """Whether it is played in a browser, and who else reaches the page."""
 
     browser: bool = False
@@ -61,9 +61,8 @@ class BrowserOptions:
         return bool(self.invite) or any(one is not None for one in given)
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
+class TableOptions(CommandOptions):
     """Who else sits at the table, and what is told."""
 
     bots: Annotated[int | None, Parameter(validator=validators.Number(gte=1, lte=7))] = None

@@ -20,16 +20,15 @@ from workbench.cli.analyse import watched
 from workbench.cli.each import AnyGame
 from workbench.cli.serve import Port
 from workbench.show.lookup import LAST
-from workbench.show.options import Json, Match, Store
+from workbench.show.options import CommandOptions, Json, Match, Store
 from workbench.show.output import print_json, results, write_file
 from workbench.table.served import pages_over
 from workbench.watch.branches import with_branches
 from workbench.watch.sources import MatchSource, match_of
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class WatchOptions:
+class WatchOptions(CommandOptions):
     """Where to show it."""
 
     html: Path | None = None

@@ -21,7 +21,7 @@ from workbench.arena.server import run
 from workbench.deadmansdraw.commands import COMMANDS
 from workbench.deadmansdraw.connection import ask_password
 from workbench.deadmansdraw.like import seed_of_first, table_like
-from workbench.show.options import ArenaPlace, Json
+from workbench.show.options import ArenaPlace, CommandOptions, Json
 from workbench.show.output import print_json, results
 
 ADMIN_PASSWORD = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable's name
@@ -34,7 +34,6 @@ def _check_watchdog(_kind: object, late: object) -> None:
         raise ValueError("Must be >= 0, or never.")
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions(ArenaPlace):
     """How the arena is run."""
@@ -96,9 +95,8 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         results().print("the arena is closed")
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class MatchOptions:
+class MatchOptions(CommandOptions):
     """Which matches to create, and where."""
 
     matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=1000))] = 1

@@ -15,7 +15,7 @@ from cardsharp.cloud.redaction import redact
 from cardsharp.deadmansdraw.game import GAME
 from workbench.deadmansdraw.connection import ArenaOptions, await_arena, client_for, variables_for
 from workbench.show.lookup import data_folder
-from workbench.show.options import StoreFile
+from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import messages
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import telemetry_in, warnings_to
@@ -24,9 +24,8 @@ from workbench.strategy_file import strategy_named, version_of
 REPEAT = timedelta(seconds=30)  # for how long a warning is not said again
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class BotOptions:
+class BotOptions(CommandOptions):
     """Which arena to attend, and how."""
 
     arena: ArenaOptions = field(default_factory=ArenaOptions)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from cyclopts import Parameter
-
 from cardsharp.access import Limits
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.secrets import credentials
@@ -21,6 +19,7 @@ from cardsharp.deadmansdraw.wire_views import WhoAmI
 from cardsharp.errors import ConfigError, RateLimited, Unreachable, Untrusted
 from cardsharp.games import settings_names
 from workbench.show.lookup import own_store
+from workbench.show.options import CommandOptions
 
 ORGANISER = "admin"  # the name by which an arena knows who runs it (docs/spec/arena.md section 3)
 
@@ -35,9 +34,8 @@ _FLAGS = {
 _LONGEST_WAIT = timedelta(seconds=30)
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class ArenaOptions:
+class ArenaOptions(CommandOptions):
     """The arena and the player; what is not given comes from the environment."""
 
     url: str | None = None

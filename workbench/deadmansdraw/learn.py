@@ -11,7 +11,7 @@ from cardsharp.errors import ConfigError
 from workbench.deadmansdraw.learning import Learned, Learning, opponents
 from workbench.lab.options import Seed
 from workbench.show.lookup import data_folder
-from workbench.show.options import AnySource, Json, Store
+from workbench.show.options import AnySource, CommandOptions, Json, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 from workbench.twins import twin_function
@@ -20,9 +20,8 @@ from workbench.watch.sources import source_of
 _HUNDREDS = validators.Number(gte=100, modulo=100)
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class LearnOptions:
+class LearnOptions(CommandOptions):
     """Where it is kept, and how much work it may be."""
 
     out: Path | None = None

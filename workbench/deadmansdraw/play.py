@@ -31,7 +31,7 @@ from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
 from workbench.show.keeping import copy_match
 from workbench.show.lookup import data_folder, open_log, store_or_default
-from workbench.show.options import StoreFile
+from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import messages, print_command, print_error, print_json, results
 from workbench.stage.side import CloudKind
 from workbench.stage.stage import Script, set_up
@@ -41,9 +41,8 @@ from workbench.strategy_file import called, is_file, is_own, strategy_named, ver
 DEFAULT_OPPONENT = "example-java"  # the organisers' own client, which a newcomer's bot beats
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class PlayOptions:
+class PlayOptions(CommandOptions):
     """What `play` can be told."""
 
     opponent: str = DEFAULT_OPPONENT

@@ -29,7 +29,7 @@ from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
 from workbench.show.keeping import copy_match
 from workbench.show.lookup import data_folder, open_log
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import messages, print_error, print_json, results
 from workbench.stage.following import Follower
 from workbench.stage.side import assembled, attending, embedded_in
@@ -46,9 +46,8 @@ CREATION_TIME = timedelta(minutes=5)
 _PILES = ("draw_pile", "discard_pile", "play_area")
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class StartOptions:
+class StartOptions(CommandOptions):
     """A table to begin with; what is not given is the arena's own."""
 
     like: str | None = None
@@ -95,9 +94,8 @@ def _card(text: str) -> Card:
     return Card(suit, int(found[2]))
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class PracticeOptions:
+class PracticeOptions(CommandOptions):
     """Which matches to create, and who plays them."""
 
     arena: ArenaOptions = field(default_factory=ArenaOptions)

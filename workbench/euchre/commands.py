@@ -23,7 +23,7 @@ from workbench.cloud.http_front import HOST
 from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.show.lookup import data_folder
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 from workbench.stage import serving
@@ -44,9 +44,8 @@ Seed = Annotated[int, Parameter(help="The same seed deals the same cards.")]
 Count = validators.Number(gte=1)
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class EuchreServeOptions:
+class EuchreServeOptions(CommandOptions):
     """What is served, and where."""
 
     strategy: str = DEFAULT_STRATEGY
@@ -108,9 +107,8 @@ def _written_to(log: Path) -> Iterator[None]:
             redirect(io.StringIO())
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class ProbeOptions:
+class ProbeOptions(CommandOptions):
     """Who is asked, and how often."""
 
     strategy: str = DEFAULT_STRATEGY

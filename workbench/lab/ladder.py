@@ -28,7 +28,7 @@ from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint
 from workbench.lab.runs import all_cores, pool_of, run
 from workbench.lab.sprt import Sequential, Sprt
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import messages, plain_table, print_json, results
 from workbench.strategy_file import is_file
 
@@ -248,9 +248,8 @@ class Climbed:
 # --- the command that measures --------------------------------------------------------------------
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class RatingOptions:
+class RatingOptions(CommandOptions):
     """Whose players are measured, how long, and by what."""
 
     game: GameName = DEFAULT_GAME

@@ -1,4 +1,4 @@
-"""Options of the lab's commands."""
+"""CommandOptions of the lab's commands."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from workbench.lab.extras import extras_of
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.runs import all_cores
 from workbench.lab.sprt import Sequential, Sprt
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.strategy_file import is_own
 
 MOST_SEEDS = 1_000_000
@@ -40,9 +40,8 @@ LessLuckToo = Annotated[
 GameName = Annotated[str, Parameter(help="Whose strategies they are.")]
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
+class RunOptions(CommandOptions):
     """How many matches are played, and by what."""
 
     game: GameName = DEFAULT_GAME
@@ -79,9 +78,8 @@ class RunOptions:
         )
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class SprtOptions:
+class SprtOptions(CommandOptions):
     """A sequential test, and what it is to tell apart."""
 
     sprt: bool = False
@@ -102,9 +100,8 @@ class SprtOptions:
         return Sequential(Sprt(self.elo0, self.elo1))
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class KeepOptions:
+class KeepOptions(CommandOptions):
     """What is kept of a duel."""
 
     out: Annotated[Path | None, Parameter(name=["--out", "--resume"])] = None
@@ -113,9 +110,8 @@ class KeepOptions:
     """Keep so many matches for show, why and try; FIRST's losses before others."""
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class LookOptions:
+class LookOptions(CommandOptions):
     """Over which positions a strategy is looked at."""
 
     game: GameName = DEFAULT_GAME

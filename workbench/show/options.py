@@ -1,4 +1,4 @@
-"""Options that several commands take."""
+"""CommandOptions that several commands take."""
 
 import re
 from collections.abc import Sequence
@@ -8,6 +8,12 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, Token, validators
+
+
+@Parameter(name="*")
+class CommandOptions:
+    """What options in a class have in common: they are called as its fields are."""
+
 
 Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document.")]
 
@@ -65,9 +71,8 @@ StoreFile = Annotated[
 ]
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class ArenaPlace:
+class ArenaPlace(CommandOptions):
     """Where an arena listens, and to whom."""
 
     host: str = "127.0.0.1"
