@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cardsharp.analysis import analyse as analysis_of
 from cardsharp.replay import Asked, header_of
-from workbench.cli.each import AnyGame
+from workbench.cli.games import AnyGame
 from workbench.show.analysis import Analysed, print_analysis
 from workbench.show.drawing import match_document, print_title
 from workbench.show.lookup import LAST, game_of

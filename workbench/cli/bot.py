@@ -17,12 +17,12 @@ from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.game import Game, Lobby
 from cardsharp.replay import UNKNOWN, document
 from cardsharp.seats import Places
-from workbench.cli.each import FIRST, OneGame
+from workbench.cli.games import FIRST, OneGame
 from workbench.show.drawing import print_step
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, StoreFile
-from workbench.show.output import messages, print_json, results
+from workbench.show.output import messages, print_json, results, tell
 from workbench.stage.ordered import GLANCE, AtHome, attending, ordered, workers
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
@@ -78,10 +78,7 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
             seat.places.offering.clock.sleep(GLANCE)
             told = _tell(game, seat, told, as_json=options.as_json)
         _tell(game, seat, told, as_json=options.as_json)
-        if options.as_json:
-            print_json(outcome)
-        else:
-            results().print(_ending(outcome), style="bold", soft_wrap=True)
+        tell(outcome, _ending(outcome), as_json=options.as_json, style="bold")
         return Exit.FAILED if outcome["result"] == UNKNOWN else Exit.OK
 
 
@@ -135,10 +132,8 @@ class PublicSeats:
                 self._taken[one.game] = ordered(self.game, order, self.places)
 
     def _tell(self, name: str, outcome: Body) -> None:
-        if self.options.as_json:
-            print_json({"game": name, **outcome})
-        else:
-            results().print(f"{name}: {_ending(outcome)}", soft_wrap=True)
+        line = f"{name}: {_ending(outcome)}"
+        tell({"game": name, **outcome}, line, as_json=self.options.as_json)
 
 
 def _ending(outcome: Body) -> str:

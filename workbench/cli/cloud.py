@@ -15,9 +15,7 @@ from cardsharp.access import Credentials
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError
-from workbench.cli.cloud_deploy import deploy
-from workbench.cli.cloud_letters import letters
-from workbench.cli.cloud_where import USUAL, StackOptions
+from workbench.cli.cloud_stack import USUAL, StackOptions, deploy, letters
 from workbench.cli.commands import command
 from workbench.cli.switching import NOTHING, SwitchesWanted, look_lines, settings
 from workbench.operate import orders, story

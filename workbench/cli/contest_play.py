@@ -23,7 +23,6 @@ from workbench.contest.home import USUAL
 from workbench.contest.organiser_site import organiser_served
 from workbench.contest.showing import joined, ladder_rows, pairing_line, practice_line, print_table
 from workbench.contest.venue import Venue
-from workbench.show.exits import Exit
 from workbench.show.options import ArenaPlace
 from workbench.show.output import messages, results
 
@@ -40,7 +39,7 @@ def run_(
     ] = False,
     options: ArenaPlace = USUAL,
     where: Where = HERE,
-) -> int:
+) -> None:
     """Play the contest to its end; started again after whatever stopped it, it goes on.
 
     Where `contest practice` runs, it is asked to end and hands over; what is left
@@ -69,7 +68,6 @@ def run_(
         with suppress(KeyboardInterrupt):
             while stay:
                 wait()
-    return Exit.OK
 
 
 @contextmanager
@@ -122,7 +120,7 @@ def practice(
     ] = None,
     options: ArenaPlace = USUAL,
     where: Where = HERE,
-) -> int:
+) -> None:
     """Have the teams that are there play each other and rate them, before the contest.
 
     A team is there while its client waits for matches, in the folder cup by the
@@ -146,7 +144,6 @@ def practice(
         print_table(ladder_rows(records, names))
         if heir := under_way.heir():
             messages().print(f"handed over to `contest run` in process {heir.process}")
-    return Exit.OK
 
 
 def _end_of(hours: float | None, until: str | None) -> datetime:
@@ -173,7 +170,7 @@ def organise(
         int, Parameter(validator=validators.Number(gte=0, lte=65535), help="The page's port.")
     ] = 8090,
     options: ArenaPlace = USUAL,
-) -> int:
+) -> None:
     """Serve the organiser's page until Ctrl-C: what the other commands do, in a browser.
 
     It is for this machine alone, behind the name admin and the password of
@@ -191,4 +188,3 @@ def organise(
         with suppress(KeyboardInterrupt):
             while True:
                 wait()
-    return Exit.OK

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from workbench.cli.each import FIRST, OneGame
+from workbench.cli.games import FIRST, OneGame
 from workbench.lab.commands import duel as run_duel
 from workbench.lab.options import KeepOptions, Player, Positive, RunOptions, SprtOptions
 

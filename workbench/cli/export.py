@@ -14,7 +14,7 @@ from workbench.lab.options import Positive
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
 from workbench.show.lookup import game_of
-from workbench.show.output import print_json, results
+from workbench.show.output import tell
 from workbench.show.progress import Bar
 
 if TYPE_CHECKING:
@@ -51,10 +51,8 @@ def export(
         raise lacking("export", str(error.name), "env") from None
     rows = _stored(options) if first is None else _fresh(first, second or first, options)
     number = dataset.write(rows, file)
-    if options.as_json:
-        print_json({"file": str(file), "rows": number})
-    else:
-        results().print(f"wrote {number:,} decisions into {file}", soft_wrap=True)
+    line = f"wrote {number:,} decisions into {file}"
+    tell({"file": str(file), "rows": number}, line, as_json=options.as_json)
 
 
 def _fresh(first: str, second: str, options: ExportOptions) -> Iterator["DecisionRow"]:

@@ -1,67 +1,75 @@
-"""The commands of each game: its own, and those that every game with such a part has."""
+"""The commands of each game: its own, and those that every game with such a part has.
+
+`workbench.cli.games:GAME` are all of a game's, `workbench.cli.games:GAME_COMMAND` is one that games
+have alike. So a command's module is imported when the command is called, and not before.
+"""
+
+from functools import partial
+from importlib import import_module
+from typing import Annotated, Any
 
 import cyclopts
+from cyclopts import Parameter
 
 from cardsharp.errors import Malformed
 from cardsharp.game import Game
 from cardsharp.games import game
 
+OneGame = Annotated[Game, Parameter(parse=False)]  # whose command it is: nothing that is typed
+AnyGame = Annotated[Game | None, Parameter(parse=False)]  # or None, for matches of any game
+FIRST = game(None)  # whose commands go without a game's name too
+
 _OLD = {"versus": ("play",)}  # what a command was called before
+_PLACES = {"try": "trying:again", "stats": "stats:of_game", "why": "show:why"}  # else by its name
 
-
-_ALIKE: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("strategies", (), "List the strategies; each name works wherever one is asked for."),
-    ("show", ("replay",), "Show a match turn by turn, and why we did what we did."),
-    ("why", ("replay",), "Explain our decisions in one turn."),
-    ("watch", ("replay", "board"), "Look at a match in the browser, step by step or live."),
-    ("try", ("decisions",), "Let a strategy decide again what was decided in stored matches."),
-    (
-        "analyse",
-        ("judge", "decisions", "replay"),
+_ALIKE = {
+    "strategies": ("", "List the strategies; each name works wherever one is asked for."),
+    "show": ("replay", "Show a match turn by turn, and why we did what we did."),
+    "why": ("replay", "Explain our decisions in one turn."),
+    "watch": ("replay board", "Look at a match in the browser, step by step or live."),
+    "try": ("decisions", "Let a strategy decide again what was decided in stored matches."),
+    "analyse": (
+        "judge decisions replay",
         "Show what each decision of a match cost, and what was luck.",
     ),
-    (
-        "stats",
-        ("judge", "decisions", "replay"),
+    "stats": (
+        "judge decisions replay",
         "Measure how well we decided and how lucky we were, over many matches.",
     ),
-    (
-        "lesson",
-        ("judge", "decisions", "terminal"),
+    "lesson": (
+        "judge decisions terminal",
         "Answer again where you lost most in your matches, with answers and reasons.",
     ),
-    ("duel", ("simulation",), "Let two strategies play each deal from every side."),
-    ("versus", ("terminal",), "Play yourself, in this terminal or a browser, against any player."),
-    ("serve", ("service",), "Serve games through the handler that the cloud runs, until Ctrl-C."),
-)
+    "duel": ("simulation", "Let two strategies play each deal from every side."),
+    "versus": ("terminal", "Play yourself, in this terminal or a browser, against any player."),
+    "serve": ("service", "Serve games through the handler that the cloud runs, until Ctrl-C."),
+    "bot": ("order", "Join a game and play it, each step explained; the same again takes it up."),
+}
 """Commands that games have alike: the parts of a game that each takes, and its line in the list."""
 
-_BOT = ("bot", "Join a game and play it, each step explained; the same again takes it up.")
 
-
-def app_of(game: Game) -> cyclopts.App:
+def app_of(of: Game) -> cyclopts.App:
     """All commands of a game; its own go before those that are alike for all games."""
-    if game.commands is None:
-        app = cyclopts.App(name=game.name, help=game.about, help_format="plaintext")
+    if of.commands is None:
+        app = cyclopts.App(name=of.name, help=of.about, help_format="plaintext")
     else:
-        app = game.commands.load()
-    alike = [
-        (name, summary)
-        for name, parts, summary in _ALIKE
-        if all(getattr(game, part) is not None for part in parts)
-    ]
-    if game.order is not None and game.listen is None:
-        alike.append(_BOT)
-    for name, summary in alike:
+        app = of.commands.load()
+    for name, (parts, summary) in _ALIKE.items():
         names = [one for one in (name, *_OLD.get(name, ())) if one not in app]
-        if name in names:
-            app.command(f"workbench.cli.each:{game.name}_{name}", name=names, help=summary)
+        lacks = any(getattr(of, part) is None for part in parts.split())
+        if name in names and not lacks and (name != "bot" or of.listen is None):
+            app.command(f"workbench.cli.games:{of.name}_{name}", name=names, help=summary)
     return app
 
 
-def __getattr__(name: str) -> cyclopts.App:
-    """The commands of the game of that name, which are made when they are asked for."""
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - an app, or the function of a command
+    """The commands of the game of that name, or one of them."""
+    of, _, command = name.partition("_")
     try:
-        return app_of(game(name))
+        found = game(of)
     except Malformed as error:
         raise AttributeError(str(error)) from None
+    if not command:
+        return app_of(found)
+    module, _, function = _PLACES.get(command, f"{command}:{command}").partition(":")
+    return partial(getattr(import_module(f"workbench.cli.{module}"), function), game=found)

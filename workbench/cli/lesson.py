@@ -10,7 +10,7 @@ from rich.text import Text
 
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
-from workbench.cli.each import FIRST, OneGame
+from workbench.cli.games import FIRST, OneGame
 from workbench.cli.serve import Port
 from workbench.cli.watch import shown_until_stopped
 from workbench.show.decisions import options_table

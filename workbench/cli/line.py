@@ -14,8 +14,7 @@ import cyclopts
 
 from cardsharp.cloud.redaction import redact
 from cardsharp.errors import CardsharpError
-from workbench.cli.commands import build_app
-from workbench.cli.usage import misused, narrow_examples
+from workbench.cli.commands import build_app, misused, narrow_examples
 from workbench.show.exits import Exit, exit_for
 from workbench.show.options import PASTED
 from workbench.show.output import help_console, print_error, print_json

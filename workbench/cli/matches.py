@@ -15,10 +15,9 @@ from cardsharp.replay import fault_of, header_of, outcome_of
 from workbench.cli.commands import command
 from workbench.deadmansdraw.drawing import Labels
 from workbench.show.drawing import match_document
-from workbench.show.exits import Exit
 from workbench.show.lookup import open_file, store_or_default
 from workbench.show.options import AnySource, CommandOptions, Json, Store, span
-from workbench.show.output import messages, print_json, results
+from workbench.show.output import messages, print_json, results, tell
 from workbench.watch.sources import source_of
 
 _LONG = 20  # characters of an id, as an arena gives them; those of the lab are words to type
@@ -93,7 +92,7 @@ class PruneOptions(CommandOptions):
 
 
 @matches.command
-def prune(*, options: PruneOptions) -> int:
+def prune(*, options: PruneOptions) -> None:
     """Delete matches that ended long ago from a SQLite match log; running ones are kept."""
     now = datetime.now(UTC)
     with open_file(options.store) as log:
@@ -104,12 +103,9 @@ def prune(*, options: PruneOptions) -> int:
                 log.forget(match_id)
             if all(record.ttl is None for record in log.running()):
                 log.shrink()
-    if options.as_json:
-        print_json({"matches": ids, "deleted": deleted})
-        return Exit.OK
-    told = "deleted" if deleted else "would be deleted" if options.dry_run else "kept"
-    results().print(f"{_counted(len(ids))} {told}" if ids else "no match ended so long ago")
-    return Exit.OK
+    done = "deleted" if deleted else "would be deleted" if options.dry_run else "kept"
+    line = f"{_counted(len(ids))} {done}" if ids else "no match ended so long ago"
+    tell({"matches": ids, "deleted": deleted}, line, as_json=options.as_json)
 
 
 def _agreed(number: int) -> bool:

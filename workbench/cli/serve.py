@@ -3,11 +3,12 @@
 from typing import Annotated
 
 from cyclopts import Parameter, validators
+from rich.text import Text
 
-from workbench.cli.each import FIRST, OneGame
+from workbench.cli.games import FIRST, OneGame
 from workbench.cloud.http_front import HOST
 from workbench.show.options import Json
-from workbench.show.output import print_json, results
+from workbench.show.output import results, tell
 from workbench.stage import serving
 
 Port = Annotated[
@@ -31,11 +32,9 @@ def serve(
     """Serve games through the handler that the cloud runs, until Ctrl-C."""
 
     def announce(url: str) -> None:
-        if as_json:
-            print_json({"url": url, "openapi": f"{url}/openapi.json", "docs": f"{url}/docs"})
-        else:
-            results().print(f"{game.title} at {url}, its API at {url}/docs")
-            results().print("Ctrl-C stops it.", style="dim")
+        told = {"url": url, "openapi": f"{url}/openapi.json", "docs": f"{url}/docs"}
+        lines = (f"{game.title} at {url}, its API at {url}/docs", Text("Ctrl-C stops it.", "dim"))
+        tell(told, *lines, as_json=as_json)
 
     serving.serve(game, announce, store, serving.ServingPlace(host, port))
     if not as_json:

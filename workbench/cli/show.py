@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from cardsharp.cloud.ports import MatchRecord
 from cardsharp.replay import header_of, outcome_of
 from cardsharp.viewer.shown import sides
-from workbench.cli.each import AnyGame
+from workbench.cli.games import AnyGame
 from workbench.show.drawing import drawing_of, match_document
 from workbench.show.lookup import LAST, game_of
 from workbench.show.options import Json, Match, Store

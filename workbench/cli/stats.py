@@ -24,7 +24,7 @@ from cardsharp.games import game as game_named
 from cardsharp.judge import Judge, judging
 from cardsharp.replay import Outcome, header_of, outcome_of
 from cardsharp.viewer.base import Site, alone
-from workbench.cli.each import FIRST, OneGame
+from workbench.cli.games import FIRST, OneGame
 from workbench.lab.analysed import AnalysedSide, Estimate, Group, TwoRatings, analysed, two_ratings
 from workbench.lab.options import GameName
 from workbench.lab.plan import DEFAULT_GAME
@@ -32,7 +32,7 @@ from workbench.lab.runs import all_cores, pool_of
 from workbench.show.decisions import amount
 from workbench.show.lookup import readable
 from workbench.show.options import AnySource, CommandOptions, Json, Store
-from workbench.show.output import plain_table, print_json, results, write_file
+from workbench.show.output import plain_table, print_json, results, tell, write_file
 from workbench.show.progress import Bar
 from workbench.watch.sources import source_of
 
@@ -117,10 +117,8 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None
             JudgedMatches(len(records), judged, by_player, judge, rated),
         )
         write_file(options.html, text)
-        if options.as_json:
-            print_json({"matches": len(every), "file": str(options.html)})
-        else:
-            results().print(f"{options.html} opens in any browser")
+        told = {"matches": len(every), "file": str(options.html)}
+        tell(told, f"{options.html} opens in any browser", as_json=options.as_json)
         return
     if not sides:
         raise ConfigError(
@@ -129,11 +127,11 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None
         )
     groups = _groups(sides, options.by, shares=judge.total == 1)
     if options.as_json:
-        told = {
+        ratings = {
             name: {"plain": asdict(plain.rounded), "lessLuck": less and asdict(less.rounded)}
             for name, (plain, less) in rated.items()
         }
-        print_json({**_document(groups, judge, len(records)), "ratings": told})
+        print_json({**_document(groups, judge, len(records)), "ratings": ratings})
         return
     console = results()
     console.print(_table(groups, judge, options.by))

@@ -1,7 +1,7 @@
 """`cardsharp strategies`: who can play."""
 
 from cardsharp.registry import strategies_of
-from workbench.cli.each import FIRST, AnyGame
+from workbench.cli.games import FIRST, AnyGame
 from workbench.show.options import Json
 from workbench.show.output import plain_table, print_json, results
 

@@ -17,7 +17,7 @@ from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.replay import Asked, header_of
 from cardsharp.trying import LATE
-from workbench.cli.each import AnyGame
+from workbench.cli.games import AnyGame
 from workbench.lab.again import TrialPlayer, TriedAgain
 from workbench.show.decisions import amount, worth
 from workbench.show.drawing import drawing_of, print_title

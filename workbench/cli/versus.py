@@ -16,7 +16,7 @@ from rich.console import Console
 
 from cardsharp.errors import ConfigError, Garbled, RateLimited, Unreachable
 from cardsharp.game import Game, OpenGame
-from workbench.cli.each import FIRST, OneGame
+from workbench.cli.games import FIRST, OneGame
 from workbench.lab.sitting import PERSON
 from workbench.listening import Server, listen, url_of
 from workbench.show.exits import Exit

@@ -17,11 +17,11 @@ from cardsharp.viewer.pages import match_file, steps_document
 from cardsharp.viewer.shown import DrawnMatch, shown
 from cardsharp.viewer.site import Manner, Pages
 from workbench.cli.analyse import watched
-from workbench.cli.each import AnyGame
+from workbench.cli.games import AnyGame
 from workbench.cli.serve import Port
 from workbench.show.lookup import LAST
 from workbench.show.options import CommandOptions, Json, Match, Store
-from workbench.show.output import print_json, results, write_file
+from workbench.show.output import print_json, results, tell, write_file
 from workbench.table.served import pages_over
 from workbench.watch.branches import with_branches
 from workbench.watch.sources import MatchSource, match_of
@@ -71,10 +71,8 @@ def watch(
 def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
     """Write a file and say so; raises `ConfigError` where it cannot be written."""
     write_file(file, text)
-    if as_json:
-        print_json({"match": match_id, "file": str(file)})
-    else:
-        results().print(f"{file} opens in any browser")
+    told = {"match": match_id, "file": str(file)}
+    tell(told, f"{file} opens in any browser", as_json=as_json)
 
 
 def _match(source: MatchSource, match_id: str, *, public: bool) -> DrawnMatch:

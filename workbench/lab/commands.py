@@ -1,10 +1,13 @@
 """`cardsharp lab`: strategies against each other, and looked at closely."""
 
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from secrets import token_hex
+from statistics import fmean
 from typing import Annotated
 
 import cyclopts
@@ -13,38 +16,31 @@ from rich.table import Table
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
+from workbench.lab.duel import Duel
+from workbench.lab.interval import Interval
 from workbench.lab.keeping import check_keeping, lost_first
 from workbench.lab.keeping import keep as keep_matches
-from workbench.lab.league import League, play_league
 from workbench.lab.ledger import difference, followed
 from workbench.lab.looking import LabProbed, Profile, probe, profile
 from workbench.lab.options import KeepOptions, LookOptions, Player, RunOptions, SprtOptions
 from workbench.lab.plan import Plan
-from workbench.lab.runs import hosted, pool_of, unsteady
+from workbench.lab.players import check_players
+from workbench.lab.runs import hosted, pool_of, run, unsteady
+from workbench.show import output
 from workbench.show.exits import Exit
 from workbench.show.lookup import open_log, store_or_default
 from workbench.show.options import Json
-from workbench.show.output import (
-    messages,
-    plain_table,
-    print_command,
-    print_error,
-    print_json,
-    print_lines,
-    results,
-)
+from workbench.show.output import plain_table, print_json, print_lines, results, tell
 from workbench.show.progress import Bar
 from workbench.strategy_file import is_file, is_own
 
 MOST_TESTED = 20_000  # pairs after which a sequential test gives up
 
-_EXAMPLES = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip()
-
 app = cyclopts.App(
     name="lab",
     help="Measure strategies: duels, leagues, probes, profiles.",
     help_format="plaintext",
-    help_epilogue=_EXAMPLES,
+    help_epilogue=Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip(),
 )
 
 app.command(
@@ -53,10 +49,7 @@ app.command(
     help="Measure the players of a ladder, each against the next few: ratings in Elo points.",
 )
 
-
 _RUN, _LOOK, _SPRT, _KEEP = RunOptions(), LookOptions(), SprtOptions(), KeepOptions()
-
-# --- duel ------------------------------------------------------------------------------------
 
 
 @app.command
@@ -79,15 +72,17 @@ def duel(
     if kept.keep is not None:
         check_keeping(plan)
     rule = None if tested is None else tested.sprt.rule()
-    messages().print(plan.stop_rule(rule), soft_wrap=True)
+    output.messages().print(plan.stop_rule(rule), soft_wrap=True)
     played = followed(plan, options.processes, out=kept.out, cluster=options.cluster, tested=tested)
     for name in unsteady(played):
-        print_error(f"{name} decided otherwise when a deal was played again with the same dice.")
+        output.print_error(
+            f"{name} decided otherwise when a deal was played again with the same dice."
+        )
     ids: list[str] = []
     if kept.keep is not None:
         with open_log(store_or_default()) as log:
-            wanted, run = lost_first(played, kept.keep), f"lab-{token_hex(3)}"
-            ids = keep_matches(played.plan, wanted, run, datetime.now(UTC), log)
+            wanted, name = lost_first(played, kept.keep), f"lab-{token_hex(3)}"
+            ids = keep_matches(played.plan, wanted, name, datetime.now(UTC), log)
     if options.as_json:
         shown = {} if tested is None else {"sprt": tested.document()}
         print_json({**played.as_json(), **shown, **({} if kept.keep is None else {"kept": ids})})
@@ -96,15 +91,10 @@ def duel(
     if tested is not None:
         print_lines(f"  {tested.verdict}, after {played.plan.pairs:,} pairs")
     if ids:
-        _print_kept(ids, plan)
-
-
-def _print_kept(ids: list[str], plan: Plan) -> None:
-    """Which matches were kept, and what to ask of the first: where the best decides otherwise."""
-    others = "" if len(ids) == 1 else f" to {ids[-1]}"
-    results().print(f"  kept in the match log: {ids[0]}{others} ({len(ids)})", soft_wrap=True)
-    for command in (f"show {ids[0]}", f"try {game(plan.game).default_strategy} --match {ids[0]}"):
-        print_command(command)
+        others = "" if len(ids) == 1 else f" to {ids[-1]}"
+        print_lines(f"  kept in the match log: {ids[0]}{others} ({len(ids)})")
+        output.print_command(f"show {ids[0]}")
+        output.print_command(f"try {game(plan.game).default_strategy} --match {ids[0]}")
 
 
 @app.command(name="difference")
@@ -118,72 +108,98 @@ def difference_(
 ) -> None:
     """Compare two players deck by deck: their duels with the same opponent and seed."""
     gap, bounds, matches = difference(one, two)
-    if as_json:
-        told = {"difference": gap, "lower": bounds.low, "upper": bounds.high}
-        rounded = {name: round(figure, 3) for name, figure in told.items()}
-        print_json({**rounded, "margin": round(bounds.margin, 3), "matches": matches})
-    else:
-        results().print(
-            f"{gap:+.2f} points in 100 (95 %: {bounds.low:+.2f} to {bounds.high:+.2f}) "
-            f"over {matches} matches of each"
-        )
+    figures = {"difference": gap, "lower": bounds.low, "upper": bounds.high}
+    figures["margin"] = bounds.margin
+    told = {name: round(figure, 3) for name, figure in figures.items()}
+    within = f"(95 %: {bounds.low:+.2f} to {bounds.high:+.2f})"
+    line = f"{gap:+.2f} points in 100 {within} over {matches} matches of each"
+    tell({**told, "matches": matches}, line, as_json=as_json)
 
 
 # --- league ----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class League:
+    """The duels of a league; `duels` maps the places of two players, the lower first."""
+
+    players: Sequence[str]
+    duels: dict[tuple[int, int], Duel]
+
+    def best(self, row: int, column: int) -> tuple[float, Interval]:
+        """What the player of `row` made of the one of `column`, in per cent, and its interval."""
+        points, bounds = self.duels[min(row, column), max(row, column)].best
+        if row < column:
+            return points, bounds
+        return 100 - points, Interval(100 - bounds.high, 100 - bounds.low)
+
+    def mean(self, row: int) -> float:
+        """The average of a player against all others."""
+        others = (column for column in range(len(self.players)) if column != row)
+        return fmean(self.best(row, column)[0] for column in others)
+
+    def document(self) -> dict[str, object]:
+        """The figures of a league, each a row of players against the columns."""
+        numbers = range(len(self.players))
+        figures: dict[str, Callable[[float, Interval], float]] = {
+            "points": lambda points, _: points,
+            "lower": lambda _, bounds: bounds.low,
+            "upper": lambda _, bounds: bounds.high,
+            "margins": lambda _, bounds: bounds.margin,
+        }
+        cells = {
+            name: [
+                [None if a == b else round(of(*self.best(a, b)), 2) for b in numbers]
+                for a in numbers
+            ]
+            for name, of in figures.items()
+        }
+        return {"players": list(self.players), **cells}
+
+    def table(self) -> Table:
+        """The cross table, the best first."""
+        ranking = sorted(range(len(self.players)), key=self.mean, reverse=True)
+        figures = (*(self.players[column] for column in ranking), "mean")
+        shown = plain_table("", *figures, right=figures)
+        for row in ranking:
+            made = ((0.0, None) if row == other else self.best(row, other) for other in ranking)
+            cells = (
+                "-" if bounds is None else f"{points:.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
+                for points, bounds in made
+            )
+            shown.add_row(self.players[row], *cells, f"{self.mean(row):.1f}")
+        return shown
+
+
+def play_league(players: Sequence[str], plan: Plan, pool: Executor | None) -> League:
+    """The league in which each two play a duel by `plan`; nothing where a player cannot be made."""
+    plans = {
+        (one, two): replace(plan, first=first, second=second)
+        for (one, first), (two, second) in combinations(enumerate(players), 2)
+    }
+    for duel in plans.values():
+        check_players(duel)
+    played = {}
+    for places, duel in plans.items():
+        output.messages().print(duel.stop_rule(), soft_wrap=True)
+        played[places] = run(duel, pool)
+    return League(players, played)
+
+
 @app.command
 def league(*players: Player, options: RunOptions = _RUN) -> None:
     """Play a duel between every two strategies; prints the row's points against the column."""
-
-    def tell(plan: Plan) -> None:
-        messages().print(plan.stop_rule(), soft_wrap=True)
-
     if len(set(players)) < 2 or len(set(players)) < len(players):  # noqa: PLR2004 (a league of one)
         raise ConfigError("A league needs two strategies or more, each named once.")
     own_first = sorted(players, key=is_own, reverse=True)
     plan = options.plan(own_first[0], own_first[1])  # a user's own player decides how it is dealt
     apart = any(map(is_file, players))
     with pool_of(options.processes, options.cluster, apart=apart) as pool:
-        table = play_league(players, plan, pool, tell)
-    if options.as_json:
-        print_json(_league_document(table))
-    else:
-        results().print(_cross_table(table))
+        found = play_league(players, plan, pool)
+    tell(found.document(), found.table(), as_json=options.as_json)
 
 
-def _league_document(table: League) -> dict[str, object]:
-    numbers = range(len(table.players))
-    figures: dict[str, Callable[[int, int], float]] = {
-        "points": table.points,
-        "lower": lambda row, column: table.interval(row, column).low,
-        "upper": lambda row, column: table.interval(row, column).high,
-        "margins": lambda row, column: table.interval(row, column).margin,
-    }
-    cells = {
-        name: [[None if a == b else round(of(a, b), 2) for b in numbers] for a in numbers]
-        for name, of in figures.items()
-    }
-    return {"players": list(table.players), **cells}
-
-
-def _cross_table(table: League) -> Table:
-    """The cross table of a league, the best first."""
-    figures = (*(table.players[column] for column in table.ranking), "mean")
-    shown = plain_table("", *figures, right=figures)
-    for row in table.ranking:
-        cells = [
-            "-"
-            if row == column
-            else f"{table.points(row, column):.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
-            for column in table.ranking
-            for bounds in (table.interval(row, column),)
-        ]
-        shown.add_row(table.players[row], *cells, f"{table.mean(row):.1f}")
-    return shown
-
-
-# --- probe -----------------------------------------------------------------------------------
+# --- probe and profile -----------------------------------------------------------------------
 
 
 @app.command(name="probe")
@@ -197,21 +213,14 @@ def probe_(strategy: Player, *, options: LookOptions = _LOOK) -> int:
     """
     found = probe(options.plan(strategy, 40))
     if options.as_json:
-        print_json(_probe_document(found))
+        answers = [
+            {"name": a.name, "action": a.action, "right": a.is_right, "reason": a.reason}
+            for a in found.answers
+        ]
+        print_json({"answers": answers, "askedTwice": found.asked, "changed": found.changed})
     else:
         _print_probed(found)
     return Exit.OK if found.is_right else Exit.FAILED
-
-
-def _probe_document(found: LabProbed) -> dict[str, object]:
-    return {
-        "answers": [
-            {"name": a.name, "action": a.action, "right": a.is_right, "reason": a.reason}
-            for a in found.answers
-        ],
-        "askedTwice": found.asked,
-        "changed": found.changed,
-    }
 
 
 def _print_probed(found: LabProbed) -> None:
@@ -230,9 +239,6 @@ def _print_probed(found: LabProbed) -> None:
     )
 
 
-# --- profile ---------------------------------------------------------------------------------
-
-
 @app.command(name="profile")
 def profile_(strategy: Player, *, options: LookOptions = _LOOK) -> None:
     """Measure processor time and nodes a decision, in one process."""
@@ -240,13 +246,10 @@ def profile_(strategy: Player, *, options: LookOptions = _LOOK) -> None:
     with Bar(plan.pairs, "deciding") as bar, pool_of(1, apart=is_file(strategy)) as pool:
         alone = None if pool is None else pool.submit(hosted, profile, plan)
         found = profile(plan, bar.advance) if alone is None else alone.result()
-    if options.as_json:
-        print_json(asdict(found))
-    else:
-        _print_profile(found)
+    tell(asdict(found), _profile_table(found), as_json=options.as_json)
 
 
-def _print_profile(found: Profile) -> None:
+def _profile_table(found: Profile) -> Table:
     headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
     shown = plain_table("decisions", *headings, right=headings)
     for kind, times in found.milliseconds.items():
@@ -254,4 +257,4 @@ def _print_profile(found: Profile) -> None:
         counts = ("-", "-") if nodes is None else (f"{nodes.mean:,.0f}", f"{nodes.max:,.0f}")
         spent = (f"{figure:.2f}" for figure in (times.mean, times.p95, times.max))
         shown.add_row(kind, str(times.number), *spent, *counts)
-    results().print(shown)
+    return shown

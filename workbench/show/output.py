@@ -88,6 +88,15 @@ def program() -> str:
     return str(called)
 
 
+def tell(document: object, *lines: object, as_json: bool, style: str = "") -> None:
+    """Print the document where JSON is asked for, else whole lines, or tables."""
+    if as_json:
+        print_json(document)
+        return
+    for line in lines:
+        results().print(line, style=style or None, soft_wrap=isinstance(line, str))
+
+
 def print_command(words: str, about: str = "", console: Console | None = None) -> None:
     """Print a command of this program, ready to be copied, and what it is for."""
     line = f"  {program()} {words}{about and f'   # {about}'}"

@@ -1,19 +1,82 @@
-"""`cardsharp cloud dlq`: look at dead letters, send them once more, or drop them."""
+"""`cardsharp cloud`: which stack it is about, its `deploy`, and `dlq` for its dead letters."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import cyclopts
 from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
-from workbench.cli.cloud_where import StackOptions
+from workbench.operate import deploying
 from workbench.operate.letters import Letter, LetterBox, drop, find_letter, list_letters, replay
-from workbench.operate.stack import Stack
+from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
 from workbench.operate.story import lines_about
-from workbench.show.options import CommandOptions
+from workbench.show.options import CommandOptions, Json
+from workbench.show.output import tell
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackOptions(CommandOptions):
+    """Which stack, and how its answer is printed; the account is that of the environment."""
+
+    stack: str = DEFAULT_NAME
+    """The stack's name."""
+    region: str | None = None
+    """Its region; else AWS_DEFAULT_REGION."""
+    as_json: Json = False
+
+    def find(self) -> Stack:
+        """The stack."""
+        return find_stack(self.stack, account_clients(self.region))
+
+    def tell(self, document: object, lines: Iterable[object]) -> None:
+        """Print the document where JSON is asked for, else the lines."""
+        tell(document, *"\n".join(map(str, lines)).split("\n"), as_json=self.as_json)
+
+    def done(self, sentence: str) -> None:
+        """Say what was done."""
+        self.tell({"stack": self.stack, "done": sentence}, [sentence])
+
+
+USUAL = StackOptions()  # the stack of the usual name, where the environment says
+
+
+def deploy(
+    parameters: Annotated[
+        tuple[str, ...],
+        Parameter(
+            help="Parameters of the template, as ArenaUrl=https://arena.example MatchLimit=4."
+        ),
+    ] = (),
+    /,
+    *,
+    stage: Annotated[
+        Literal["dev", "prod", "arena"],
+        Parameter(help="The bot to try, the bot to keep, or an arena alone."),
+    ] = "dev",
+    yes: Annotated[bool, Parameter(negative=(), help="Do not ask before the change.")] = False,
+    into: Annotated[
+        Path | None,
+        Parameter(help="Where the project is unpacked if this is no clone; else cardsharp-stack."),
+    ] = None,
+    options: StackOptions = USUAL,
+) -> int:
+    """Build the stack and deploy it by SAM, which shows what it changes and asks.
+
+    An update keeps every parameter that is not named.
+    """
+    stack = f"cardsharp-{stage}" if options.stack == DEFAULT_NAME else options.stack
+    more = ["--no-confirm-changeset"] if yes else []
+    more += ["--region", options.region] if options.region else []
+    return deploying.deploy(deploying.project(into), stage, stack, parameters, more)
+
+
+# --- dead letters ---------------------------------------------------------------------------
+
 
 letters = cyclopts.App(name="dlq", help="List, resend or drop dead letters.")
 
