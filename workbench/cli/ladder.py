@@ -90,7 +90,12 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
                         f"{name} decided otherwise when a deal was played again with its dice."
                     )
             if not options.as_json:
-                results().print(_line(step))
+                rung = step.rung
+                took = "known" if step.duel is None else f"{step.seconds:.1f} s"
+                results().print(
+                    f"  {rung.name:<14}{step.rating!s:>13}   {rung.verdict:<12}"
+                    f"{rung.percent:5.1f} % of {2 * rung.pairs:>5,} matches {took:>9}"
+                )
     climbed = Climbed(tuple(steps))
     seconds = monotonic() - began
     if options.as_json:
@@ -101,15 +106,6 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
 
 
 # --- for people ----------------------------------------------------------------------------------
-
-
-def _line(step: LadderStep) -> str:
-    rung = step.rung
-    took = "known" if step.duel is None else f"{step.seconds:.1f} s"
-    return (
-        f"  {rung.name:<14}{step.rating!s:>13}   {rung.verdict:<12}"
-        f"{rung.percent:5.1f} % of {2 * rung.pairs:>5,} matches {took:>9}"
-    )
 
 
 def _print(plan: Plan, climbed: Climbed, seconds: float, processes: int) -> None:

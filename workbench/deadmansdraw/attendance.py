@@ -18,8 +18,7 @@ from workbench.cloud.context import LambdaContext, LambdaHandler, failures_to
 from workbench.cloud.events import Event
 from workbench.cloud.home import HomeOptions
 from workbench.deadmansdraw.bot import BotOptions, log_file
-from workbench.deadmansdraw.watching import AsJson, Printed, Watch
-from workbench.show.output import results
+from workbench.deadmansdraw.watching import Watch
 from workbench.stage.side import Side, attending
 
 GLANCE = timedelta(milliseconds=200)  # between two looks at the log, unless they take long
@@ -82,8 +81,7 @@ class _News:
     def __init__(self, log: MatchLog, options: BotOptions) -> None:
         self._log = log
         self._came = datetime.now().astimezone()
-        audience = AsJson() if options.as_json else Printed(results(), tagged=True)
-        self._watch = Watch(log, audience)
+        self._watch = Watch(log, tagged=True, as_json=options.as_json)
         self._known: list[str] = []
         self._due = 0.0
 

@@ -30,7 +30,7 @@ from workbench.show.exits import Exit
 from workbench.show.keeping import copy_match
 from workbench.show.lookup import data_folder, open_log
 from workbench.show.options import CommandOptions, Json
-from workbench.show.output import messages, print_error, print_json, results
+from workbench.show.output import messages, print_error, print_json, results, tell
 from workbench.stage.following import Follower
 from workbench.stage.side import assembled, attending, embedded_in
 from workbench.stage.surroundings import telemetry_in
@@ -142,7 +142,13 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
                 client.whoami()  # so that a wrong address or password is known as such
                 at_once = _fed(client, options)
             if options.create_only:
-                _print_created(_create(options, tags, options.matches), options)
+                ids = _create(options, tags, options.matches)
+                if (fed := len(ids)) < options.matches:
+                    messages().print(
+                        f"The arena's limit of requests feeds these {fed}, no more at once."
+                    )
+                lines = (f"created match {match_id}" for match_id in ids)
+                tell({"match_ids": ids}, *lines, as_json=options.as_json)
                 return Exit.OK
             played = _play(assembly, options, tags, at_once)
             with open_log(kept) as log:
@@ -204,25 +210,13 @@ def _play(
         return [played_of(log, client.view(match_id)) for match_id in in_order]
 
 
-def _print_created(ids: Sequence[str], options: PracticeOptions) -> None:
-    if len(ids) < options.matches:
-        messages().print(f"The arena's limit of requests feeds these {len(ids)}, no more at once.")
-    if options.as_json:
-        print_json({"match_ids": list(ids)})
-        return
-    for match_id in ids:
-        results().print(f"created match {match_id}")
-
-
 def _print_played(played: Sequence[MatchReport]) -> None:
     """A line a match; a match against ourselves has no winner that would mean anything."""
     console = results()
     console.print()
     for match in played:
-        ours, theirs = match.scores
-        console.print(
-            f"{match.match_id}  {match.outcome.result}, {ours} : {theirs}; {match.verdict}"
-        )
+        result = "{}, {} : {}".format(match.outcome.result, *match.scores)
+        console.print(f"{match.match_id}  {result}; {match.verdict}")
     print_faults(played, "")
     forced = sum(match.forced for match in played)
     if forced:

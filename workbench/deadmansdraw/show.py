@@ -9,9 +9,8 @@ from rich.text import Text
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.replay import EventStep, Turn, position_of, turns_of
 from cardsharp.replay import Header, Step, header_of, outcome_of
-from workbench.deadmansdraw.documents import step_document, turn_document
 from workbench.deadmansdraw.drawing import Labels, happenings, note_row, position_drawn, turn_row
-from workbench.deadmansdraw.watching import banks_table
+from workbench.deadmansdraw.watching import banks_table, step_document, turn_document
 from workbench.show.decisions import decision_text
 from workbench.show.drawing import StepByStep, no_turn, print_end, print_title
 from workbench.show.output import results

@@ -1,20 +1,20 @@
-"""Matches shown while they are played, from what the match log gets."""
+"""Matches shown while they are played, from what the match log gets; turns for programs."""
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from cardsharp.cloud.ports import MatchLog
-from cardsharp.deadmansdraw.replay import Turn, turns_of
-from cardsharp.replay import Header, Outcome, header_of, outcome_of
-from workbench.deadmansdraw.documents import turn_document
+from cardsharp.deadmansdraw import events
+from cardsharp.deadmansdraw.replay import EventStep, Turn, turns_of
+from cardsharp.replay import Header, header_of, outcome_of
 from workbench.deadmansdraw.drawing import Labels, note_row, suit_table, turn_row
 from workbench.show.decisions import decision_text
-from workbench.show.output import messages, print_json, results
+from workbench.show.output import messages, results, tell
 from workbench.show.progress import Bar
 from workbench.stage.following import Glance
 
@@ -22,22 +22,26 @@ SILENCE = 2.0  # seconds until a line tells how far the matches are, where there
 TAG_LENGTH = 6  # last digits of a match's id, which tell the matches of one arena apart
 
 
-@dataclass(slots=True)
-class _Followed:
-    """How much of a match has been told."""
-
-    header: Header
-    turns: int = 0
-    ended: bool = False
-
-
 class Watch:
-    """Tells an audience everything about matches once, in order, as the log gets it."""
+    """Tells everything about matches once, in order, as the log gets it.
 
-    def __init__(self, log: MatchLog, audience: "Printed | AsJson") -> None:
-        self._log = log
-        self._audience = audience
-        self._seen: dict[str, _Followed] = {}
+    `tagged` marks each line with its match, for many at once. Of one match alone the banks are
+    shown at the end, and its result is left to whoever had it played. `as_json` is for programs:
+    one JSON document a line.
+    """
+
+    def __init__(
+        self,
+        log: MatchLog,
+        opponent: str | None = None,
+        *,
+        tagged: bool = False,
+        as_json: bool = False,
+    ) -> None:
+        self._log, self._opponent, self._tagged, self._as_json = log, opponent, tagged, as_json
+        self._headers: dict[str, Header] = {}
+        self._turns = Counter[str]()
+        self._ended: set[str] = set()
 
     def glance(self, matches: Sequence[str]) -> None:
         """Tell what is new of these matches."""
@@ -46,83 +50,43 @@ class Watch:
 
     def ended(self, match_id: str) -> bool:
         """Whether a match's end has been told."""
-        return match_id in self._seen and self._seen[match_id].ended
+        return match_id in self._ended
 
     def _look_at(self, match_id: str) -> None:
         # The header first: what is recorded after it was finished is seen the next time.
         record = self._log.match(match_id)
         if record is None or not record.header or self.ended(match_id):
             return
-        if match_id not in self._seen:
-            self._seen[match_id] = _Followed(header_of(record))
-            self._audience.began(match_id, self._seen[match_id].header)
-        seen, outcome = self._seen[match_id], outcome_of(record)
+        if fresh := match_id not in self._headers:
+            self._headers[match_id] = header_of(record)
+        header, outcome = self._headers[match_id], outcome_of(record)
+        labels = Labels.of(header, self._opponent)
+        if fresh:
+            told = header.model_dump(by_alias=True)
+            self._tell("began", match_id, told, Text(f"match {match_id}: {labels.title()}", "bold"))
         over = [turn for turn in turns_of(self._log.moves(match_id)) if turn.over]
-        for turn in over[seen.turns :]:
-            self._audience.turn(match_id, seen.header, turn)
-        seen.turns = len(over)
+        for turn in over[self._turns[match_id] :]:
+            self._tell("turn", match_id, turn_document(turn), *self._drawn(match_id, turn, labels))
+        self._turns[match_id] = len(over)
         if outcome is not None:
-            seen.ended = True
-            self._audience.ended(match_id, seen.header, outcome)
+            self._ended.add(match_id)
+            score = "" if outcome.scores is None else f", {labels.score(outcome.scores)}"
+            line = f"match {match_id}: {outcome.result}{score}, in {outcome.turns} turns"
+            lines = [Text(line, "bold")] if self._tagged else []
+            self._tell("ended", match_id, outcome.model_dump(by_alias=True), *lines)
 
-
-class Printed:
-    """An audience at a terminal.
-
-    `tagged` marks each line with its match, for many at once. Of one match alone the banks are
-    shown at the end, and its result is left to whoever had it played.
-    """
-
-    def __init__(self, console: Console, opponent: str | None = None, *, tagged: bool) -> None:
-        self._console = console
-        self._opponent = opponent
-        self._tagged = tagged
-
-    def began(self, match_id: str, header: Header) -> None:
-        """Print who plays."""
-        labels = Labels.of(header, self._opponent)
-        self._console.print(f"match {match_id}: {labels.title()}", style="bold")
-
-    def turn(self, match_id: str, header: Header, turn: Turn) -> None:
-        """Print a turn in a line; under one of ours, the decision that ended it or went wrong."""
-        labels, tag = Labels.of(header, self._opponent), self._tag(match_id)
-        self._console.print(turn_row(turn, labels, tag))
+    def _drawn(self, match_id: str, turn: Turn, labels: Labels) -> Iterator[Table | str]:
+        """A turn in a line; under one of ours, the decision that ended it or went wrong."""
+        tag = match_id[-TAG_LENGTH:] if self._tagged else ""
+        yield turn_row(turn, labels, tag)
         if turn.decisions:
-            decision = decision_text(turn.decisions[-1].ours, brief=True)
-            self._console.print(note_row(decision, labels, tag))
+            yield note_row(decision_text(turn.decisions[-1].ours, brief=True), labels, tag)
         if turn.last and not self._tagged:
-            self._console.print()
-            self._console.print(banks_table(turn, labels))
+            yield ""
+            yield banks_table(turn, labels)
 
-    def ended(self, match_id: str, header: Header, outcome: Outcome) -> None:
-        """Print the result among those of others."""
-        if not self._tagged:
-            return
-        labels = Labels.of(header, self._opponent)
-        score = "" if outcome.scores is None else f", {labels.score(outcome.scores)}"
-        result = f"{outcome.result}{score}, in {outcome.turns} turns"
-        self._console.print(f"match {match_id}: {result}", style="bold")
-
-    def _tag(self, match_id: str) -> str:
-        return match_id[-TAG_LENGTH:] if self._tagged else ""
-
-
-class AsJson:
-    """An audience that is a program: one JSON document a line."""
-
-    def began(self, match_id: str, header: Header) -> None:
-        """Print the header."""
-        print_json({"event": "began", "match": match_id, **header.model_dump(by_alias=True)})
-
-    def turn(self, match_id: str, header: Header, turn: Turn) -> None:
-        """Print the turn with its moves and decisions."""
-        del header
-        print_json({"event": "turn", "match": match_id, **turn_document(turn)})
-
-    def ended(self, match_id: str, header: Header, outcome: Outcome) -> None:
-        """Print the outcome."""
-        del header
-        print_json({"event": "ended", "match": match_id, **outcome.model_dump(by_alias=True)})
+    def _tell(self, event: str, match_id: str, told: Mapping[str, object], *lines: object) -> None:
+        tell({"event": event, "match": match_id, **told}, *lines, as_json=self._as_json)
 
 
 def banks_table(turn: Turn, labels: Labels) -> Table:
@@ -156,7 +120,7 @@ def watched(  # noqa: PLR0913 - what is played, and how it is told
     `check` see them.
     """
     one = total == 1 and not as_json
-    watch = Watch(log, Printed(results(), opponent, tagged=False))
+    watch = Watch(log, opponent)
 
     def glance(running: Sequence[str]) -> None:
         if one:
@@ -175,7 +139,9 @@ def _counted(ended: Iterable[str], log: MatchLog, total: int) -> Iterator[str]:
     with Bar(total, "playing") as bar:
         for number, match_id in enumerate(ended, 1):
             yield match_id
-            tally[_result(log, match_id)] += 1
+            record = log.match(match_id)
+            outcome = None if record is None else outcome_of(record)
+            tally["unknown" if outcome is None else outcome.result] += 1
             said = ", ".join(f"{number} {result}" for result, number in tally.items())
             bar.describe(said)
             bar.advance()
@@ -184,7 +150,52 @@ def _counted(ended: Iterable[str], log: MatchLog, total: int) -> Iterator[str]:
                 console.print(f"{number} of {total} matches: {said}")
 
 
-def _result(log: MatchLog, match_id: str) -> str:
-    record = log.match(match_id)
-    outcome = None if record is None else outcome_of(record)
-    return "unknown" if outcome is None else outcome.result
+# --- for programs --------------------------------------------------------------------------------
+
+
+def turn_document(turn: Turn) -> dict[str, object]:
+    """A turn: its moves, what they brought, and the banks after it."""
+    return {
+        "turn": turn.number,
+        "player": turn.player,
+        "over": turn.over,
+        "bust": None if turn.ended is None else not turn.ended.successful,
+        "gain": None if turn.player is None else turn.gain(turn.player),
+        "scores": [bank.score for bank in turn.after],
+        "banks": [[str(card) for card in bank] for bank in turn.after],
+        "moves": [step_document(step) for step in turn.steps],
+    }
+
+
+def step_document(step: EventStep) -> dict[str, object]:
+    """A move: its events in few words, and the decision behind it where it was ours."""
+    told = [_EVENTS[type(one)](one) for one in step.events if type(one) in _EVENTS]
+    intent = step.ours
+    return {
+        "move": step.sequence,
+        "player": step.seat,
+        "events": told,
+        "decision": None if intent is None else intent.model_dump(mode="json", by_alias=True),
+    }
+
+
+_EVENTS: Mapping[type, Callable[[Any], dict[str, object]]] = {
+    events.TurnEnded: lambda one: {
+        "turnEnded": "banked" if one.successful else "bust",
+        "bonus": one.bonus and [str(card) for card in one.bonus],
+    },
+    events.MatchEnded: lambda one: {"matchEnded": list(one.scores), "winner": one.winner},
+    events.Comment: lambda one: {"comment": one.text},
+    events.Drawn: lambda one: {"drawn": str(one.card)},
+    events.CardPlaced: lambda one: {"placed": str(one.card)},
+    events.CardRemoved: lambda one: {"removed": str(one.card), "bank": one.bank_index},
+    events.EffectPlayed: lambda one: {
+        "effect": one.effect.effect_type.value,
+        "cards": [str(card) for card in one.effect.cards],
+    },
+    events.EffectAnswered: lambda one: {
+        "answered": str(one.effect_type),
+        "card": one.card and str(one.card),
+    },
+}
+"""Each event but the beginning of a turn, which tells nothing new."""
