@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +15,7 @@ from jinja2 import FileSystemLoader
 from rich.table import Table
 
 from cardsharp.analysis import Mark
-from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord, Status
+from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
 from cardsharp.contest import pages
 from cardsharp.contest.charts import Played, charts
 from cardsharp.contest.facts import Facts
@@ -100,64 +101,57 @@ def of_game(
 
 
 def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None) -> None:
-    judge = judging(of).judge
     found = readable(log, of, Status.FINISHED, options.tag)
     every = [one for one in found if "branch" not in header_of(one).tags]
     records = every[: options.limit]
     judged = _judged(options, of, log, records)
-    sides = [side for _, found in judged for side in found]
-    rated = two_ratings(found for _, found in judged) if judge.total == 1 else {}
     if options.html is not None:
-        by_player = _groups(sides, By.STRATEGY, shares=judge.total == 1)
-        title = f"Statistics of {source}" if source else "Statistics"
-        text = page(
-            options.tag or title,
-            log,
-            every,
-            JudgedMatches(len(records), judged, by_player, judge, rated),
-        )
-        write_file(options.html, text)
+        title = options.tag or (f"Statistics of {source}" if source else "Statistics")
+        write_file(options.html, page(title, log, every, judged))
         told = {"matches": len(every), "file": str(options.html)}
         tell(told, f"{options.html} opens in any browser", as_json=options.as_json)
-        return
-    if not sides:
+    elif not judged.sides:
         raise ConfigError(
             f"None of {len(records)} matches can be judged, or none was played by "
             f"{options.player or 'us'}; `cardsharp analyse` says of one why."
         )
-    groups = _groups(sides, options.by, shares=judge.total == 1)
-    if options.as_json:
-        ratings = {
-            name: {"plain": asdict(plain.rounded), "lessLuck": less and asdict(less.rounded)}
-            for name, (plain, less) in rated.items()
-        }
-        print_json({**_document(groups, judge, len(records)), "ratings": ratings})
-        return
-    console = results()
-    console.print(_table(groups, judge, options.by))
-    console.print()
-    if options.by is By.STRATEGY and rated:
-        both = ("plain", "less luck")
-        table = plain_table("rating", *both, right=both, gap=1)
-        for name, two in rated.items():
-            table.add_row(name, *("-" if one is None else str(one) for one in two))
-        console.print(table)
-        console.print()
-    together = Group(sides, judge.total == 1).luck_with_result
-    if together is not None:
-        console.print(f"correlation of luck and result: {together:.2f}")
-    unit = "per cent" if judge.total else judge.unit
-    console.print(
-        f"{len(records)} matches; results in {unit}, accuracy in per cent, ± as 95 % intervals; "
-        f"judged by {judge.name}",
-        style="dim",
-        soft_wrap=True,
-    )
+    elif options.as_json:
+        print_json(_document(judged, options.by))
+    else:
+        _print(judged, options.by)
+
+
+@dataclass(frozen=True)
+class JudgedMatches:
+    """Those of the `newest` matches that could be judged, by id, with the sides asked for."""
+
+    judge: Judge
+    newest: int
+    matches: Sequence[tuple[str, Sequence[AnalysedSide]]]
+
+    @cached_property
+    def sides(self) -> list[AnalysedSide]:
+        """The sides of all matches."""
+        return [side for _, sides in self.matches for side in sides]
+
+    @cached_property
+    def rated(self) -> Mapping[str, TwoRatings]:
+        """The players' ratings, where results are shares."""
+        return two_ratings(sides for _, sides in self.matches) if self.judge.total == 1 else {}
+
+    def groups(self, by: By) -> dict[str, Group]:
+        """The groups by name, the biggest first."""
+        found: dict[str, list[AnalysedSide]] = defaultdict(list)
+        for side in self.sides:
+            for name in _KEYS[by](side):
+                found[name].append(side)
+        biggest = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+        return {name: Group(group, self.judge.total == 1) for name, group in biggest}
 
 
 def _judged(
     options: StatsOptions, of: Game, log: MatchReader, records: Sequence[MatchRecord]
-) -> list[tuple[str, list[AnalysedSide]]]:
+) -> JudgedMatches:
     processes = 1 if len(records) <= _FEW else options.workers or all_cores()
     whole = ((log.match(one.match_id) or one, log.moves(one.match_id)) for one in records)
     judged = []
@@ -166,17 +160,31 @@ def _judged(
             sides = [one for one in found if options.player in {None, one.player}]
             judged += [(record.match_id, sides)] * bool(sides)
             bar.advance()
-    return judged
+    return JudgedMatches(judging(of).judge, len(records), judged)
 
 
-def _groups(sides: Sequence[AnalysedSide], by: By, *, shares: bool) -> dict[str, Group]:
-    """The groups by name, the biggest first."""
-    found: dict[str, list[AnalysedSide]] = defaultdict(list)
-    for side in sides:
-        for name in _KEYS[by](side):
-            found[name].append(side)
-    biggest = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
-    return {name: Group(group, shares) for name, group in biggest}
+def _print(judged: JudgedMatches, by: By) -> None:
+    """The groups, ratings of strategies, what is said of all at once, and how to read it."""
+    judge, console = judged.judge, results()
+    console.print(_table(judged.groups(by), judge, by))
+    console.print()
+    if by is By.STRATEGY and judged.rated:
+        both = ("plain", "less luck")
+        table = plain_table("rating", *both, right=both, gap=1)
+        for name, two in judged.rated.items():
+            table.add_row(name, *("-" if one is None else str(one) for one in two))
+        console.print(table)
+        console.print()
+    together = Group(judged.sides, judge.total == 1).luck_with_result
+    if together is not None:
+        console.print(f"correlation of luck and result: {together:.2f}")
+    unit = "per cent" if judge.total else judge.unit
+    console.print(
+        f"{judged.newest} matches; results in {unit}, accuracy in per cent, ± as 95 % intervals; "
+        f"judged by {judge.name}",
+        style="dim",
+        soft_wrap=True,
+    )
 
 
 def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
@@ -200,47 +208,35 @@ def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
     return table
 
 
-def _document(groups: Mapping[str, Group], judge: Judge, matches: int) -> dict[str, object]:
-    return {
-        "matches": matches,
-        "judge": judge.name,
-        "unit": judge.unit,
-        "groups": [
-            {
-                "name": name,
-                "sides": len(group.sides),
-                "result": group.result.document,
-                "withoutLuck": group.without_luck and group.without_luck.document,
-                "accuracy": group.accuracy and group.accuracy.document,
-                "luck": group.luck.document,
-                "luckWithResult": group.luck_with_result,
-                "perMatch": {
-                    count: group.counted(count)
-                    for count in (*map(str, Mark), *group.sides[0].counts)
-                },
-            }
-            for name, group in groups.items()
-        ],
+def _document(judged: JudgedMatches, by: By) -> dict[str, object]:
+    groups = [
+        {
+            "name": name,
+            "sides": len(group.sides),
+            "result": group.result.document,
+            "withoutLuck": group.without_luck and group.without_luck.document,
+            "accuracy": group.accuracy and group.accuracy.document,
+            "luck": group.luck.document,
+            "luckWithResult": group.luck_with_result,
+            "perMatch": {
+                count: group.counted(count) for count in (*map(str, Mark), *group.sides[0].counts)
+            },
+        }
+        for name, group in judged.groups(by).items()
+    ]
+    ratings = {
+        name: {"plain": asdict(plain.rounded), "lessLuck": less and asdict(less.rounded)}
+        for name, (plain, less) in judged.rated.items()
     }
+    told = {"matches": judged.newest, "judge": judged.judge.name, "unit": judged.judge.unit}
+    return {**told, "groups": groups, "ratings": ratings}
 
 
 # --- one page -------------------------------------------------------------------------------------
 
 
 _FOLDER = Path(__file__).with_name("page")
-
 LUCKY = 10  # matches that the cards decided, as many as are told
-
-
-@dataclass(frozen=True)
-class JudgedMatches:
-    """Those of the `newest` matches that could be judged, and their sides in groups by player."""
-
-    newest: int
-    matches: Sequence[tuple[str, Sequence[AnalysedSide]]]
-    groups: Mapping[str, Group]
-    judge: Judge
-    rated: Mapping[str, TwoRatings]
 
 
 def page(
@@ -251,6 +247,9 @@ def page(
     moves = sum(sum(facts.moves) for _, facts in played)
     told = sorted(facts.began for _, facts in played if facts.began is not None)
     began = f", {told[0]:%Y-%m-%d %H:%M} to {told[-1]:%Y-%m-%d %H:%M} UTC" if told else ""
+    won = [(match, side) for match, sides in judged.matches for side in sides if side.result == 1]
+    won.sort(key=lambda one: one[1].result - one[1].luck)  # who deserved it least first
+    lucky = [one for one in won if one[1].result - one[1].luck < 1 / 2][:LUCKY]
     template = pages.environment(FileSystemLoader(_FOLDER)).get_template("stats.jinja")
     return template.render(
         alone=alone((pages.FOLDER / "contest.css").read_text(encoding="utf-8")),
@@ -258,8 +257,8 @@ def page(
         title=title,
         facts=f"{len(records):,} matches, {moves:,} moves{began}",
         charts=charts(played),
-        groups=list(judged.groups.items()),
-        lucky=_lucky(judged) if judge.total else (),
+        groups=list(judged.groups(By.STRATEGY).items()),
+        lucky=lucky if judge.total else (),
         judged=len(judged.matches),
         newest=judged.newest,
         judge=judge.name,
@@ -281,38 +280,26 @@ def estimate(found: Estimate | None, form: str) -> str:
     return f"{mean}{within}".replace(" %", "")
 
 
-def _lucky(judged: JudgedMatches) -> list[tuple[str, AnalysedSide]]:
-    """The winners' sides that deserved it least, the least first."""
-    won = [(match, side) for match, sides in judged.matches for side in sides if side.result == 1]
-    won.sort(key=lambda one: one[1].result - one[1].luck)
-    return [(match, side) for match, side in won if side.result - side.luck < 1 / 2][:LUCKY]
-
-
 def _played(log: MatchReader, records: Sequence[MatchRecord], judge: Judge) -> Iterator[Played]:
     """The matches as charts count them; one whose moves cannot be read is left out."""
     with Bar(len(records), "counting") as bar:
-        for record in records:
-            with suppress(StoreError):
-                whole = log.match(record.match_id) or record, log.moves(record.match_id)
-                yield _facts(*whole, judge)
+        for listed in records:
             bar.advance()
-
-
-def _facts(record: MatchRecord, moves: Sequence[MoveRecord], judge: Judge) -> Played:
-    header, outcome = header_of(record), outcome_of(record) or Outcome()
-    counts = judge.counts(moves)
-    return Played(
-        outcome.names or tuple(map(header.called, range(len(header.players)))),
-        Facts(
-            points=outcome.scores or (),
-            winner=outcome.winner,
-            seconds=0.0,
-            turns=outcome.turns,
-            busts=counts.get("busts", ()),
-            late=counts.get("time-outs", ()),
-            banked=counts.get("banked", ()),
-            moves=counts.get("moves", ()),
-            autopicks=counts.get("autopicks", ()),
-            began=record.started if record.started.timestamp() else None,
-        ),
-    )
+            with suppress(StoreError):
+                record = log.match(listed.match_id) or listed
+                header, outcome = header_of(record), outcome_of(record) or Outcome()
+                counts = judge.counts(log.moves(listed.match_id))
+                facts = Facts(
+                    points=outcome.scores or (),
+                    winner=outcome.winner,
+                    seconds=0.0,
+                    turns=outcome.turns,
+                    busts=counts.get("busts", ()),
+                    late=counts.get("time-outs", ()),
+                    banked=counts.get("banked", ()),
+                    moves=counts.get("moves", ()),
+                    autopicks=counts.get("autopicks", ()),
+                    began=record.started if record.started.timestamp() else None,
+                )
+                names = outcome.names or tuple(map(header.called, range(len(header.players))))
+                yield Played(names, facts)
