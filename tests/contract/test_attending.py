@@ -82,9 +82,7 @@ def test_the_match_of_this_suite_is_worth_it(game: str, folder: Path) -> None:
 
 
 @every_game
-def test_r01_r03_r17_one_fault_at_any_step_harms_nothing(
-    game: str, folder: Path, steps: list[str]
-) -> None:
+def test_r01_r03_r17_one_fault_harms_nothing(game: str, folder: Path, steps: list[str]) -> None:
     """Each kind at each name of a step, of which every game plays its share."""
     named = sorted(
         {(kind, step): at for at, kind in singles(steps) for step in [steps[at]]}.items()
@@ -158,9 +156,7 @@ def slow_or_wrong(
 
 
 @every_game
-def test_r03_a_worker_that_wakes_up_after_its_lease_harms_nothing(
-    game: str, folder: Path, steps: list[str]
-) -> None:
+def test_r03_a_worker_that_wakes_harms_nothing(game: str, folder: Path, steps: list[str]) -> None:
     """It slept for 10 s after any step; meanwhile a successor played on, not to the end.
 
     Only in the sending of an action itself nothing can help but its limit, see `Kind.LATE`.
@@ -199,9 +195,7 @@ def test_r05_a_worker_that_runs_out_of_time_hands_the_match_on(game: str, folder
 
 
 @every_game
-def test_r02_r11_a_message_that_comes_again_after_the_end_changes_nothing(
-    game: str, folder: Path
-) -> None:
+def test_r02_r11_a_message_that_comes_again_changes_nothing(game: str, folder: Path) -> None:
     """Nor does the same order."""
     with closing(Bench(PLACES[game], folder)) as bench:
         bench.play()

@@ -50,7 +50,6 @@ SERVED = [
 
 def operations(game: Game) -> Iterator[Any]:
     """Every operation of every document of a game."""
-    assert game.service is not None
     for name, document in game.service.load().documents().items():
         schema: Any = schemathesis.openapi.from_dict({**document})
         for found in schema.get_all_operations():

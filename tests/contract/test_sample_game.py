@@ -11,7 +11,6 @@ from datetime import timedelta
 from fractions import Fraction
 from itertools import permutations, product
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -44,7 +43,6 @@ every_game = pytest.mark.parametrize("name", SAMPLED)
 
 @pytest.fixture
 def mounted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A line for each."""
     mount_samples(monkeypatch, tmp_path)
 
 
@@ -92,36 +90,22 @@ def test_the_page_that_explains_it_shows_what_is_there() -> None:
 
 
 @every_game
-def test_it_is_in_the_list_of_commands_and_has_those_of_every_game(cli: Cli, name: str) -> None:
-    assert house(name).game.about in cli("--help").out.replace("\n", " ")
+def test_it_has_all_commands_is_duelled_and_learned(cli: Cli, name: str, tmp_path: Path) -> None:
+    """A strategy begins with a file that plays at once."""
+    game = house(name).game
+    assert game.about in cli("--help").out.replace("\n", " ")
     said = cli(name, "--help").out
     commands = ("analyse", "bot", "duel", "serve", "show", "strategies", "try", "versus", "watch")
     assert all(f" {one} " in said for one in (*commands, "why"))
-    assert house(name).game.default_strategy in cli(name, "strategies", "--json").json()
-
-
-@every_game
-def test_it_is_duelled(cli: Cli, name: str) -> None:
-    players = (house(name).game.default_strategy, "random")
-    duel = (*players, "--pairs", "300", "--workers", "1", "--json")
-    for command in (("lab", "duel", *duel, "--game", name), (name, "duel", *duel)):
-        assert cli(*command).json()["points"] > 52
-
-
-@every_game
-def test_a_strategy_begins_with_a_file_that_plays_at_once(
-    cli: Cli, name: str, tmp_path: Path
-) -> None:
+    assert game.default_strategy in cli(name, "strategies", "--json").json()
+    duel = ("duel", game.default_strategy, "random", "--pairs", "300", "--workers", "1", "--json")
+    assert cli("lab", *duel, "--game", name).json()["points"] > 52
+    assert cli(name, *duel).json()["points"] > 52
     file = str(tmp_path / "mine.py")
     assert cli("new", file, "--game", name).code == 0
-    duel = cli("lab", "duel", file, "random", "--game", name, "--pairs", "9", "--workers", "1")
-    assert duel.code == 0, duel.err
-    assert f"{house(name).rules().unit or 'points'} a match" in duel.out
-
-
-@every_game
-@pytest.mark.usefixtures("mounted")
-def test_it_is_an_environment_for_learners(name: str) -> None:
+    own = cli("lab", "duel", file, "random", "--game", name, "--pairs", "9", "--workers", "1")
+    assert own.code == 0, own.err
+    assert f"{house(name).rules().unit or 'points'} a match" in own.out
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what PettingZoo says of every masked observation
         api_test(env(name), num_cycles=50)
@@ -164,7 +148,6 @@ class Rival(threading.Thread):
         self._client, self._game = HostClient(url, Limits()), game
 
     def run(self) -> None:
-        """Play until the end."""
         with self._client as client:
             client.join(self._game, "bob", SECRET)
             known = 0
@@ -220,28 +203,22 @@ def test_who_waits_is_told_that_the_game_has_begun_with_their_turn(name: str) ->
 
 
 @every_game
-def test_the_service_says_what_it_is_and_shows_a_stranger_nothing_hidden(
-    url: str, name: str
-) -> None:
+def test_the_service_refuses_what_the_rules_do_and_hides_what_they_do(url: str, name: str) -> None:
+    """And says what it is."""
+
+    def post(path: str, **body: object) -> requests.Response:
+        return requests.post(f"{url}/{path}", json=body, timeout=10)
+
     document = requests.get(f"{url}/openapi.json", timeout=10).json()
     assert document["info"]["title"] == house(name).game.title
     assert {"/create", "/game", "/join", "/act"} <= set(document["paths"])
-    game = requests.post(f"{url}/create", json={}, timeout=10).json()["game"]
-    seen: Any = requests.get(f"{url}/game", params={"game": game}, timeout=10).json()
+    game = post("create").json()["game"]
+    seen = requests.get(f"{url}/game", params={"game": game}, timeout=10).json()
     assert (seen["position"] is None) is house(name).rules().hides
-
-
-@pytest.mark.usefixtures("name")
-@every_game
-def test_the_service_refuses_what_the_rules_do_and_who_does_not_play(url: str) -> None:
-    with HostClient(url, Limits()) as client:
-        game = requests.post(f"{url}/create", json={}, timeout=10).json()["game"]
-        asked = {"game": game, "secret": SECRET, "number": 0, "action": {"no": "action"}}
-        assert requests.post(f"{url}/act", json=asked, timeout=10).status_code == 403
-        client.join(game, "ann", SECRET)
-        assert requests.post(f"{url}/act", json=asked, timeout=10).status_code == 409
-        client.join(game, "bob", SECRET.replace("cafe", "beef"))
-        assert requests.post(f"{url}/act", json=asked, timeout=10).status_code == 400
-        third = {"game": game, "name": "cid", "secret": SECRET.replace("cafe", "0000")}
-        assert requests.post(f"{url}/join", json=third, timeout=10).status_code == 403
-        assert requests.post(f"{url}/create", json={"seats": 7}, timeout=10).status_code == 400
+    asked = {"game": game, "secret": SECRET, "number": 0, "action": {"no": "action"}}
+    assert post("act", **asked).status_code == 403
+    for who, secret, refused in (("ann", "cafe", 409), ("bob", "beef", 400)):
+        joined = post("join", game=game, name=who, secret=SECRET.replace("cafe", secret))
+        assert (joined.status_code, post("act", **asked).status_code) == (200, refused)
+    third = post("join", game=game, name="cid", secret=SECRET.replace("cafe", "0000"))
+    assert (third.status_code, post("create", seats=7).status_code) == (403, 400)

@@ -1,14 +1,113 @@
-"""What every strategy of every game that is mounted promises."""
+"""What every game that is mounted promises of its rules and its strategies."""
 
+import json
+from collections.abc import Sequence
 from itertools import islice
 from random import Random
+from typing import Any
 
 import pytest
-from support.games import GAMES, simulated, states
+from support.games import GAMES, id_of, simulated, states
 from support.size import cases
 
+from cardsharp.errors import Malformed, RulesError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
+from cardsharp.simulation import Simulation
+
+SEEDS = range(cases(3, every=20))
+
+HIDING = ("deadmansdraw", "blef", "euchre")
+"""Games of which it is known that something is hidden."""
+
+every_game = pytest.mark.parametrize("game", GAMES, ids=id_of)
+every_match = pytest.mark.parametrize("seed", SEEDS)
+
+
+@every_game
+@every_match
+def test_legal_actions_are_all_that_is_accepted(game: Game, seed: int) -> None:
+    """Each is accepted; what is legal at other moments of the match alone is refused."""
+    simulation = simulated(game)
+    match = list(states(simulation, seed))
+    known = {action for state in match for action in simulation.actions(state)}
+    for state in match[:-1]:
+        legal = simulation.actions(state)
+        assert legal, "whoever is to act can"
+        assert len({*legal}) == len(legal)
+        for action in legal:
+            simulation.act(state, action, Random(seed))
+        others = sorted(known - {*legal}, key=str)
+        for action in Random(seed).sample(others, min(5, len(others))):
+            assert refused(simulation, state, action) or does_as_one_of(
+                simulation, state, action, legal
+            ), (state, action)
+
+
+def refused(simulation: Simulation[Any, Any, Any], state: object, action: object) -> bool:
+    try:
+        simulation.act(state, action, Random(0))
+    except RulesError:
+        return True
+    return False
+
+
+def does_as_one_of(
+    simulation: Simulation[Any, Any, Any], state: object, action: object, legal: Sequence[object]
+) -> bool:
+    """Whether it is only another spelling, as Draw is of an answer to a Kraken."""
+    after = simulation.act(state, action, Random(0))
+    return any(simulation.act(state, other, Random(0)) == after for other in legal)
+
+
+@every_game
+@every_match
+def test_a_match_ends_points_are_shared_and_nothing_is_made_or_lost(game: Game, seed: int) -> None:
+    """The same dice give the same match."""
+    simulation = simulated(game)
+    match = list(states(simulation, seed))
+    points = simulation.points(match[-1])
+    assert sum(points) == pytest.approx(1)
+    assert all(points[seat] == points[side[0]] for side in simulation.sides for seat in side)
+    assert not simulation.actions(match[-1])
+    material = simulation.material(match[0])
+    assert material or game.name not in HIDING
+    assert all(simulation.material(state) == material for state in match)
+    assert list(states(simulation, seed)) == match
+    assert any(list(states(simulation, seed + more)) != match for more in range(1, 20))
+
+
+@every_game
+@every_match
+def test_a_state_is_read_back_as_it_was_written(game: Game, seed: int) -> None:
+    simulation = simulated(game)
+    for state in islice(states(simulation, seed), 0, None, cases(7, every=1)):
+        body = json.loads(json.dumps(simulation.dump(state)))
+        assert simulation.load(body) == state
+
+
+@every_game
+@pytest.mark.parametrize("body", [{}, {"state": 1}, {"heaps": "many"}])
+def test_what_is_no_state_is_refused(game: Game, body: dict[str, object]) -> None:
+    with pytest.raises(Malformed):
+        simulated(game).load(body)
+
+
+@every_game
+@every_match
+def test_what_is_hidden_does_not_show_in_a_position(game: Game, seed: int) -> None:
+    """Dealt anew, a game of cards is another match, and looks the same."""
+    simulation, moved = simulated(game), False
+    for number, state in enumerate(islice(states(simulation, seed), 200)):
+        if simulation.to_act(state) is not None:
+            other = simulation.disguised(state, Random(number))
+            moved |= other != state
+            assert simulation.position(other) == simulation.position(state)
+            assert simulation.actions(other) == simulation.actions(state)
+    assert moved or game.name not in HIDING
+
+
+# --- its strategies ------------------------------------------------------------------------------
 
 PLAYERS = [
     pytest.param(game, name, id=f"{game.name}-{name}")
@@ -20,19 +119,11 @@ every_strategy = pytest.mark.parametrize(("game", "name"), PLAYERS)
 
 
 @every_strategy
-def test_it_says_what_it_is(game: Game, name: str) -> None:
-    assert strategies_of(game.strategies).about(name).endswith(".")
-
-
-@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
-def test_the_default_strategy_is_one_of_them(game: Game) -> None:
-    assert game.default_strategy in strategies_of(game.strategies).names()
-
-
-@every_strategy
-def test_it_plays_whole_matches_by_the_rules_and_says_why(game: Game, name: str) -> None:
+def test_it_plays_matches_by_the_rules_and_says_what_it_is_and_why(game: Game, name: str) -> None:
     """Against everybody else doing anything."""
-    simulation = simulated(game)
+    known, simulation = strategies_of(game.strategies), simulated(game)
+    assert known.about(name).endswith(".")
+    assert game.default_strategy in known.names()
     for seat in range(cases(1, every=simulation.seats)):
         dice = Random(seat)
         player, state = simulation.strategy(name, Random(seat)), simulation.deal(dice)
@@ -52,7 +143,7 @@ def test_nothing_hidden_decides(game: Game, name: str) -> None:
     """What it cannot know is dealt anew: decision, reason and values stay the same."""
     simulation = simulated(game)
     for seed in range(cases(1, every=5)):
-        step = 1 + seed % 3
+        step = cases(3, every=1 + seed % 3)
         for number, state in enumerate(islice(states(simulation, seed), seed, 40, step)):
             if simulation.to_act(state) is None:
                 break

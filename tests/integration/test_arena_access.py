@@ -9,9 +9,9 @@ is not there, and passwords never are.
 import re
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
+from typing import NamedTuple
 
 import pytest
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Answer, Client
@@ -41,30 +41,20 @@ MATCHES = {"cup": ADMIN, "ended": ADMIN, "practice": ALICE, "practised": ALICE}
 """The kinds of matches, by who creates them; two of them have ended."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """A request, and what each asker is answered."""
+class Row(NamedTuple):
+    """A request, between which players if it begins a match, and what each asker is answered."""
 
     method: str
     path: str
-    players: tuple[str, str] | None
+    players: list[str]
     cells: dict[str, str]
-
-    @property
-    def route(self) -> tuple[str, str]:
-        """Method and path of the route that it is for."""
-        named = re.sub(r"\{(?!name)\w+\}", "{id}", self.path.partition("?")[0])
-        return self.method, named
 
 
 def every_row() -> Iterator[Row]:
     lines = [line.rsplit(maxsplit=len(ASKERS)) for line in table("arena_access")]
     for request, *cells in lines[1:]:
-        asked = re.fullmatch(r"(\S+) (\S+)(?: for (\w+) and (\w+))?", request)
-        assert asked, request
-        method, path, *players = asked.groups()
-        both = (players[0], players[1]) if players[0] else None
-        yield Row(method, path, both, dict(zip(ASKERS, cells, strict=True)))
+        method, path, *between = request.split()  # and perhaps: for one and another
+        yield Row(method, path, between[1::2], dict(zip(ASKERS, cells, strict=True)))
 
 
 ROWS = list(every_row())
@@ -102,7 +92,7 @@ class World:
     def ask(self, row: Row, who: str) -> Answer:
         """The answer to one request; what it could change is made for it alone."""
         user = ASKERS[who]
-        writes = row.method != "GET"
+        writes = row.method not in ("GET", "HEAD")
         fresh = {
             kind: self.create(kind) for kind in MATCHES if writes and f"{{{kind}}}" in row.path
         }
@@ -156,7 +146,10 @@ def world(
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
 def test_everybody_is_answered_as_the_table_says(world: World, row: Row) -> None:
-    """No answer has a password or what proves it; the dummy's is everybody's."""
+    """No answer has a password or what proves it; the dummy's is everybody's.
+
+    A HEAD tells the same status, and no body.
+    """
     secret = {user: word for user, word in PASSWORDS.items() if user != DUMMY}
     proofs = [*secret.values(), *(ha1(user, word) for user, word in secret.items())]
     told = {}
@@ -164,6 +157,9 @@ def test_everybody_is_answered_as_the_table_says(world: World, row: Row) -> None
         answer = world.ask(row, who)
         told[who] = f"{answer.status}{world.shown(answer, who)}"
         assert not [proof for proof in proofs if proof in answer.text]
+        if row.method == "GET":
+            head = world.ask(row._replace(method="HEAD"), who)
+            assert (head.status, head.raw) == (answer.status, b"")
     assert told == {who: row.cells[who] for who in world.askers}
 
 
@@ -184,30 +180,14 @@ def test_a_client_that_signs_in_only_when_it_is_asked_gets_what_a_player_gets(wo
         assert told == row.cells[expected], row
 
 
-def test_every_route_has_a_row(world: World) -> None:
+def test_every_route_has_a_row_and_each_of_the_api_is_in_the_document_by_hand(world: World) -> None:
     """And every row a route: what is new is looked at by everybody before it is there."""
-    assert {row.route for row in ROWS} == world.home.routes
-
-
-def test_the_document_by_hand_describes_every_route_of_the_api(world: World) -> None:
-    """The one description of the historic server's API, which no model of ours could make."""
+    named = re.compile(r"\{(?!name)\w+\}")
+    found = {(row.method, named.sub("{id}", row.path.partition("?")[0])) for row in ROWS}
+    assert found == world.home.routes
     document = world.client.get("/swagger.json", ADMIN).json()
-    described = {
-        (method.upper(), path)
-        for path, operations in document["paths"].items()
-        for method in operations
-    }
+    described = {(how.upper(), path) for path, told in document["paths"].items() for how in told}
     assert described == {one for one in world.home.routes if one[1].startswith("/api/")}
-
-
-def test_a_head_tells_what_its_get_would(world: World) -> None:
-    """The same status, and no body."""
-    for row in ROWS:
-        if row.method == "GET":
-            head = Row("HEAD", row.path, None, row.cells)
-            for who in world.askers:
-                answer = world.ask(head, who)
-                assert (str(answer.status), answer.raw) == (row.cells[who][:3], b""), (row, who)
 
 
 def test_no_action_is_played_for_another(world: World) -> None:

@@ -45,14 +45,8 @@ def table(emulator: Emulator, tmp_path: Path) -> DynamoTable:
 
 @pytest.fixture
 def two(opened: Opened, table: DynamoTable, tmp_path: Path) -> Iterator[Pair]:
-    """Two processes on one table."""
     with opened(tmp_path, table=table) as one, opened(tmp_path, table=table) as other:
         yield one, other
-
-
-def moves_of(client: Client, match: str) -> list[Any]:
-    found: list[Any] = client.get(f"/api/matches/{match}?showevents=1", ADMIN).json()["moves"]
-    return found
 
 
 def test_of_actions_at_the_same_moment_each_finds_what_the_others_left(two: Pair) -> None:
@@ -71,24 +65,20 @@ def test_of_actions_at_the_same_moment_each_finds_what_the_others_left(two: Pair
 
     with ThreadPoolExecutor(8) as threads:
         statuses = list(threads.map(draw, range(8)))
-    moves = moves_of(at_one, match)
-    assert [move["sequenceId"] for move in moves] == list(range(len(moves)))
-    assert len(moves) == 1 + statuses.count(200) > 1
+    moves = at_one.get(f"/api/matches/{match}?showevents=1", ADMIN).json()["moves"]
+    assert [move["sequenceId"] for move in moves] == list(range(1 + statuses.count(200)))
+    assert len(moves) > 1
     assert set(statuses) <= {200, 400, 409, 503}
 
 
-def test_a_nonce_of_one_process_is_good_at_the_other(two: Pair) -> None:
+def test_of_one_process_a_nonce_is_good_and_a_wait_ends_at_the_other(two: Pair) -> None:
     """The seal is made of the organiser's password, which all of them know."""
-    (one, _), (other, _) = two
+    (one, _), (other, at_other) = two
     with requests.Session() as session:
         session.auth = HTTPDigestAuth(ALICE, PASSWORDS[ALICE])
         asked = [session.get(f"{arena.url}/api/whoami") for arena in (one, other, one, other)]
-    assert [answer.status_code for answer in asked] == [200] * 4
-    assert [len(answer.history) for answer in asked] == [1, 0, 0, 0]
-
-
-def test_a_wait_at_one_process_ends_by_an_action_at_the_other(two: Pair) -> None:
-    (one, _), (_, at_other) = two
+    told = [(answer.status_code, len(answer.history)) for answer in asked]
+    assert told == [(200, 1), (200, 0), (200, 0), (200, 0)]
     match = one.create_match([ALICE, BOB], seed="norandom")
     polls = [
         Poll(one, "GET", f"/api/matches/{match}?waitactive=1", BOB),
@@ -126,17 +116,13 @@ def test_a_late_turn_is_ended_by_others(opened: Opened, table: DynamoTable, tmp_
 
 
 def begun(lobby: TableLobby, arena: ArenaServer) -> Match:
-    match = lobby.find(
-        arena.create_match([ALICE, BOB], seed="norandom", timeout=timedelta(seconds=1))
-    )
-    assert match is not None
-    return match
+    made = arena.create_match([ALICE, BOB], seed="norandom", timeout=timedelta(seconds=1))
+    return lobby.find(made)
 
 
 def test_a_move_whose_answer_was_lost_is_made_once(two: Pair, table: DynamoTable) -> None:
     """It is sent again, and finds its own receipt; another's is a conflict."""
-    (one, client), _ = two
-    match = begun(TableLobby(table, LIFE), one)
+    match = begun(TableLobby(table, LIFE), two[0][0])
     told: list[Match] = []
     plan = FaultPlan(StillClock(), {0: Kind.RESPONSE_LOST})
     losing: Any = Faulty(table._client, plan, {"transact_write_items"}, AWS)
@@ -147,7 +133,7 @@ def test_a_move_whose_answer_was_lost_is_made_once(two: Pair, table: DynamoTable
     with pytest.raises(Conflict):
         lobby.commit(after, move)
     assert told == [after]
-    assert len(moves_of(client, match.id)) == 2
+    assert len(lobby.history(match.id)) == 2
 
 
 def test_what_cannot_be_read_is_left_out(two: Pair, table: DynamoTable) -> None:
@@ -168,12 +154,8 @@ def test_a_look_reads_little_and_changes_with_what_it_is_for(two: Pair, table: D
     (one, client), _ = two
     lobby = TableLobby(table, LIFE)
     match = begun(lobby, one)
-    signals = [
-        Signal(MATCH, match.id),
-        Signal(TURN, ALICE),
-        Signal(TURN, BOB),
-        Signal(NEW_MATCH, BOB),
-    ]
+    asked = ((MATCH, match.id), (TURN, ALICE), (TURN, BOB), (NEW_MATCH, BOB))
+    signals = [Signal(*one) for one in asked]
     before = [lobby.look(signal) for signal in signals]
     assert before == [lobby.look(signal) for signal in signals]
     client.post(f"/api/matches/{match.id}", ALICE, {"etype": "Draw"})
@@ -209,8 +191,5 @@ def test_a_long_list_is_compressed_and_a_longer_one_refused(
         packed = client.ask("GET", "/api/matches", ADMIN, headers={"Accept-Encoding": "gzip"})
         assert len(json.loads(gzip.decompress(packed.raw))) == 70
         plain = client.get("/api/matches", ADMIN)
-        assert (plain.status, plain.json()) == (
-            413,
-            {"error": "The answer is too large; ask for less of it."},
-        )
+        assert (plain.status, "is too large; ask for less" in plain.text) == (413, True)
         assert len(client.get("/api/matches?limit=1", ADMIN).json()) == 11

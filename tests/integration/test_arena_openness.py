@@ -14,18 +14,8 @@ from typing import Any
 
 import pytest
 from starlette.types import Message
-from support.arena import (
-    ADMIN,
-    ADMIN_PASSWORD,
-    ALICE,
-    BOB,
-    DUMMY,
-    PASSWORDS,
-    Client,
-    HandClock,
-    running_arena,
-    write_players,
-)
+from support.arena import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, Client, HandClock, write_players
+from support.arena import running_arena as at_home
 from support.cli import program
 
 from cardsharp.access import Address, Credentials, Limits
@@ -35,7 +25,6 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.spectators import MOST_KEPT, PER_ADDRESS
-from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError, Untrusted
 from workbench.arena.server import ArenaServer
@@ -60,11 +49,9 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     return files
 
 
-def test_over_tls_it_is_believed_by_its_certificate_alone(
-    tmp_path: Path, certificate: tuple[Path, Path]
-) -> None:
+def test_tls_is_believed_by_its_certificate(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
     """Our client asks nothing of an arena that it has no reason to believe."""
-    with running_arena(tmp_path, tls=certificate) as (arena, _):
+    with at_home(tmp_path, tls=certificate) as (arena, _):
         assert arena.url.startswith("https://")
         with ArenaClient(Address(arena.url, certificate[0]), AS_ALICE, ONCE) as client:
             assert client.whoami().name == "Alice"
@@ -76,34 +63,25 @@ def test_over_tls_it_is_believed_by_its_certificate_alone(
 
 
 def test_other_machines_are_listened_to_by_tls_or_in_a_private_network(tmp_path: Path) -> None:
-    """Else the error says what can be done."""
     config = ArenaConfig(host="0.0.0.0", players=write_players(tmp_path))  # noqa: S104
     with pytest.raises(ConfigError, match=r"--tls CERT KEY.*--insecure"):
         ArenaServer(config)
-    with running_arena(tmp_path, host="0.0.0.0", insecure=True) as (arena, _):  # noqa: S104
+    with at_home(tmp_path, host="0.0.0.0", insecure=True) as (arena, _):  # noqa: S104
         here = Client(arena.url.replace("0.0.0.0", "127.0.0.1"))  # noqa: S104
         assert here.get("/api/whoami").status == 200
         here.close()
 
 
-@pytest.mark.parametrize(
-    ("address", "status"),
-    [
-        ("127.0.0.1", 200),
-        ("192.168.1.7", 200),
-        ("fd00::7", 200),
-        ("::ffff:10.0.0.1", 200),
-        ("8.8.8.8", 403),
-        ("2001:4860:4860::8888", 403),
-        ("::ffff:8.8.8.8", 403),
-    ],
-)
-def test_without_tls_only_private_addresses_are_answered(address: str, status: int) -> None:
-    """Whatever the arena behind it would say."""
-    said: list[Message] = []
+PRIVATE = ("127.0.0.1", "192.168.1.7", "fd00::7", "::ffff:10.0.0.1")
+FOREIGN = ("8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8")
 
-    async def arena(_scope: object, _receive: object, _send: object) -> None:
-        said.append({"type": "http.response.start", "status": 200})
+
+@pytest.mark.parametrize("address", PRIVATE + FOREIGN)
+def test_without_tls_only_private_addresses_are_answered(address: str) -> None:
+    said: list[Any] = []
+
+    async def arena(*_: object) -> None:
+        said.append({"status": 200})
 
     async def receive() -> Message:
         return {"type": "http.request"}
@@ -113,7 +91,7 @@ def test_without_tls_only_private_addresses_are_answered(address: str, status: i
 
     scope = {"type": "http", "client": (address, 1), "method": "GET", "headers": []}
     asyncio.run(PrivateOnly(arena)(scope, receive, send))
-    assert said[0]["status"] == status
+    assert said[0]["status"] == (403 if address in FOREIGN else 200)
 
 
 # --- spectators; what they may see is in test_arena_access.py ------------------------------
@@ -122,7 +100,7 @@ def test_without_tls_only_private_addresses_are_answered(address: str, status: i
 @pytest.fixture
 def public(tmp_path: Path) -> Iterator[Public]:
     clock = HandClock()
-    with running_arena(tmp_path, clock=clock, public=True) as (arena, client):
+    with at_home(tmp_path, clock=clock, public=True) as (arena, client):
         yield arena, client, clock
 
 
@@ -146,7 +124,6 @@ def test_ours_signs_in_by_digest_where_spectators_are_let_in(public: Public) -> 
 
 
 def test_a_spectator_who_asks_too_much_is_refused_for_a_minute(public: Public) -> None:
-    """However the requests differ; players go on."""
     _, client, clock = public
     assert PER_ADDRESS > MOST_KEPT
     statuses = {client.get(f"/api/whoami?{n}", None).status for n in range(PER_ADDRESS)}
@@ -160,26 +137,18 @@ def test_a_spectator_who_asks_too_much_is_refused_for_a_minute(public: Public) -
 # --- start and end ---------------------------------------------------------------------------
 
 
-def test_it_starts_on_a_free_port_and_stops(tmp_path: Path) -> None:
-    """Two at once are on different ports; after the stop nobody listens."""
-    with running_arena(tmp_path) as (one, client), running_arena(tmp_path) as (two, _):
-        assert one.url != two.url
-        assert client.get("/api/hello", None).status == 200
-    with pytest.raises(ConnectionRefusedError):
-        Client(one.url).get("/api/hello", None)
-
-
 @pytest.mark.timed
 def test_it_stops_quickly_although_connections_are_open(tmp_path: Path) -> None:
-    """Idle kept-alive connections are not waited for."""
-    with running_arena(tmp_path) as (_, client):
+    """Idle kept-alive connections are not waited for; afterwards nobody listens."""
+    with at_home(tmp_path) as (arena, client):
         client.get("/api/hello", None)
         began = time.monotonic()
     assert time.monotonic() - began < 2
+    with pytest.raises(ConnectionRefusedError):
+        Client(arena.url).get("/api/hello", None)
 
 
 def test_a_host_that_is_not_ours_is_refused_in_a_sentence() -> None:
-    """Names that do not resolve and addresses of others."""
     for host in ("192.0.2.1", "no-such-host.invalid"):
         with pytest.raises(ConfigError, match=host):
             ArenaServer(ArenaConfig(host=host))
@@ -192,30 +161,24 @@ def test_a_host_that_is_not_ours_is_refused_in_a_sentence() -> None:
 def running(folder: Path, randomness: Randomness) -> Iterator[Client]:
     """A client of an arena in a process of its own, which is killed without warning."""
     files = ("--players", str(write_players(folder)), "--data", str(folder / "arena.db"))
-    told = {"ARENA_ADMIN_PASSWORD": ADMIN_PASSWORD, "XDG_DATA_HOME": str(folder)}
+    told = {"ARENA_ADMIN_PASSWORD": PASSWORDS[ADMIN], "XDG_DATA_HOME": str(folder)}
     options = ("--port", "0", "--json", "--random", randomness)
     with program("arena", *options, *files, environment=told) as process:
-        assert process.stdout is not None
         client = Client(json.loads(process.stdout.readline())["url"])
         yield client
         client.close()
 
 
-def some_action(view: dict[str, Any], rng: Random) -> dict[str, Any]:
-    started = view["moveCountInTurn"] is not None and view["state"]["playArea"]
-    verb = "EndTurn" if started and rng.random() < 0.4 else "Draw"
-    return {"etype": verb, "autopick": True}
-
-
 def play_on(client: Client, match: str, rng: Random, moves: int) -> None:
-    """Some moves, or as many as there are."""
     for _ in range(moves):
         view = client.get(f"/api/matches/{match}", ADMIN).json()
         index = view["activePlayerIndex"]
         if index is None:
             return
-        player = view["playerids"][index]
-        answer = client.post(f"/api/matches/{match}", player, some_action(view, rng))
+        started = view["moveCountInTurn"] is not None and view["state"]["playArea"]
+        verb = "EndTurn" if started and rng.random() < 0.4 else "Draw"
+        action = {"etype": verb, "autopick": True}
+        answer = client.post(f"/api/matches/{match}", view["playerids"][index], action)
         assert answer.status == 200, answer.text
 
 
@@ -246,7 +209,7 @@ def test_a_match_goes_on_after_restarts_the_same(tmp_path: Path, randomness: Ran
         assert looks(client, match) == before
         play_on(client, match, rng, 500)
         restarted = client.get(f"/api/matches/{match}?showevents=1", ADMIN).json()
-    with running_arena(tmp_path, randomness=randomness) as (_, client):
+    with at_home(tmp_path, randomness=randomness) as (_, client):
         match = client.post("/api/matches", ADMIN, wish).json()["id"]
         play_on(client, match, Random(4), 528)
         whole = client.get(f"/api/matches/{match}?showevents=1", ADMIN).json()
@@ -257,20 +220,18 @@ def test_a_match_goes_on_after_restarts_the_same(tmp_path: Path, randomness: Ran
 
 
 def test_a_match_keeps_the_chance_it_began_with(tmp_path: Path) -> None:
-    """An arena that is restarted with the other randomness plays old matches as before."""
     data = tmp_path / "arena.db"
-    with running_arena(tmp_path, data=data, randomness=Randomness.ORIGINAL) as (arena, _):
+    with at_home(tmp_path, data=data, randomness=Randomness.ORIGINAL) as (arena, _):
         match = arena.create_match([ALICE, BOB])
-    with running_arena(tmp_path, data=data, randomness=Randomness.FAIR) as (arena, _):
+    with at_home(tmp_path, data=data, randomness=Randomness.FAIR) as (arena, _):
         assert arena._arena.referee.find(match).randomness is Randomness.ORIGINAL
         new = arena.create_match([ALICE, BOB])
         assert arena._arena.referee.find(new).randomness is Randomness.FAIR
 
 
 def test_one_data_file_serves_one_arena(tmp_path: Path) -> None:
-    """A second arena on the same file is refused in one sentence, and harms nothing."""
     data = tmp_path / "arena.db"
-    with running_arena(tmp_path, data=data) as (arena, _):
+    with at_home(tmp_path, data=data) as (arena, _):
         with pytest.raises(ConfigError, match="another arena"):
             ArenaServer(ArenaConfig(data=data))
         assert arena.create_match([ALICE, DUMMY])
@@ -283,11 +244,10 @@ def test_what_cannot_be_stored_does_not_happen(
 
     Why it was is for the log alone.
     """
-    with running_arena(tmp_path, data=tmp_path / "arena.db") as (arena, client):
+    with at_home(tmp_path, data=tmp_path / "arena.db") as (arena, client):
         path = f"/api/matches/{arena.create_match([ALICE, BOB])}"
         before = client.get(f"{path}?showevents=1").raw
         storage = arena._arena._storage
-        assert isinstance(storage, SqliteStorage)
         storage._file._db.execute("PRAGMA max_page_count = 1")  # not a page more than there are
         monkeypatch.setattr(referee, "LONGEST_COMMENT", 60_000)
         long_comment = {"comment": "x" * 60_000}

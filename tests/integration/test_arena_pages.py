@@ -21,7 +21,6 @@ def client(opened: Opened, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.mark.parametrize("path", PAGES)
 def test_pages_load_only_what_is_here_by_a_strict_policy(client: Client, path: str) -> None:
-    """Scripts and styles of our own alone, nothing inline, no frames, no forms."""
     text = client.get(path).text
     loaded = re.findall(r'<(?:link|script)[^>]*(?:href|src)="([^"]+)"', text)
     assert loaded
@@ -35,12 +34,11 @@ def test_pages_load_only_what_is_here_by_a_strict_policy(client: Client, path: s
     assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=", text)
 
 
-@pytest.mark.parametrize("path", ["/page/none.js", "/page/filters.jinja", "/page/..%2Fapp.py"])
-def test_nothing_else_of_the_folder_is_served(client: Client, path: str) -> None:
-    """Only the files that the pages load; what was asked for is told as text."""
-    answer = client.get(f"{path}&<script>alert(1)</script>", None)
-    assert client.get(path, None).status == answer.status == 404
-    assert "<script>" not in answer.text
+def test_nothing_else_of_the_folder_is_served(client: Client) -> None:
+    for path in ("/page/none.js", "/page/filters.jinja", "/page/..%2Fapp.py"):
+        answer = client.get(f"{path}&<script>alert(1)</script>", None)
+        assert client.get(path, None).status == answer.status == 404
+        assert "<script>" not in answer.text
 
 
 def test_login_leads_back_to_the_page_it_came_from(client: Client) -> None:
@@ -72,11 +70,8 @@ def test_statistics_tell_how_each_pair_of_a_round_went(opened: Opened, tmp_path:
         tags = client.get("/matches/statistics").text
         none = client.get("/matches/statistics?tag=none").text
     rows = re.findall("<section.*?</section>", page, re.DOTALL)
-    assert [re.findall('">([^<]*)</a></h2>', row) for row in rows] == [
-        ["&lt;img src=x onerror=alert(1)&gt;&amp;"],
-        ["Day9_Round1"],
-        ["Day9_Round2"],
-    ]
+    heads = [re.findall('">([^<]*)</a></h2>', row)[0] for row in rows]
+    assert heads == ["&lt;img src=x onerror=alert(1)&gt;&amp;", "Day9_Round1", "Day9_Round2"]
     assert "Alice (hu) - <b>Bob (hu)</b> - 1:2" in rows[2]
     assert f'<a href="/matches/{made[0]}"><b>0</b>:0</a> <small>0 s</small>' in rows[2]
     assert "▶︎ Alice (hu) - Bob (hu) - 0:0" in rows[1]
@@ -128,8 +123,7 @@ def test_a_practice_match_is_played_on_its_page_by_who_ordered_it(client: Client
         assert client.get(match, ALICE).json()["moveCount"] == 1, "late, or no choice"
     assert post(page, ALICE, number="1", choice="0").status == 303
     assert client.get(match, ALICE).json()["moveCount"] == 2
-    other = client.ask(
-        "POST", page, ALICE, b"number=2&choice=0", headers={"Sec-Fetch-Site": "cross-site"}
-    )
+    cross = {"Sec-Fetch-Site": "cross-site"}
+    other = client.ask("POST", page, ALICE, b"number=2&choice=0", cross)
     assert other.status == 403, "another site's form"
     assert post("/matches", ALICE, seed="s" * 300).status == 400

@@ -1,6 +1,5 @@
 """Long polls: woken by what they wait for, ended by time or hang-up; and who is there."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,22 +9,6 @@ from support.arena_cloud import Opened
 
 from cardsharp.deadmansdraw.arena import home
 from workbench.arena.server import ArenaServer
-
-Running = tuple[ArenaServer, Client]
-
-
-@pytest.fixture
-def running(opened: Opened, tmp_path: Path) -> Iterator[Running]:
-    """An arena whose polls would outlast the test."""
-    with opened(tmp_path, poll_timeout=timedelta(minutes=5)) as started:
-        yield started
-
-
-@pytest.fixture
-def at_home(tmp_path: Path) -> Iterator[Running]:
-    """The same on this machine: only there is it known who hangs up."""
-    with running_arena(tmp_path, poll_timeout=timedelta(minutes=5)) as started:
-        yield started
 
 
 def new_match(arena: ArenaServer) -> str:
@@ -38,65 +21,26 @@ def end_alices_turn(client: Client, match: str) -> None:
         assert client.post(f"/api/matches/{match}", ALICE, {"etype": verb}).status == 200
 
 
-@pytest.mark.parametrize("query", ["active=1&wait=1", "active=1&wait=1&tags=t", "wait=1"])
-def test_a_new_match_wakes_who_waits_for_one(running: Running, query: str) -> None:
-    """The poller's long poll, with and without filters."""
-    arena, _ = running
-    poll = Poll(arena, "GET", f"/api/matches?{query}", ALICE)
-    match = new_match(arena)
-    assert [found["_id"] for found in poll.answer().json()] == [match]
+def test_who_waits_is_woken_by_what_is_waited_for(opened: Opened, tmp_path: Path) -> None:
+    """By a match, by a turn in it, by its end, by the arena's: nobody's line just breaks.
 
-
-def test_a_list_that_waits_for_active_matches_wakes_at_the_turn(running: Running) -> None:
-    """A new match of another tag, or at the other's turn, does not end the wait."""
-    arena, client = running
-    poll = Poll(arena, "GET", "/api/matches?active=1&wait=1&tags=t", BOB)
-    arena.create_match([BOB, BOB], tags=["other"])
-    match = new_match(arena)
-    assert arena.waiting == 1
-    end_alices_turn(client, match)
-    assert [found["_id"] for found in poll.answer().json()] == [match]
-
-
-@pytest.mark.parametrize(("method", "flag"), [("GET", "waitactive"), ("POST", "wait")])
-def test_a_matchs_end_wakes_who_waits_for_a_turn(running: Running, method: str, flag: str) -> None:
-    """410 in the middle of a wait, in the shape of each method."""
-    arena, client = running
-    match = new_match(arena)
-    poll = Poll(arena, method, f"/api/matches/{match}?{flag}=1", BOB)
-    client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
-    answer = poll.answer()
-    assert answer.status == 410
-    assert ("events" in answer.json()) == (method == "POST")
-
-
-def test_a_client_that_hangs_up_is_forgotten(at_home: Running) -> None:
-    """Nothing of a waiting request is left once its client has gone."""
-    arena, _ = at_home
-    match = new_match(arena)
-    polls = [
-        Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB),
-        Poll(arena, "GET", "/api/matches?wait=1&active=1", BOB),
-    ]
-    for poll in polls:
-        poll.hang_up()
-    until(lambda: arena.waiting == 0)
-
-
-def test_an_action_whose_client_has_gone_is_not_played(at_home: Running) -> None:
-    """A client that gave up waiting does not find that it has moved after all."""
-    arena, client = at_home
-    match = new_match(arena)
-    poll = Poll(arena, "POST", f"/api/matches/{match}?wait=1", BOB)
-    poll.hang_up()
-    until(lambda: arena.waiting == 0)
-    end_alices_turn(client, match)
-    assert client.get(f"/api/matches/{match}", BOB).json()["moveCount"] == 3
-
-
-def test_stopping_the_arena_answers_the_waiting_clients(opened: Opened, tmp_path: Path) -> None:
-    """A stop takes no longer because of long polls, and nobody's line just breaks."""
-    with opened(tmp_path, poll_timeout=timedelta(minutes=5)) as (arena, _):
+    A new match of another tag, or at the other's turn, does not end the wait for a turn.
+    """
+    with opened(tmp_path, poll_timeout=timedelta(minutes=5)) as (arena, client):
+        queries = ("active=1&wait=1", "active=1&wait=1&tags=t", "wait=1")
+        news = [Poll(arena, "GET", f"/api/matches?{query}", ALICE) for query in queries]
+        turn = Poll(arena, "GET", "/api/matches?active=1&wait=1&tags=t", BOB)
+        match = new_match(arena)
+        assert [poll.answer().json()[0]["_id"] for poll in news] == [match] * 3
+        arena.create_match([BOB, BOB], tags=["other"])
+        assert arena.waiting == 1
+        end_alices_turn(client, match)
+        assert [found["_id"] for found in turn.answer().json()] == [match]
+        asked = (("GET", "waitactive"), ("POST", "wait"))
+        ends = [Poll(arena, how, f"/api/matches/{match}?{flag}=1", ALICE) for how, flag in asked]
+        client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
+        told = [poll.answer() for poll in ends]
+        assert [(one.status, "events" in one.json()) for one in told] == [(410, False), (410, True)]
         match = new_match(arena)
         looking = Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB)
         listing = Poll(arena, "GET", "/api/matches?active=1&wait=1", DUMMY)
@@ -104,23 +48,28 @@ def test_stopping_the_arena_answers_the_waiting_clients(opened: Opened, tmp_path
     assert listing.answer().json() == []
 
 
-def test_two_hundred_clients_wait_and_are_all_woken(at_home: Running) -> None:
-    """Every one of them gets its answer."""
-    arena, client = at_home
-    match = new_match(arena)
-    polls = [
-        Poll(arena, "GET", f"/api/matches/{match}?waitactive=1&condensed=1", BOB)
-        for _ in range(200)
-    ]
-    assert arena.waiting == 200
-    end_alices_turn(client, match)
-    assert {poll.answer().status for poll in polls} == {200}
-    assert arena.waiting == 0
+def test_a_client_that_hangs_up_is_forgotten_and_its_action_not_played(tmp_path: Path) -> None:
+    """Two hundred others get their answers."""
+    with running_arena(tmp_path, poll_timeout=timedelta(minutes=5)) as (arena, client):
+        match = new_match(arena)
+        gone = [
+            Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB),
+            Poll(arena, "GET", "/api/matches?wait=1&active=1", BOB),
+            Poll(arena, "POST", f"/api/matches/{match}?wait=1", BOB),
+        ]
+        for poll in gone:
+            poll.hang_up()
+        until(lambda: arena.waiting == 0)
+        look = f"/api/matches/{match}?waitactive=1&condensed=1"
+        polls = [Poll(arena, "GET", look, BOB) for _ in range(200)]
+        assert arena.waiting == 200
+        end_alices_turn(client, match)
+        assert {poll.answer().status for poll in polls} == {200}
+        assert arena.waiting == 0
+        assert client.get(f"/api/matches/{match}", BOB).json()["moveCount"] == 3
 
 
-def test_a_move_wakes_spectators_for_whom_there_is_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_move_wakes_spectators_with_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One more than there is room for is answered at once, with nothing new."""
     monkeypatch.setattr(home, "AUDIENCE", 1)
     limit = timedelta(minutes=5)
@@ -162,15 +111,17 @@ def test_a_page_keeps_its_pace_while_teams_see_all_at_once(tmp_path: Path) -> No
 
 
 def idle(client: Client) -> dict[str, float | None]:
-    """The seconds of all that are known."""
     found = client.get("/api/players?idle=1", ADMIN).json()
     return {player["_id"]: player["idleSeconds"] for player in found}
 
 
 def test_a_player_is_there_who_asks_for_a_match_or_acts(tmp_path: Path) -> None:
-    """At first nobody is; a list of old matches, such as a page asks for, is no sign of a bot."""
+    """At first nobody is; a list of old matches, such as a page asks for, is no sign of a bot.
+
+    Who waits is heard of again when the wait is over.
+    """
     clock = HandClock()
-    with running_arena(tmp_path, clock=clock) as (arena, client):
+    with running_arena(tmp_path, clock=clock, poll_timeout=timedelta(minutes=5)) as (arena, client):
         assert set(idle(client).values()) == {None}
         assert all("idleSeconds" not in one for one in client.get("/api/players", ADMIN).json())
         for path in ("/api/matches", "/api/whoami", "/api/matches?at=today&condensed=1"):
@@ -182,12 +133,7 @@ def test_a_player_is_there_who_asks_for_a_match_or_acts(tmp_path: Path) -> None:
         match = arena.create_match([ALICE, BOB], seed="norandom")
         client.post(f"/api/matches/{match}", BOB, {"etype": "Draw"})
         assert idle(client)[BOB] == 0.0
-
-
-def test_who_waits_is_heard_of_again_when_the_wait_is_over(tmp_path: Path) -> None:
-    """However long it was."""
-    clock = HandClock()
-    with running_arena(tmp_path, clock=clock, poll_timeout=timedelta(minutes=5)) as (arena, client):
+        client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
         poll = Poll(arena, "GET", "/api/matches?active=1&wait=1", ALICE)
         clock.turn(timedelta(seconds=25))
         assert idle(client)[ALICE] == 25.0

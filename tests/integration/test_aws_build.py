@@ -28,17 +28,8 @@ PACKAGES = dict.fromkeys(FUNCTIONS, "web") | {
     **{name: name.lower() for name in FUNCTIONS[:4]},
     "viewerService": "viewer",
 }
-HEAVY = {
-    "numba",
-    "numpy",
-    "pandas",
-    "fastapi",
-    "starlette",
-    "uvicorn",
-    "boto3",
-    "moto",
-    "workbench",
-}
+HEAVY = {"numba", "numpy", "pandas", "fastapi", "starlette", "uvicorn", "boto3", "moto"}
+HEAVY.add("workbench")
 """What must not be reached when a function starts: too slow, too large, or not deployed."""
 
 NEEDED = {"deadmansdrawService": {"starlette"}, "viewerService": {"starlette"}}
@@ -47,19 +38,15 @@ NEEDED = {"deadmansdrawService": {"starlette"}, "viewerService": {"starlette"}}
 IMPORT_LIMIT = timedelta(milliseconds=300)
 DEPENDENCIES = {"arm64": "DependenciesArm64", "x86_64": "DependenciesX86"}
 HERE = DEPENDENCIES[native_architecture()]
+LAYER = ROOT / "layers" / "dependencies"
 
 
-DEPENDENCIES_LAYER = ROOT / "layers" / "dependencies"
-
-
-def made(
-    name: str, layer: Path, artifacts: Path, environment: dict[str, str], source: Path | None = None
-) -> str:
-    """What a layer's makefile says that fails, run as SAM runs it; nothing if it does not."""
+def made(name: str, artifacts: Path, environment: dict[str, str], source: Path = LAYER) -> str:
+    """What the layer's makefile says that fails, run as SAM runs it; nothing if it does not."""
     artifacts.mkdir(exist_ok=True)
     done = subprocess.run(  # noqa: S603 - our own makefile
-        ["make", "--makefile", str(layer / "Makefile"), f"build-{name}"],  # noqa: S607 - as SAM
-        cwd=source or layer,
+        ["make", "--makefile", str(LAYER / "Makefile"), f"build-{name}"],  # noqa: S607 - as SAM
+        cwd=source,
         env={**environment, "ARTIFACTS_DIR": str(artifacts)},
         capture_output=True,
         text=True,
@@ -95,10 +82,8 @@ def test_boto3_is_shipped_with_what_functions_ask_and_nothing_of_this_machine(bu
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_carries_its_own_code_and_no_others(built: Build, name: str) -> None:
-    folder = built.folder_of(name)
-    package = PACKAGES[name]
-    web = {"web", "viewer"}
-    carried = web if package in web else {package}
+    folder, package = built.folder_of(name), PACKAGES[name]
+    carried = {"web", "viewer"} if package in {"web", "viewer"} else {package}
     if name == "Director":  # which alone draws the rounds of contests
         carried |= {"networkx"}
     found = {one.name for one in folder.iterdir() if one.suffix != ".dist-info"}
@@ -124,9 +109,8 @@ def test_s14_the_layer_is_installed_by_hash_from_wheels_and_as_uv_lock_says() ->
     for flag in ("--require-hashes", "--only-binary :all:", "--no-deps"):
         assert flag in makefile
     assert pins.is_current(), "run python -m workbench.build.pins"
-    for file, least in (
-        *zip(pins.REQUIREMENTS.values(), (20, 1), strict=True),
-        (RUNTIME_REQUIREMENTS, 3),
+    for file, least in zip(
+        [*pins.REQUIREMENTS.values(), RUNTIME_REQUIREMENTS], (20, 1, 3), strict=True
     ):
         assert file.read_text().count("==") >= least
         assert all("--hash=sha256:" in part for part in re.split(r"\n(?=\S)", file.read_text())[1:])
@@ -149,8 +133,7 @@ def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> Non
     source = tmp_path / "source"
     source.mkdir()
     (source / "requirements.txt").write_text(f"idna==3.20 --hash=sha256:{'0' * 64}\n")
-    environment = this_machine().environment()
-    told = made(HERE, DEPENDENCIES_LAYER, tmp_path / "out", environment, source)
+    told = made(HERE, tmp_path / "out", this_machine().environment(), source)
     assert "hash" in told.lower()
     assert "idna" in told
 
@@ -162,7 +145,7 @@ def test_a_processors_layer_has_its_wheels_without_uv_or_a_word_from_whoever_bui
     tmp_path: Path, name: str, machine: str
 ) -> None:
     """As `sam build` runs the makefiles from any shell, whatever parameters it is given."""
-    told = made(name, DEPENDENCIES_LAYER, tmp_path, {**os.environ, "PATH": os.defpath})
+    told = made(name, tmp_path, {**os.environ, "PATH": os.defpath})
     if any(sign in told for sign in NETWORK_SIGNS):
         pytest.skip(f"packages are neither in uv's cache nor to be had: {told}")
     assert told == ""
@@ -183,22 +166,14 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
         f"import sys, time, {PACKAGES[name]}.app; print(time.process_time(), "
         "*{m.partition('.')[0] for m in sys.modules})"
     )
+    told = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    variables = told | plain_variables(built.resources[name])
+    words = [sys.executable, "-S", "-c", program]
     spent: list[timedelta] = []
     limit = IMPORT_LIMIT
     while not spent or (min(spent) > limit and len(spent) < 6):
-        told = subprocess.run(  # noqa: S603 - our own interpreter
-            [sys.executable, "-S", "-c", program],
-            env={
-                "PYTHONPATH": path,
-                "PYTHONDONTWRITEBYTECODE": "1",
-                **plain_variables(built.resources[name]),
-            },
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=built.folder,
-        )
-        seconds, *reached = told.stdout.split()
+        said = subprocess.check_output(words, env=variables, text=True, cwd=built.folder)  # noqa: S603 - our own interpreter
+        seconds, *reached = said.split()
         spent.append(timedelta(seconds=float(seconds)))
         if min(spent) > limit:
             limit = max(limit, IMPORT_LIMIT * slowness(1))
@@ -208,11 +183,8 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
 
 
 def test_two_folders_differ_in_the_files_that_are_not_alike(tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
-    for folder in (one, other):
-        folder.mkdir()
-        (folder / "file").write_text("same")
-    assert size_of(one) == 4
-    assert differences(one, other) == []
-    (other / "more").write_text("")
-    assert differences(one, other) == ["more"]
+    for name in ("one/file", "other/file", "other/more"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("same")
+    assert (size_of(tmp_path / "one"), size_of(tmp_path / "other")) == (4, 8)
+    assert differences(tmp_path / "one", tmp_path / "other") == ["more"]

@@ -50,28 +50,20 @@ class Account:
 
 
 def found(account: Account, plan: Demand) -> dict[str, tuple[Finding, str]]:
-    """What preflight finds."""
     return {one.name: (one.finding, one.text) for one in preflight(lambda _: account, plan)}
 
 
 def test_a_new_account_takes_the_template_as_it_is() -> None:
-    for policy, end in (
-        (EVERYTHING, "cardsharp-dev"),
-        (made("Deployer"), f"with Boundary={BOUND}"),
-    ):
+    ends = (EVERYTHING, "cardsharp-dev"), (made("Deployer"), f"with Boundary={BOUND}")
+    for policy, end in ends:
         told = found(Account([policy]), default_demand())
-        assert {name: finding for name, (finding, _) in told.items()} == dict.fromkeys(
-            ("region", "credentials", "rights", "quota"), Finding.OK
-        ), told
+        assert told.keys() == {"region", "credentials", "rights", "quota"}
+        assert {finding for finding, _ in told.values()} == {Finding.OK}, told
         assert told["rights"][1].endswith(end)
         assert "10 concurrent executions" in told["quota"][1]
 
 
-OLDER = (
-    ("none", "no", ""),
-    ("blef,euchre", "no", "blef, euchre will"),
-    ("none", "yes", "the pages"),
-)
+OLDER = ("none", "no", ""), ("blef,euchre", "no", "blef, euchre will"), ("none", "yes", "the pages")
 """Services and pages of stacks of version 0.2, and what is said of what an upgrade takes away."""
 
 
@@ -83,13 +75,11 @@ def test_a_real_account_in_the_emulator_answers_what_is_asked() -> None:
         formation = running.client("cloudformation")
         for number, (services, pages, taken) in enumerate(OLDER):
             given = {"Services": services, "DeployWeb": pages}
-            template = {
-                "Parameters": {key: {"Type": "String"} for key in given},
-                "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
-            }
+            declared = {key: {"Type": "String"} for key in given}
+            topic = {"Topic": {"Type": "AWS::SNS::Topic"}}
             formation.create_stack(
                 StackName=f"old-{number}",
-                TemplateBody=json.dumps(template),
+                TemplateBody=json.dumps({"Parameters": declared, "Resources": topic}),
                 Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in given.items()],
             )
             found = [one.text for one in outdated(running.client, f"old-{number}")]
@@ -131,9 +121,7 @@ def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
     with pytest.raises(ConfigError, match="6 matches at once and 20 teams, which take 71"):
         judge_quota(70, both)
     assert planned(("blef",), web=True).of_arena == 0
-
-
-def test_nothing_can_be_reserved_of_ten_and_there_is_room_in_a_thousand() -> None:
+    # Nothing can be reserved of ten, and there is room in a thousand.
     with pytest.raises(ConfigError, match=r"none can be reserved, .*; deploy with Reserve=no"):
         judge_quota(10, Demand(matches=6, reserve=True))
     assert "room for Reserve=yes" in judge_quota(1000, default_demand())

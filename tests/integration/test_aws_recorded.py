@@ -16,6 +16,7 @@ from support.alarms import MINUTE, composite_is_on, fired, minutes, read_alarms
 from support.arena import ALICE, BOB, HandClock
 from support.aws_recording import GAMES, STACK, Recorder, Scene, opponent, recorder
 from support.aws_template import properties, template
+from support.cloud_benches import received
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.adapters import build_log
@@ -73,15 +74,14 @@ def on_amid(healthy: list[Sample], samples: list[Sample]) -> set[str]:
     return on([*samples, *(one for part in before_and_after for one in part)])
 
 
+ERRORS = properties("WorkerErrorLines")["FilterPattern"]
+"""By which the worker's log group counts lines."""
+
+
 def found_by(pattern: str, lines: list[str]) -> list[str]:
     """The lines that a filter pattern of CloudWatch finds."""
     matches = matcher(pattern, lambda other: pytest.fail(f"{other} has no terms"))
     return [line for line in lines if matches(line)]
-
-
-def error_lines(lines: list[str]) -> list[str]:
-    """The lines that the metric filter of the worker's log group counts."""
-    return found_by(properties("WorkerErrorLines")["FilterPattern"], lines)
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +90,8 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
     folder = tmp_path_factory.mktemp("healthy")
     with recorder(folder) as here, opponent(here, folder):
         match_id = here.arena.create_match([BOB, ALICE])
-        done = None
-        while done is None:
+        while (done := here.work()) is None:
             assert here.listen().error is None
-            done = here.work()
         assert done.error is None
         assert here.assembly.log.match(match_id).outcome  # type: ignore[union-attr]
         for game in GAMES:
@@ -139,19 +137,14 @@ def test_three_minutes_without_a_poll_are_noticed(healthy: list[Sample]) -> None
 
 
 def test_an_arena_that_refuses_us_is_noticed_at_once_and_counts_no_poll(tmp_path: Path) -> None:
+    expected = {"NotListening", "PollerFailed", "TickDeadLetter"}
     with recorder(tmp_path, Scene(password="wrong")) as here:
         assert "Unauthorized" in str(here.listen().error)
         assert not [one for one in here.samples if one.metric.name == Metric.POLLS]
-        assert on(every_minute(here.samples, 5)) == {
-            "NotListening",
-            "PollerFailed",
-            "TickDeadLetter",
-        }
+        assert on(every_minute(here.samples, 5)) == expected
 
 
-def test_a_match_in_which_nobody_acts_for_ten_minutes_is_noticed(
-    healthy: list[Sample], quiet: Recorder
-) -> None:
+def test_ten_minutes_without_an_action_are_noticed(healthy: list[Sample], quiet: Recorder) -> None:
     quiet.assembly.log.take("abandoned", "a worker", timedelta(hours=1))
     quiet.listen()
     start = min(one.at for one in quiet.samples) - healthy[0].at - 15 * MINUTE
@@ -175,37 +168,24 @@ def test_a_message_that_fails_five_times_is_noticed(healthy: list[Sample], quiet
     assert on_amid(healthy, quiet.samples) == {"MatchDeadLetter"}
 
 
-@pytest.mark.parametrize(
-    ("taken", "expected"), [(False, {"NotTakenUp"}), (True, set())], ids=["waiting", "in flight"]
-)
-def test_a_message_that_nobody_takes_is_noticed_and_one_in_flight_is_none(
-    healthy: list[Sample], quiet: Recorder, taken: bool, expected: set[str]
-) -> None:
-    """A worker may hold a match, and with it the message, for four minutes."""
+def test_a_message_that_nobody_takes_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
+    """But none in flight: a worker may hold a match, and with it the message, for four minutes."""
     queue = MemoryQueue(FakeClock(), VISIBILITY)
     queue.send("a match")
-    if taken:
-        assert queue.receive(timedelta(0))
-    for minute in range(4):
-        quiet.note_queue(queue, minute * MINUTE)
-    found = [
-        one for n, one in enumerate(quiet.samples) for one in shifted([one], MINUTE * (n // 3))
-    ]
-    assert on(_without_queue(healthy, found)) == expected
+    for expected in ({"NotTakenUp"}, set()):
+        quiet.extra.clear()
+        for minute in range(4):
+            quiet.note_queue(queue, minute * MINUTE)
+        noted = [shifted([one], MINUTE * (n // 3)) for n, one in enumerate(quiet.samples)]
+        found = [one for (one,) in noted]
+        start, of_queue = found[0].at - healthy[0].at, {one.metric for one in found}
+        around = [one for n in range(-1, 6) for one in shifted(healthy, start + MINUTE * n)]
+        rest = [one for one in around if one.metric not in of_queue]
+        assert on([*rest, *found]) == expected
+        queue.receive(timedelta(0))
 
 
-def _without_queue(healthy: list[Sample], found: list[Sample]) -> list[Sample]:
-    """A healthy time in which the queue was as found."""
-    metrics = {one.metric for one in found}
-    start = found[0].at - healthy[0].at
-    minutes_of = [shifted(healthy, start + MINUTE * n) for n in range(-1, 6)]
-    rest = [one for part in minutes_of for one in part if one.metric not in metrics]
-    return [*rest, *found]
-
-
-def test_a_match_whose_worker_fails_before_its_lease_is_noticed(
-    healthy: list[Sample], tmp_path: Path
-) -> None:
+def test_a_worker_failing_before_a_lease_is_noticed(healthy: list[Sample], tmp_path: Path) -> None:
     """Offered again and again, in vain; all messages are received, so that none waits."""
     clock = FakeClock(datetime.now(UTC))
     found: list[Sample] = []
@@ -222,55 +202,44 @@ def test_a_match_whose_worker_fails_before_its_lease_is_noticed(
     assert on_amid(healthy, found) == {"NobodyComes"}
 
 
-def test_a_line_of_a_function_that_failed_or_died_is_noticed(
-    healthy: list[Sample], quiet: Recorder
-) -> None:
-    assert error_lines(quiet.lines.getvalue().splitlines()) == []
+def test_a_function_that_failed_or_died_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
+    assert found_by(ERRORS, quiet.lines.getvalue().splitlines()) == []
     queue = MemoryQueue(FakeClock(), VISIBILITY)
     queue.send("this is no match message")
-    message = queue.receive(timedelta(0))
-    assert message is not None
-    quiet.deliver(message)
-    (ours,) = error_lines(quiet.lines.getvalue().splitlines())
+    quiet.deliver(received(queue))
+    (ours,) = found_by(ERRORS, quiet.lines.getvalue().splitlines())
     assert '"a message failed"' in ours
-    assert error_lines(DEATHS) == DEATHS
-    assert error_lines(LIVES) == []
+    assert found_by(ERRORS, [*DEATHS, *LIVES]) == found_by(PROBLEMS, DEATHS) == DEATHS
     quiet.note(STACK, "ErrorLines", {}, 1)
     assert on_amid(healthy, quiet.samples) == {"ErrorLogged"}
-    assert found_by(PROBLEMS, DEATHS) == DEATHS
     asked = re.search(r"@message like /(.+)/", properties("RecentProblems")["QueryString"])
-    assert asked is not None
     assert [line for line in [*DEATHS, *LIVES] if re.search(asked[1], line)] == DEATHS
 
 
-@pytest.mark.parametrize(
-    ("seen", "expected"),
-    [
-        (("ApproximateNumberOfMessagesVisible", "TickLetters", 1), {"TickFailed"}),
-        ((OLDEST, "Ticks", 35), set()),  # a tick whose director died
-        ((OLDEST, "Ticks", 61), {"TicksLate"}),
-        *((("Throttles", f"{game}Service", 1), {f"{game}Throttled"}) for game in GAMES),
-        *((("Throttles", f, 1), {f"{f}Throttled"}) for f in ("Poller", "Worker", "Director")),
-    ],
+SEEN = (
+    ("ApproximateNumberOfMessagesVisible", "TickLetters", 1, {"TickFailed"}),
+    (OLDEST, "Ticks", 35, set()),  # a tick whose director died
+    (OLDEST, "Ticks", 61, {"TicksLate"}),
+    *(("Throttles", f"{game}Service", 1, {f"{game}Throttled"}) for game in GAMES),
+    *(("Throttles", f, 1, {f"{f}Throttled"}) for f in ("Poller", "Worker", "Director")),
 )
-def test_what_nothing_on_this_machine_measures_is_noticed(
-    healthy: list[Sample], quiet: Recorder, seen: tuple[str, str, int], expected: set[str]
-) -> None:
+
+
+def test_what_nothing_here_measures_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
     """Ticks of the director that fail or wait, and invocations that had to wait."""
-    name, of, value = seen
-    if name == "Throttles":
-        quiet.note("AWS/Lambda", name, {"FunctionName": of}, value)
-    else:
-        quiet.note("AWS/SQS", name, {"QueueName": of}, value)
-    assert on_amid(healthy, quiet.samples) == expected
+    for name, of, value, expected in SEEN:
+        quiet.extra.clear()
+        service, what = ("Lambda", "Function") if name == "Throttles" else ("SQS", "Queue")
+        quiet.note(f"AWS/{service}", name, {f"{what}Name": of}, value)
+        assert on_amid(healthy, quiet.samples) == expected
 
 
-@pytest.mark.parametrize("cause", ["NotListening", "NotActing", "NotTakenUp", "NobodyComes"])
-def test_the_bot_counts_as_not_playing_for_each_of_its_causes(cause: str) -> None:
+def test_the_bot_counts_as_not_playing_for_each_of_its_causes() -> None:
     (composite,) = COMPOSITES.values()
-    states = {alarm.name: alarm.name == cause for alarm in ALARMS}
-    assert composite_is_on(composite, states)
-    assert not composite_is_on(composite, dict.fromkeys(states, False) | {"SlowPickUp": True})
+    causes = {"NotListening", "NotActing", "NotTakenUp", "NobodyComes"}
+    for one in ALARMS:
+        states = {alarm.name: alarm is one for alarm in ALARMS}
+        assert composite_is_on(composite, states) == (one.name in causes), one.name
 
 
 def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
@@ -278,9 +247,7 @@ def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: Recorder) 
     assert on_amid(healthy, quiet.samples) == {"WorkerFailed"}
 
 
-def test_turns_that_are_picked_up_six_seconds_late_are_noticed(
-    healthy: list[Sample], tmp_path: Path
-) -> None:
+def test_turns_taken_up_six_seconds_late_are_noticed(healthy: list[Sample], tmp_path: Path) -> None:
     late = Scene(clock=lambda: utc_now() - timedelta(seconds=6))
     with recorder(tmp_path, late) as here, opponent(here, tmp_path):
         here.arena.create_match([ALICE, BOB])
@@ -302,9 +269,7 @@ def test_a_turn_that_the_arena_ended_is_noticed(healthy: list[Sample], tmp_path:
         assert on_amid(healthy, here.samples) == {"TurnTimedOut"}
 
 
-def test_a_decision_of_more_than_half_its_limit_is_noticed(
-    healthy: list[Sample], quiet: Recorder
-) -> None:
+def test_a_decision_over_half_its_limit_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
     match_id = quiet.arena.create_match([ALICE, BOB])
     with quiet.assembly.scout() as scout:
         position = rebuild(scout.arena.view(match_id), 0)

@@ -8,10 +8,11 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import timedelta
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -20,6 +21,7 @@ from support.blef import logged
 from support.blef_bot import BlefPlace
 from support.bot_events import context, event_of
 from support.cli import Cli, clean, line_with, program
+from support.cloud_benches import known, received
 
 import practice.app
 import worker.app
@@ -86,12 +88,10 @@ def test_a_game_is_played_and_explained_beside_one_that_never_starts(
         match_id = order_seat("blef", order(service, url), str(secret), seat.places.vault, offering)
         until(lambda: service.go_on() == "Finished")
         until(lambda: (found := offering.log.match(match_id)) and found.outcome)
-        waits, record = offering.log.match(seat.match_id), offering.log.match(match_id)
+        waits, record = known(offering.log, seat.match_id), known(offering.log, match_id)
         moves = offering.log.moves(match_id)
         assert said == []
-    assert waits is not None
     assert waits.outcome is None, "it goes on to wait"
-    assert record is not None
     steps, played = list(replay(record, moves)), [move.facts or {} for move in moves]
     reasons = [step.ours.reason for step in steps if step.ours is not None]
     assert all(reasons)
@@ -115,14 +115,11 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
-def test_the_functions_order_offer_and_play_a_seat(
-    service: BlefPlace, url: str, workplace: str
-) -> None:
+def test_the_functions_order_and_play_a_seat(service: BlefPlace, url: str, workplace: str) -> None:
     """The practice function's event, the message that it sends, the worker's handler."""
     event: dict[str, Any] = {"game": service.table, "url": url, "nickname": "ours"}
     ids = practice.app.handler({**event, "strategy": "greedy"}, context())
-    message = named(workplace, SystemClock()).receive(timedelta(0))
-    assert message is not None
+    message = received(named(workplace, SystemClock()))
     assert parse_message(message.body) == MatchMessage(match_id=ids["match_ids"][0], game=GAME.name)
     playing = threading.Thread(
         target=worker.app.handler, args=(event_of(message.body), context(GRACE))
@@ -132,9 +129,7 @@ def test_the_functions_order_offer_and_play_a_seat(
     playing.join(GRACE)
     place = Path(os.environ["CARDSHARP_STORE"].partition(":")[2])
     with closing(SqliteLog(place, SystemClock())) as log:
-        record = log.match(ids["match_ids"][0])
-    assert record is not None
-    assert record.outcome is not None
+        assert known(log, ids["match_ids"][0]).outcome is not None
 
 
 def test_a_message_of_a_game_that_nobody_plays_is_a_failure_of_its_own(workplace: str) -> None:
@@ -146,29 +141,25 @@ def test_a_message_of_a_game_that_nobody_plays_is_a_failure_of_its_own(workplace
     assert "No game is called 'chess' here. There are: deadmansdraw, blef" in log.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("changed", "fault"),
-    [
-        ({"game": "not-a-uuid"}, "game: "),
-        ({"nickname": "1st"}, "nickname: "),
-        ({"nickname": "a" * 33}, "nickname: "),
-        ({"url": "http://example.org"}, "url: "),
-        ({"url": "ftp://x"}, "url: "),
-        ({"player": "x"}, "player: "),
-    ],
-)
-def test_an_order_that_cannot_be_used_is_refused_in_a_sentence(
-    changed: dict[str, str], fault: str
-) -> None:
-    event = {"url": "https://blef.example/v2", "game": OUR_GAME, "nickname": "ours", **changed}
-    with pytest.raises(Malformed, match=f"^The seat cannot be taken. {fault}.*[^.]\\.$"):
-        SeatOrder.parse(event)
+SEAT = {"url": "https://blef.example/v2/", "game": OUR_GAME, "nickname": "ours"}
+
+
+def test_an_order_that_cannot_be_used_is_refused_in_a_sentence() -> None:
+    for field, value in (
+        ("game", "not-a-uuid"),
+        ("nickname", "1st"),
+        ("nickname", "a" * 33),
+        ("url", "http://example.org"),
+        ("url", "ftp://x"),
+        ("player", "x"),
+    ):
+        with pytest.raises(Malformed, match=f"^The seat cannot be taken. {field}: .*[^.]\\.$"):
+            SeatOrder.parse({**SEAT, field: value})
 
 
 def test_an_order_is_for_the_game_that_it_names_or_whose_keys_it_has() -> None:
-    seat = {"game": OUR_GAME, "url": "https://blef.example", "nickname": "ours"}
     ordering = practice.app.ordering
-    assert ordering(seat) is ordering({"play": "blef"}) is GAME.order.load()  # type: ignore[union-attr]
+    assert ordering(SEAT) is ordering({"play": "blef"}) is GAME.order.load()  # type: ignore[union-attr]
     first = ordering({"play": "deadmansdraw"})
     assert all(ordering(event) is first for event in ({}, {"matches": 1}, [], None, "game"))
     with pytest.raises(Malformed, match="Nothing of Euchre can be ordered"):
@@ -176,23 +167,18 @@ def test_an_order_is_for_the_game_that_it_names_or_whose_keys_it_has() -> None:
 
 
 def test_the_same_order_names_the_same_seat_and_a_paused_bot_takes_none(tmp_path: Path) -> None:
-    event = {"url": "https://blef.example/v2/", "game": OUR_GAME, "nickname": "ours"}
-    one, two = (SeatOrder.parse(event), SeatOrder.parse({**event, "game": OUR_GAME.upper()}))
+    one, two = (SeatOrder.parse(SEAT), SeatOrder.parse({**SEAT, "game": OUR_GAME.upper()}))
     assert one.match_id == two.match_id
-    assert SeatOrder.parse({**event, "nickname": "other"}).match_id != one.match_id
-    clock = SystemClock()
-    log, vault = SqliteLog(tmp_path / "log", clock), sqlite_vault(tmp_path / "log", clock)
-
-    class Paused:
-        def read(self) -> Switches:
-            return Switches(paused=True)
-
-    offering = Offering(log, named(tmp_path.name, clock), clock, switchboard=Paused())
-    with pytest.raises(ConfigError, match="paused"):
-        order_seat("blef", one, OUR_GAME, vault, offering)
-    assert vault.find(one.match_id) is None
-    log.close()
-    vault.close()
+    assert SeatOrder.parse({**SEAT, "nickname": "other"}).match_id != one.match_id
+    clock, board = SystemClock(), SimpleNamespace(read=lambda: Switches(paused=True))
+    with (
+        closing(SqliteLog(tmp_path / "log", clock)) as log,
+        closing(sqlite_vault(tmp_path / "log", clock)) as vault,
+    ):
+        offering = Offering(log, named(tmp_path.name, clock), clock, switchboard=board)
+        with pytest.raises(ConfigError, match="paused"):
+            order_seat("blef", one, OUR_GAME, vault, offering)
+        assert vault.find(one.match_id) is None
 
 
 def test_a_join_that_is_asked_again_is_one_join(service: BlefPlace) -> None:
@@ -202,16 +188,17 @@ def test_a_join_that_is_asked_again_is_one_join(service: BlefPlace) -> None:
         reply = service.client.post(path, {"nickname": "ours", "player_uuid": mine})
         assert (reply.status, reply.json) == (200, {"player_uuid": OUR_GAME})
     assert len(service.state()["players"]) == 2
-    again = service.client.post(path, {"nickname": "other", "player_uuid": mine})
-    assert (again.status, again.json) == (409, {"error": "Player UUID already taken"})
-    taken = service.client.post(path, {"nickname": "ours"})
-    assert (taken.status, taken.json) == (409, {"error": "Nickname already taken"})
-    wrong = service.client.post(path, {"nickname": "ours", "player_uuid": "x"})
-    assert (wrong.status, wrong.json) == (400, {"error": "Invalid player UUID"})
+    for asked, status, told in (
+        ({"nickname": "other", "player_uuid": mine}, 409, "Player UUID already taken"),
+        ({"nickname": "ours"}, 409, "Nickname already taken"),
+        ({"nickname": "ours", "player_uuid": "x"}, 400, "Invalid player UUID"),
+    ):
+        refused = service.client.post(path, asked)
+        assert (refused.status, refused.json) == (status, {"error": told})
     service.go_on()
     late = service.client.post(path, {"nickname": "ours", "player_uuid": mine})
     assert late.status == 200, "also after the start, for the answer may have come late"
-    assert cast("str", late.json["player_uuid"]) == OUR_GAME
+    assert late.json["player_uuid"] == OUR_GAME
 
 
 # --- public games ------------------------------------------------------------------------------
@@ -220,14 +207,9 @@ def test_a_join_that_is_asked_again_is_one_join(service: BlefPlace) -> None:
 @pytest.fixture
 def shown(service: BlefPlace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BlefPlace:
     """The service, where the rival's game is public."""
-    clean(monkeypatch, tmp_path)
+    clean(monkeypatch, tmp_path / "data")
     publish(service, service.table, service.rival)
     return service
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 def publish(service: BlefPlace, game: str, admin: str) -> None:
@@ -254,9 +236,7 @@ def test_games_that_can_be_joined_are_listed(shown: BlefPlace, url: str, cli: Cl
     assert "No public game" in cli("blef", "versus", "--url", url).out
 
 
-def test_a_list_that_is_none_and_a_service_that_is_none_are_told(
-    shown: BlefPlace, url: str, cli: Cli
-) -> None:
+def test_what_is_no_list_service_or_strategy_is_told(shown: BlefPlace, url: str, cli: Cli) -> None:
     with pytest.raises(NotFound):
         public_games(f"{url}/nothing")
     with pytest.raises(Unreachable):
@@ -264,6 +244,8 @@ def test_a_list_that_is_none_and_a_service_that_is_none_are_told(
     assert cli("blef", "bot", "--url", "http://127.0.0.1:9").code == Exit.UNREACHABLE
     with pytest.raises(ConfigError, match="give one by --game"):
         bot(options=SeatOptions(url=url), game=GAME._replace(lobby=None))
+    told = cli("blef", "bot", "--url", url, "--strategy", "nobody")
+    assert (told.code, "nobody" in told.err) == (Exit.USAGE, True)
     assert shown.state()["players"] == [{"nickname": "rival", "n_cards": 0}]
 
 
@@ -271,29 +253,28 @@ def test_seats_are_taken_one_after_the_other_in_the_wanted_rooms(
     shown: BlefPlace, url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said: list[str] = []
-    options = SeatOptions(
-        url=url, nickname="ours", strategy="greedy", at_once=1, rooms=(room_of(shown.table),)
-    )
+    anywhere = SeatOptions(url=url, nickname="ours", strategy="greedy", at_once=1)
+
+    def gone(url: str) -> list[Any]:
+        raise Unreachable(f"GET {url}: refused.")
+
     with workers(tmp_path / "log.db", said.append, 4) as places:
-        public = PublicSeats(GAME, options, places, public_games, said.append)
+        here = replace(anywhere, rooms=(room_of(shown.table),))
+        public = PublicSeats(GAME, here, places, public_games, said.append)
         elsewhere = another(shown, "ann")
         public.look()
         public.look()
         assert [line.split()[1].rstrip(",") for line in said] == [shown.table]
         until(lambda: shown.go_on() == "Finished")
         until(lambda: public.look() or "We have" in capsys.readouterr().out)
-        wanted = PublicSeats(
-            GAME,
-            SeatOptions(url=url, nickname="ours", strategy="greedy", at_once=1),
-            places,
-            public_games,
-            said.append,
-        )
+        wanted = PublicSeats(GAME, anywhere, places, public_games, said.append)
         wanted.look()
         until(lambda: len(shown.client.get(f"/games/{elsewhere}").json["players"]) == 2)
         third = another(shown, "bob")
         wanted.look()
-    assert [third in line for line in said] == [False, False]
+        assert [third in line for line in said] == [False, False]
+        PublicSeats(GAME, anywhere, places, gone, said.append).look()
+    assert said[2:] == [f"GET {url}: refused. It is asked again."]
 
 
 def test_the_command_joins_what_comes_and_tells_how_it_ended(shown: BlefPlace, url: str) -> None:
@@ -303,23 +284,3 @@ def test_the_command_joins_what_comes_and_tells_how_it_ended(shown: BlefPlace, u
         told = json.loads(line_with(process.stdout, shown.table))
     assert told["game"] == shown.table
     assert told["result"] in {"won", "lost"}
-
-
-@pytest.mark.usefixtures("shown")
-def test_a_strategy_that_there_is_not_is_told_before_anybody_waits(url: str, cli: Cli) -> None:
-    told = cli("blef", "bot", "--url", url, "--strategy", "nobody")
-    assert told.code == Exit.USAGE
-    assert "nobody" in told.err
-
-
-@pytest.mark.usefixtures("shown")
-def test_a_bot_goes_on_when_the_list_cannot_be_had_for_a_moment(url: str, tmp_path: Path) -> None:
-    said: list[str] = []
-
-    def gone(url: str) -> list[object]:
-        raise Unreachable(f"GET {url}: refused.")
-
-    options = SeatOptions(url=url, strategy="greedy")
-    with workers(tmp_path / "log.db", said.append, 1) as places:
-        PublicSeats(GAME, options, places, gone, said.append).look()  # type: ignore[arg-type]
-    assert said == [f"GET {url}: refused. It is asked again."]

@@ -1,6 +1,7 @@
 """The local HTTP front does between a client and the function what API Gateway does."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +11,14 @@ from typing import Any
 import pytest
 import requests
 
+from cardsharp.blef.assembly import SERVICE
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef
 from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.errors import Malformed
+from director.app import handler as direct
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.events import Event
 from workbench.cloud.http_events import FAILED, read_answer
@@ -43,8 +47,7 @@ def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: HttpFront) 
         timeout=10,
     ).json()
     event = answer["event"]
-    assert event["version"] == "2.0"
-    assert event["rawPath"] == "/a%2Fb"
+    assert (event["version"], event["rawPath"]) == ("2.0", "/a%2Fb")
     assert event["queryStringParameters"] == {"x": "1,2", "y": " a b", "z": "", "bad": "\ufffd"}
     assert event["headers"]["x-odd"] == "A"
     assert event["requestContext"]["http"]["method"] == "POST"
@@ -54,28 +57,23 @@ def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: HttpFront) 
 
 
 def test_a_function_that_fails_is_a_500_without_its_reason(echoing: HttpFront) -> None:
+    """As one whose answer cannot be read."""
     answer = requests.get(f"{echoing.url}/fail", timeout=10)
     assert (answer.status_code, answer.json()) == (500, {"message": "Internal Server Error"})
-
-
-@pytest.mark.parametrize(
-    "answer", [{"statusCode": "x"}, {"statusCode": 200, "body": "*", "isBase64Encoded": True}]
-)
-def test_an_answer_that_cannot_be_read_is_a_failure(answer: Event) -> None:
-    assert read_answer(answer) == FAILED
+    for told in ({"statusCode": "x"}, {"statusCode": 200, "body": "*", "isBase64Encoded": True}):
+        assert read_answer(told) == FAILED
 
 
 async def asked_from(gateway: HttpGateway, source: str) -> int:
     """The status of what is answered to a request from that address."""
-    scope = {
+    scope: dict[str, Any] = {
         "type": "http",
         "method": "GET",
         "path": "/",
         "raw_path": b"/",
         "query_string": b"",
-        "headers": [],
-        "client": (source, 1),
     }
+    scope |= {"headers": [], "client": (source, 1)}
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:
@@ -85,8 +83,7 @@ async def asked_from(gateway: HttpGateway, source: str) -> int:
         sent.append(message)
 
     await gateway(scope, receive, send)
-    status: int = sent[0]["status"]
-    return status
+    return int(sent[0]["status"])
 
 
 def test_one_caller_cannot_have_all_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,3 +145,56 @@ def test_a_long_poll_is_answered_when_somebody_moves_and_when_the_front_stops() 
         assert clock.asleep.acquire(timeout=10)
         front.stop()
         assert waiting.result(timeout=10).json() == seen
+
+
+# --- what API Gateway never sends, but a person's own call --------------------------------------
+
+
+PLAIN: dict[str, Any] = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/whoami"}
+"""The least that is a request."""
+
+HALF = "\ud800"
+"""Half a surrogate pair, which JSON can hold."""
+
+ODD: list[tuple[str, object]] = [
+    ("the event", None),
+    ("the event", [PLAIN]),
+    ("requestContext", {}),
+    ("requestContext", {**PLAIN, "requestContext": None}),
+    ("requestContext.http.method", {**PLAIN, "requestContext": {"http": "GET"}}),
+    ("requestContext.http.method", {**PLAIN, "requestContext": {}}),
+    ("rawPath", {**PLAIN, "rawPath": None}),
+    ("rawPath", {**PLAIN, "rawPath": f"/{HALF}"}),
+    ("rawQueryString", {**PLAIN, "rawQueryString": f"a={HALF}"}),
+    ("queryStringParameters", {**PLAIN, "queryStringParameters": {"a": 1}}),
+    ("headers", {**PLAIN, "headers": ["accept"]}),
+    ("headers", {**PLAIN, "headers": {"accept": HALF}}),
+    ("cookies", {**PLAIN, "cookies": "a=b"}),
+    ("body", {**PLAIN, "body": {"a": 1}}),
+    ("requestContext.routeKey", {"requestContext": {"connectionId": "a"}}),
+    (
+        "requestContext.identity",
+        {"requestContext": {"connectionId": "a", "routeKey": "$connect", "identity": "me"}},
+    ),
+]
+
+
+def context() -> LambdaContext:
+    """An invocation with time enough."""
+    return LambdaContext("f", timedelta(seconds=20), SystemClock())
+
+
+@pytest.mark.parametrize(("part", "event"), ODD)
+def test_an_event_that_is_none_is_refused_with_what_is_wrong_of_it(
+    part: str,
+    event: Any,  # noqa: ANN401 - whatever somebody sends
+) -> None:
+    answer = SERVICE.build({SERVICE.store: "sqlite::memory:"})(event, context())
+    assert answer["statusCode"] == 400
+    assert f": {part} must be " in json.loads(answer["body"])["error"]
+
+
+@pytest.mark.parametrize("body", [None, 5])
+def test_a_record_whose_body_is_no_text_is_no_record_of_the_director(body: object) -> None:
+    with pytest.raises(Malformed):
+        direct({"Records": [{"messageId": "a", "body": body}]}, context())

@@ -48,9 +48,7 @@ def statuses(replies: list[Reply]) -> Counter[int]:
     return counted
 
 
-def test_every_player_who_was_let_in_is_in_the_game_and_each_nickname_once(
-    clients: list[Client],
-) -> None:
+def test_who_was_let_in_is_in_the_game_and_each_nickname_once(clients: list[Client]) -> None:
     """Two ask for each of eight nicknames."""
     for _ in range(GAMES):
         path = f"/games/{clients[0].create()}"

@@ -18,7 +18,7 @@ from support.game_stores import Bench, in_file
 
 from cardsharp.blef import store as store_module
 from cardsharp.blef.records import RECENT, WHOLE_LIFE, GameRecord, Player
-from cardsharp.blef.store import Games, Saved, caller_on, closed_at, encode_game, encode_round
+from cardsharp.blef.store import Games, caller_on, closed_at, encode_game, encode_round
 from cardsharp.cloud.codec import to_micros
 from cardsharp.errors import StoreError
 from workbench.cloud.template import create_table
@@ -40,15 +40,9 @@ def new(number: int = 0, **facts: Any) -> GameRecord:  # noqa: ANN401 - any fiel
     return replace(game, **facts)
 
 
-def read(store: Games, uuid: str = UUIDS[0]) -> Saved:
-    saved = store.read(uuid)
-    assert saved is not None
-    return saved
-
-
 def change(store: Games, uuid: str = UUIDS[0], **facts: Any) -> GameRecord:  # noqa: ANN401 - the same
     """Change some fields of a game."""
-    saved = read(store, uuid)
+    saved = store.read(uuid)
     game = replace(saved.game, **facts)
     store.write(saved, game)
     return game
@@ -57,7 +51,7 @@ def change(store: Games, uuid: str = UUIDS[0], **facts: Any) -> GameRecord:  # n
 def test_no_game_outlives_its_rounds(bench: Bench) -> None:
     closed, live = random_round(Random(1), 2), random_round(Random(5), 2)
     bench.store.create(new())
-    saved = read(bench.store)
+    saved = bench.store.read(UUIDS[0])
     bench.store.write(saved, replace(saved.game, round=live), closed)
     while bench.store.read(UUIDS[0]) is not None:
         assert bench.store.closed_round(UUIDS[0], closed.number) is not None
@@ -101,19 +95,18 @@ def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
             most = sum(age < RECENT + MINUTE for age in ages)
             assert least <= bench.store.count_active() <= most
             assert bench.store.count_all() == len(changed)
-            read(bench.store, uuid)  # which is no change
+            bench.store.read(uuid)  # which is no change
         bench.clock.advance(timedelta(seconds=random.randrange(200)))
 
 
 def test_a_stored_game_that_cannot_be_read_is_not_quoted(tmp_path: Path) -> None:
-    store = store_module.sqlite_games(tmp_path / "games.db", FakeClock())
-    store.create(new(round=random_round(Random(1), 2)))
-    with closing(sqlite3.connect(tmp_path / "games.db")) as db, db:
-        db.execute("UPDATE documents SET body = replace(body, '\"turn\"', '\"truth\"')")
-    with pytest.raises(StoreError, match=r"^A stored game cannot be read\.$") as failed:
-        store.read(UUIDS[0])
+    with closing(store_module.sqlite_games(tmp_path / "games.db", FakeClock())) as store:
+        store.create(new(round=random_round(Random(1), 2)))
+        with closing(sqlite3.connect(tmp_path / "games.db")) as db, db:
+            db.execute("UPDATE documents SET body = replace(body, '\"turn\"', '\"truth\"')")
+        with pytest.raises(StoreError, match=r"^A stored game cannot be read\.$") as failed:
+            store.read(UUIDS[0])
     assert failed.value.__cause__ is None
-    store.close()
 
 
 def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
@@ -121,25 +114,19 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
     clock, game, closed = FakeClock(), new(public=True), random_round(Random(1), 2)
     end = {"N": str(int(game.expires(START).timestamp()))}
     micros = {"N": str(to_micros(START))}
+    record = {
+        "game_version": {"N": "7"},
+        "game_json": {"S": json.dumps(encode_game(game))},
+        "changed_at": micros,
+        "write_receipts": {"S": "a b"},
+        "listed_as": {"S": "public"},
+        "nicknames_json": {"S": '["p0", "p1"]'},
+        "is_started": {"BOOL": False},
+    }
+    a_round = {"round_json": {"S": json.dumps(encode_round(closed_at(START, closed)))}}
     items: list[tuple[str, str, dict[str, Any]]] = [
-        (
-            f"game#{game.uuid}",
-            "game",
-            {
-                "game_version": {"N": "7"},
-                "game_json": {"S": json.dumps(encode_game(game))},
-                "changed_at": micros,
-                "write_receipts": {"S": "a b"},
-                "listed_as": {"S": "public"},
-                "nicknames_json": {"S": '["p0", "p1"]'},
-                "is_started": {"BOOL": False},
-            },
-        ),
-        (
-            f"game#{game.uuid}",
-            f"round#{closed.number:05}",
-            {"round_json": {"S": json.dumps(encode_round(closed_at(START, closed)))}},
-        ),
+        (f"game#{game.uuid}", "game", record),
+        (f"game#{game.uuid}", f"round#{closed.number:05}", a_round),
         (f"caller#{caller_on(START.date(), 'me')}", "games", {"game_count": {"N": "2"}}),
         (f"census#changed#{START:%Y-%m-%dT%H}", f"at#{START:%H:%M}#0", {"game_count": {"N": "1"}}),
     ]
@@ -150,11 +137,13 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
             client.put_item(TableName=table, Item={**keys, **attributes})
         store = store_module.dynamo_games(table, clock, client)
         assert [one.nicknames for one in store.listed()] == [("p0", "p1")]
-        assert (read(store).game, read(store).version, read(store).changed) == (game, 7, START)
+        saved = store.read(game.uuid)
+        assert (saved.game, saved.version, saved.changed) == (game, 7, START)
         assert store.closed_round(game.uuid, closed.number) == closed_at(START, closed)
         assert [store.admit("me", 3), store.admit("me", 3)] == [True, False]
         assert store.count_active() == 1
         clock.advance(MINUTE)
         changed = change(store, public=True, admin="p1")
-        assert (read(store).game, read(store).version) == (changed, 8)
+        saved = store.read(game.uuid)
+        assert (saved.game, saved.version) == (changed, 8)
         assert (store.listed()[0].changed, store.count_active()) == (START + MINUTE, 1)

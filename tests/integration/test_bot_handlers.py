@@ -8,10 +8,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from support.arena import ALICE, DUMMY, running_arena
 from support.bot_events import EVENTS, context, event_of, message, ours
+from support.cloud_benches import received
 from support.cloud_clock import FakeClock
 from world.judge import intent_faults, log_faults
 
@@ -35,9 +37,7 @@ QUICK = {
     "CARDSHARP_READ_SECONDS": "1",
     "CARDSHARP_STRATEGY": "draw-3",
 }
-
-FAILING = {"worker_poison": 1}
-"""How many records of a sample cannot be used."""
+NONE_FAILED: dict[str, list[object]] = {"batchItemFailures": []}
 
 
 @dataclass(frozen=True)
@@ -74,23 +74,21 @@ def samples(function: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("sample", samples("worker"))
-def test_the_worker_answers_every_sample_event(sample: str) -> None:
+def test_the_worker_answers_every_sample_event() -> None:
     """The arena knows none of the samples' matches; that is an end, and no failure."""
-    event = json.loads((EVENTS / f"{sample}.json").read_text())
-    answer = worker.app.handler(event, context())
-    failed = [record["messageId"] for record in event["Records"]][: FAILING.get(sample, 0)]
-    assert answer == {"batchItemFailures": [{"itemIdentifier": name} for name in failed]}
+    for sample in samples("worker"):
+        event = json.loads((EVENTS / f"{sample}.json").read_text())
+        answer = worker.app.handler(event, context())
+        failed = [one["messageId"] for one in event["Records"]][: sample == "worker_poison"]
+        assert answer == {"batchItemFailures": [{"itemIdentifier": name} for name in failed]}
 
 
-@pytest.mark.parametrize("sample", samples("poller"))
-def test_the_poller_answers_every_sample_event(place: Place, sample: str) -> None:
-    event = json.loads((EVENTS / f"{sample}.json").read_text())
-    match_id = place.arena.create_match([ALICE, ALICE])
-    assert poller.app.handler(event, context(1.2)) == {"offered": 1}
-    sent = place.assembly.queue.receive(timedelta(0))
-    assert sent is not None
-    assert sent.body == message(match_id)
+def test_the_poller_answers_every_sample_event(place: Place) -> None:
+    for sample in samples("poller"):
+        event = json.loads((EVENTS / f"{sample}.json").read_text())
+        match_id = place.arena.create_match([ALICE, ALICE])
+        assert poller.app.handler(event, context(1.2)) == {"offered": 1}
+        assert received(place.assembly.queue).body == message(match_id)
 
 
 def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
@@ -100,8 +98,7 @@ def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
     monkeypatch.setenv("CARDSHARP_STRATEGY", "captian")
     match_id = place.arena.create_match([ALICE, ALICE])
     place.assembly.queue.send(message(match_id))
-    held = place.assembly.queue.receive(timedelta(0))
-    assert held is not None
+    held = received(place.assembly.queue)
     wrong = pytest.raises(ConfigError, match="No strategy is called 'captian'")
     with wrong:
         worker.app.handler(sqs_event([held], datetime.now(UTC)), context())
@@ -120,61 +117,38 @@ def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_play
     with pytest.raises(ConfigError, match="No strategy is called 'captian'"):
         practice.app.handler({"matches": 0}, context())
     match_id = place.arena.create_match([ALICE, ALICE])
-    assert worker.app.handler(event_of(message(match_id)), context()) == {"batchItemFailures": []}
-    assert played_by(place, match_id) == {"draw-3"}
-    (told,) = [one for one in map(json.loads, place.said.getvalue().splitlines()) if is_error(one)]
-    assert told["message"].startswith("No strategy is called 'captian'")
-
-
-def played_by(place: Place, match_id: str) -> set[object]:
-    """The strategies that decided in a match."""
+    assert worker.app.handler(event_of(message(match_id)), context()) == NONE_FAILED
     moves = place.assembly.log.moves(match_id)
-    return {move.intent["strategy"] for move in moves if move.intent is not None}
+    assert {move.intent["strategy"] for move in moves if move.intent is not None} == {"draw-3"}
+    lines = map(json.loads, place.said.getvalue().splitlines())
+    (told,) = [line["message"] for line in lines if line.get("level") == "ERROR"]
+    assert told.startswith("No strategy is called 'captian'")
 
 
-def is_error(line: dict[str, object]) -> bool:
-    return line.get("level") == "ERROR"
-
-
-def test_a_message_that_failed_is_seen_again_within_a_minute(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_message_is_seen_soon_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARDSHARP_STRATEGY", "captian")
     clock = FakeClock()
     queue = MemoryQueue(clock)
     register(os.environ["CARDSHARP_QUEUE"].removeprefix("memory:"), queue)
     queue.send(message(place.arena.create_match([ALICE, ALICE])))
-    held = queue.receive(timedelta(0))
-    assert held is not None
+    held = received(queue)
     with suppress(ConfigError):
         worker.app.handler(sqs_event([held], datetime.now(UTC)), context())
     clock.advance(timedelta(seconds=29))
     assert queue.receive(timedelta(0)) is None
     clock.advance(timedelta(seconds=31))
-    again = queue.receive(timedelta(0))
-    assert again is not None
-    assert again.receive_count == 2
+    assert received(queue).receive_count == 2
 
 
 def test_a_look_that_is_due_puts_the_match_that_waits_on_the_queue(place: Place) -> None:
     match_id = place.arena.create_match([ALICE, ALICE])
     before = place.said.tell()
-    assert worker.app.handler(event_of(LookMessage(look=0).body), context()) == {
-        "batchItemFailures": []
-    }
-    sent = place.assembly.queue.receive(timedelta(0))
-    assert sent is not None
-    assert parse_message(sent.body).match_id == match_id
+    assert worker.app.handler(event_of(LookMessage(look=0).body), context()) == NONE_FAILED
+    assert parse_message(received(place.assembly.queue).body).match_id == match_id
     assert "_aws" not in place.said.getvalue()[before:], "its figures would be paid for"
-
-
-def test_a_look_that_fails_is_not_repeated(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> int:
-        raise StoreError("The table is throttled.")
-
-    monkeypatch.setattr(Scout, "look", fail)
-    answer = worker.app.handler(event_of(LookMessage(look=0).body), context())
-    assert answer == {"batchItemFailures": []}
+    with mock.patch.object(Scout, "look", side_effect=StoreError("The table is throttled.")):
+        answer = worker.app.handler(event_of(LookMessage(look=0).body), context())
+    assert answer == NONE_FAILED, "it is not repeated"
     assert "a look failed: The table is throttled." in place.said.getvalue()
 
 
@@ -182,9 +156,7 @@ def test_a_look_that_fails_is_not_repeated(place: Place, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("name", samples("practice"))
-def test_an_ordered_match_is_created_as_ordered_and_played_on_both_sides(
-    tmp_path: Path, name: str
-) -> None:
+def test_an_ordered_match_is_as_ordered_and_played_on_both_sides(tmp_path: Path, name: str) -> None:
     event = json.loads((EVENTS / f"{name}.json").read_text())
     with placed(tmp_path, CARDSHARP_DUMMY_STRATEGY="draw-3") as place:
         arena, assembly = place.arena, place.assembly
@@ -192,21 +164,19 @@ def test_an_ordered_match_is_created_as_ordered_and_played_on_both_sides(
         while message := assembly.queue.receive(timedelta(0)):
             worker.app.handler(event_of(message.body), context())
             assembly.queue.delete(message)
-        wholes = [arena.look(match_id) for match_id in ids]
-        for whole in wholes:
+        other = DUMMY if event.get("opponent") == "dummy" else ALICE
+        assert len(ids) == event.get("matches", 1)
+        for whole in map(arena.look, ids):
             assert log_faults(whole, assembly.log) == []
             assert intent_faults(whole, assembly.log, [ALICE, DUMMY]) == []
+            assert whole["playerids"] == [ALICE, other]
+            given = whole["creationParams"]
+            assert given.get("tags", []) == event.get("tags", [])
+            assert given.get("timeout") == event.get("timeout_seconds")
+            assert given.get("drawPile") == event.get("draw_pile")
+            assert given.get("banks") == event.get("banks")
+            assert "seed" not in event or given["randomSeed"] == event["seed"]
         finished = assembly.log.matches(status=Status.FINISHED)
-    assert len(ids) == event.get("matches", 1)
-    other = DUMMY if event.get("opponent") == "dummy" else ALICE
-    for whole in wholes:
-        given = whole["creationParams"]
-        assert whole["playerids"] == [ALICE, other]
-        assert given.get("tags", []) == event.get("tags", [])
-        assert given.get("timeout") == event.get("timeout_seconds")
-        assert given.get("drawPile") == event.get("draw_pile")
-        assert given.get("banks") == event.get("banks")
-        assert "seed" not in event or given["randomSeed"] == event["seed"]
     assert {record.outcome["result"] for record in finished if record.outcome} == {"both seats"}
 
 

@@ -9,7 +9,7 @@ import pytest
 import requests
 from support.branches import played
 from support.cli import Cli, clean
-from support.table import Seat, playing, setting
+from support.table import Seat, choices, number, playing, setting
 
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log, own_store
@@ -41,15 +41,10 @@ def text(url: str) -> str:
     return answer.text
 
 
-def token(page: str) -> str:
-    found = re.search(r'name="token" value="([^"]+)"', page)
-    assert found
-    return found[1]
-
-
 def begun(url: str, **form: object) -> requests.Response:
     """What comes of the form of a match's page."""
-    sent = {"token": token(text(url)), **form}
+    token = re.findall(r'name="token" value="([^"]+)"', text(url))[0]
+    sent = {"token": token, **form}
     return requests.post(f"{url}/branch", data=sent, timeout=30, allow_redirects=False)
 
 
@@ -86,7 +81,6 @@ def test_at_the_end_of_a_match_at_the_table_it_is_gone_on_with_from_any_step() -
     """By who plays alone against bots: guests at a table see no other match and begin none."""
     with playing(Room(setting("deadmansdraw"), "Ann")) as (seat,):
         found = re.search(r'href="(/seat/[^"]+/matches/[^"]+)"', seat.match())
-        assert found
         answer = begun(seat.link.removesuffix(seat.path) + found[1], step=3)
         other = Seat(seat.link.removesuffix(seat.path) + answer.headers["location"])
         assert "Step 3 of " in other.until('id="moves"') + unescape(other.page())
@@ -99,24 +93,17 @@ def test_a_choice_is_taken_back_at_the_seat() -> None:
     with playing(Room(setting("deadmansdraw"), "Ann")) as (seat,):
         first = seat.until('id="moves"')
         assert "Take back" in first
-        number = re.findall(r'name="number" value="(\d+)"', first)
-        key = re.findall(r'name="key" value="(\w+)"', first)[0]
-        assert seat.tell("move", number=number[0], key=key) == ""
-        second = seat.until('id="moves"')
-        again = re.findall(r'name="number" value="(\d+)"', second)[0]
-        assert seat.tell("undo", number=again) == ""
+        assert seat.tell("move", number=number(first), key=choices(first)[0]) == ""
+        assert seat.tell("undo", number=number(seat.until('id="moves"'))) == ""
         seat.until('id="moves"')
         assert re.search(r"Taken back: |There is nothing to take back", seat.page())
-        assert seat.tell("undo", number=number[0]) != ""
+        assert seat.tell("undo", number=number(first)) != ""
 
 
-def test_a_file_holds_the_branches_and_stays_small(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_small_files_hold_the_branches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The match, and a branch from every sixth step: one file, which the commands tell, too."""
     source, match = match_of(FINAL, None)
     record = source.match(match)
-    assert record is not None
     with open_log(own_store()) as log:
         for step in range(1, 75, 6):
             ((kept, moves),) = played(branch_point(record, source.moves(match), step)).parts

@@ -8,10 +8,9 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support.cloud_benches import environment, known
+from support.cloud_benches import environment, known, taken
 
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud import secrets
@@ -76,8 +75,7 @@ def test_what_version_0_2_stored_is_read_and_goes_on(stack: EmulatedStack, aws: 
     match = known(log, "old")
     assert match.header == {"game": "deadmansdraw"}
     assert [one.body for one in log.notes("old")] == [{"answer": "no"}]
-    lease = log.take("old", "ann", TTL)
-    assert lease is not None
+    lease = taken(log, name="old")
     log.intend(lease, 1, {"action": "EndTurn"})
     log.record(lease, {0: {"drew": "Key2"}, 1: {"ended": True}})
     assert log.moves("old") == [
@@ -87,58 +85,34 @@ def test_what_version_0_2_stored_is_read_and_goes_on(stack: EmulatedStack, aws: 
     log.finish(lease, {"result": "won"})
 
 
-def test_what_is_kept_for_a_time_says_when_the_table_may_drop_it(
-    stack: EmulatedStack, aws: Emulator
-) -> None:
+def test_what_is_kept_for_a_time_says_for_how_long(stack: EmulatedStack, aws: Emulator) -> None:
     store, days = f"dynamodb:{stack.tables['Matches']}", timedelta(days=3)
     for name, keep in (("brief", days), ("kept", None)):
         log = build_log(store, SystemClock(), keep)
-        lease = log.take(name, "ann", TTL)
-        assert lease is not None
+        lease = taken(log, name=name)
         log.intend(lease, 0, {"draw": True})
         log.record(lease, {0: {"drew": "Key"}, 1: {"drew": "Map"}})
         log.finish(lease, {})
     due = SystemClock().now().timestamp() + days.total_seconds()
-    expiries = {
-        name: [item.get("expires_at", {}).get("N") for item in stored_under(aws, stack, name)]
+    table = DynamoTable(stack.tables["Matches"], aws.client("dynamodb"))
+    brief, kept = (
+        [item.get("expires_at", {}).get("N") for item in table.under(f"match#{name}")]
         for name in ("brief", "kept")
-    }
-    assert [int(at) for at in expiries["brief"] if at] == pytest.approx([due] * 3, abs=60)
-    assert expiries["kept"] == [None] * 3
-
-
-def stored_under(aws: Emulator, stack: EmulatedStack, match_id: str) -> list[dict[str, Any]]:
-    """All items of a match, as they are in the table."""
-    answer = aws.client("dynamodb").query(
-        TableName=stack.tables["Matches"],
-        KeyConditionExpression="pk = :pk",
-        ExpressionAttributeValues={":pk": {"S": f"match#{match_id}"}},
     )
-    return list(answer["Items"])
+    assert [int(at) for at in brief if at] == pytest.approx([due] * 3, abs=60)
+    assert kept == [None] * 3
 
 
-def arena(secret_id: str) -> Settings:
-    return Settings.load(
-        {"CARDSHARP_ARENA_URL": "https://a.example", "CARDSHARP_SECRET_ID": secret_id}
-    )
-
-
-@pytest.fixture
-def secret_names() -> Iterator[None]:
-    """Forget what other tests fetched."""
-    secrets.provider.cache_clear()
-    yield
-    secrets.provider.cache_clear()
-
-
-@pytest.mark.usefixtures("secret_names")
 def test_a_secret_of_another_shape_is_refused_without_being_shown(aws: Emulator) -> None:
     store = aws.client("ssm")
     for name, value in {"text": CANARY, "half": f'{{"password": "{CANARY}"}}'}.items():
+        secrets.provider.cache_clear()
         store.put_parameter(Name=name, Value=value, Type="SecureString")
+        told = {"CARDSHARP_ARENA_URL": "https://a.example", "CARDSHARP_SECRET_ID": name}
         with pytest.raises(ConfigError, match=f"The secret {name} must be a JSON like") as caught:
-            credentials(arena(name))
+            credentials(Settings.load(told))
         assert CANARY not in f"{caught.value!r}{caught.value.__cause__}"
+    secrets.provider.cache_clear()
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process as Linux can")
@@ -151,16 +125,12 @@ def test_an_emulator_does_not_outlive_a_parent_that_was_killed() -> None:
         cwd=Path(__file__).parents[1],
     )
     with parent:
-        assert parent.stdout is not None
         pid, folder = parent.stdout.readline().split()
         watched = os.pidfd_open(int(pid))
         parent.send_signal(signal.SIGKILL)
         assert select.select([watched], [], [], 20)[0], "it still runs"
         os.close(watched)
     assert not Path(folder).exists()
-
-
-# --- the pollers' generations, and what an operator sets --------------------------------------
 
 
 @pytest.fixture
@@ -175,24 +145,17 @@ def test_r28_each_poller_begins_the_next_generation_and_all_see_it(table: Dynamo
     assert one.newest() == other.newest() == 3
 
 
-@pytest.mark.parametrize(
-    "switches",
-    [
-        Switches(),
+def test_what_an_operator_sets_is_what_the_functions_read(table: DynamoTable) -> None:
+    """Also a pause that version 0.2 wrote."""
+    for switches in (
+        Switches(strategy="set before", at_once=9),
         Switches(paused=True, awake_until=datetime(2026, 11, 22, tzinfo=UTC)),
         Switches(strategy="captain", tags=("a", "b:c"), at_once=4),
         Switches(tags=()),
-    ],
-)
-def test_what_an_operator_sets_is_what_the_functions_read(
-    table: DynamoTable, switches: Switches
-) -> None:
-    DynamoSwitchboard(table).set(Switches(strategy="set before", at_once=9))
-    DynamoSwitchboard(table).set(switches)
-    assert DynamoSwitchboard(table).read() == switches
-
-
-def test_a_pause_of_version_0_2_holds_when_a_stack_is_updated(table: DynamoTable) -> None:
+        Switches(),
+    ):
+        DynamoSwitchboard(table).set(switches)
+        assert DynamoSwitchboard(table).read() == switches
     item = {"paused": {"BOOL": True}, "turned_at": items.moment(SystemClock().now())}
     table.put({**items.key("control", "pause"), **item})
     assert DynamoSwitchboard(table).read() == Switches(paused=True)

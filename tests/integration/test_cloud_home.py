@@ -6,12 +6,12 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.bot_events import EVENTS
+from support.cloud_benches import received
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.clock import SystemClock
@@ -21,57 +21,48 @@ from workbench.cloud.context import Function, Invocation, LambdaContext
 from workbench.cloud.events import failed_ids
 from workbench.cloud.home import Home, HomeOptions
 
-EVENTS = Path(__file__).parents[2] / "events"
-OPTIONS = HomeOptions(breath=timedelta(milliseconds=20))
 LIMIT = timedelta(seconds=10)
-
-Records = list[dict[str, Any]]
 
 
 class Watched:
     """What a home did: each invocation as it ends."""
 
+    home: Home
+
     def __init__(self) -> None:
         self.ended: queue.Queue[Invocation] = queue.Queue()
 
     def next(self, function: str) -> Invocation:
-        """Return the next invocation of a function that ends."""
-        while True:
-            invocation = self.ended.get(timeout=10)
-            if invocation.function == function:
-                return invocation
+        """The next invocation of a function that ends."""
+        while (invocation := self.ended.get(timeout=10)).function != function:
+            pass
+        return invocation
 
 
-def quiet(_event: dict[str, Any], _context: LambdaContext) -> None:
-    """Do nothing."""
+def matches(visibility: timedelta = timedelta(milliseconds=50)) -> MemoryQueue:
+    """A queue that gives a message twice."""
+    return MemoryQueue(SystemClock(), visibility, Redrive(2, MemoryQueue(SystemClock())))
 
 
-def matches(visibility: timedelta = timedelta(milliseconds=50)) -> tuple[MemoryQueue, MemoryQueue]:
-    """Return a queue that gives a message twice, and its dead letters."""
-    dead = MemoryQueue(SystemClock())
-    return MemoryQueue(SystemClock(), visibility, Redrive(2, dead)), dead
+Handler = Callable[[dict[str, Any], LambdaContext], object]
 
 
 @contextmanager
 def running(
-    worker: Callable[..., object] = quiet,
-    poller: Callable[..., object] = quiet,
+    worker: Handler = lambda _event, _context: None,
+    poller: Handler = lambda _event, _context: None,
     source: MemoryQueue | None = None,
-    options: HomeOptions = OPTIONS,
     clock: Clock | None = None,
-) -> Iterator[tuple[Home, Watched]]:
+    **options: Any,  # noqa: ANN401 - of a home
+) -> Iterator[Watched]:
     """Run a home, and see that it stops."""
     watched = Watched()
-    home = Home(
-        Function("poller", poller, timedelta(seconds=100)),
-        Function("worker", worker),
-        source or matches()[0],
-        clock or SystemClock(),
-        replace(options, observe=watched.ended.put),
-    )
-    with home:
-        yield home, watched
-        assert home.stop(LIMIT)
+    told = HomeOptions(breath=timedelta(milliseconds=20), observe=watched.ended.put, **options)
+    functions = Function("poller", poller, timedelta(seconds=100)), Function("worker", worker)
+    watched.home = Home(*functions, source or matches(), clock or SystemClock(), told)
+    with watched.home:
+        yield watched
+        assert watched.home.stop(LIMIT)
 
 
 def keys(sample: object) -> object:
@@ -83,25 +74,21 @@ def keys(sample: object) -> object:
     return type(sample)
 
 
-def sample(name: str) -> object:
-    return json.loads((EVENTS / name).read_text())
-
-
 def test_the_functions_get_what_schedule_and_queue_mapping_send() -> None:
-    source, _dead = matches()
+    source = matches()
     source.send('{"match_id": "m"}')
     events: dict[str, object] = {}
-    with running(source=source) as (_home, watched):
+    with running(source=source) as watched:
         while len(events) < 2:
             ended = watched.ended.get(timeout=10)
             events[ended.function] = keys(ended.event)
-    assert events["worker"] == keys(sample("worker_one.json"))
-    assert events["poller"] == keys(sample("poller_schedule.json"))
+    for function, sample in (("worker", "worker_one"), ("poller", "poller_schedule")):
+        assert events[function] == keys(json.loads((EVENTS / f"{sample}.json").read_text()))
 
 
 def test_the_poller_runs_at_once_and_then_with_every_tick() -> None:
     clock = FakeClock()
-    with running(clock=clock) as (_home, watched):
+    with running(clock=clock) as watched:
         for _ in range(3):
             watched.next("poller")
             clock.until_waiting()
@@ -126,9 +113,7 @@ def test_a_poller_that_takes_longer_than_a_tick_is_followed_at_once_by_the_next(
         assert list(began.queue) == [0, 70, 140, 210]
 
 
-def test_r29_a_poller_that_fails_is_followed_after_a_moment_and_later_while_it_goes_on_failing(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_r29_a_poller_that_fails_is_followed_ever_later(caplog: pytest.LogCaptureFixture) -> None:
     clock = FakeClock()
     began: list[float] = []
 
@@ -136,7 +121,7 @@ def test_r29_a_poller_that_fails_is_followed_after_a_moment_and_later_while_it_g
         began.append(clock.monotonic())
         raise ConnectionError("arena down")
 
-    with caplog.at_level(logging.ERROR), running(poller=fail, clock=clock) as (_home, watched):
+    with caplog.at_level(logging.ERROR), running(poller=fail, clock=clock) as watched:
         for seconds in (1, 2, 4, 8, 16, 32, 60, 60):
             assert watched.next("poller").error == "ConnectionError: arena down"
             clock.until_waiting()
@@ -147,26 +132,23 @@ def test_r29_a_poller_that_fails_is_followed_after_a_moment_and_later_while_it_g
 
 
 def test_a_message_that_failed_comes_back_and_one_that_did_not_is_gone() -> None:
-    source, _dead = matches()
+    source = matches()
+    seen: list[str] = []
 
-    def fails_once(event: dict[str, Records], _context: object) -> object:
+    def fails_once(event: dict[str, list[dict[str, Any]]], _context: object) -> object:
         (record,) = event["Records"]
+        seen.append(record["body"])
         first = record["attributes"]["ApproximateReceiveCount"] == "1"
         return {"batchItemFailures": [{"itemIdentifier": record["messageId"]}] if first else []}
 
     source.send("a")
-    with running(fails_once, source=source) as (_home, watched):
-        assert [bodies(watched.next("worker")) for _ in range(2)] == [["a"], ["a"]]
-        assert len(source) == 0
-
-
-def bodies(invocation: Invocation) -> list[str]:
-    records: Any = invocation.event["Records"]
-    return [record["body"] for record in records]
+    with running(fails_once, source=source) as watched:
+        assert [watched.next("worker").error for _ in range(2)] == [None, None]
+        assert (seen, len(source)) == (["a", "a"], 0)
 
 
 def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
-    source, _dead = matches(visibility=timedelta(minutes=1))
+    source = matches(visibility=timedelta(minutes=1))
     begun, finish = threading.Event(), threading.Event()
 
     def work(_event: object, context: LambdaContext) -> dict[str, int]:
@@ -175,15 +157,13 @@ def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
         return {"left": context.get_remaining_time_in_millis()}
 
     source.send("running")
-    with running(work, source=source, options=replace(OPTIONS, concurrency=1)) as (home, watched):
+    with running(work, source=source, concurrency=1) as watched:
         assert begun.wait(10)
         source.send("late")
-        assert not home.stop(timedelta(milliseconds=10)), "it still runs"
+        assert not watched.home.stop(timedelta(milliseconds=10)), "it still runs"
         finish.set()
-        assert home.stop(LIMIT)
-        answer = watched.next("worker").answer
-        assert isinstance(answer, dict)
-        assert answer["left"] > 0, "its time is its own"
+        assert watched.home.stop(LIMIT)
+        assert watched.next("worker").answer["left"] > 0, "its time is its own"
     assert len(source) == 1
 
 
@@ -206,19 +186,17 @@ def test_an_answer_is_read_as_the_queue_mapping_reads_it(answer: object, failed:
 
 
 def test_what_cannot_be_kept_up_is_left_on_the_queue() -> None:
-    source, borne, asked = matches()[0], threading.Event(), threading.Semaphore(0)
+    source, borne, asked = matches(), threading.Event(), threading.Semaphore(0)
     source.send("{}")
 
     def bears(workers: int) -> bool:
         asked.release()
         return borne.is_set() and workers == 1
 
-    with running(source=source, options=replace(OPTIONS, bears=bears)) as (_, watched):
+    with running(source=source, bears=bears) as watched:
         for _ in range(3):
             assert asked.acquire(timeout=10)
-        message = source.receive(timedelta(0))
-        assert message is not None
-        assert message.receive_count == 1
+        assert received(source).receive_count == 1
         borne.set()
         assert watched.next("worker").error is None
 
@@ -226,15 +204,11 @@ def test_what_cannot_be_kept_up_is_left_on_the_queue() -> None:
 def test_it_is_told_while_messages_are_left_because_all_workers_are_busy() -> None:
     told: queue.Queue[int] = queue.Queue()
     done = threading.Event()
-    source, _dead = matches(timedelta(minutes=1))
-    options = replace(OPTIONS, concurrency=1, left=told.put)
+    source = matches(timedelta(minutes=1))
     source.send('{"match_id": "one"}')
     source.send('{"match_id": "two"}')
 
-    def work(_event: object, _context: object) -> None:
-        done.wait(10)
-
-    with running(work, source=source, options=options) as (_, watched):
+    with running(lambda *_: done.wait(10), source=source, concurrency=1, left=told.put) as watched:
         assert told.get(timeout=10) == 1
         assert source.visible == 1
         done.set()

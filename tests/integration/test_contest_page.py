@@ -3,6 +3,7 @@
 import html
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -53,7 +54,6 @@ class Parsed(HTMLParser):
         self.text += data
 
     def addresses(self) -> list[str]:
-        """Everything that is led to or loaded."""
         names = ("href", "src", "action", "data", "xlink:href")
         return [str(found[name]) for _, found in self.elements for name in names if name in found]
 
@@ -71,14 +71,10 @@ def cup(tmp_path: Path) -> Iterator[Records]:
     records.close()
 
 
-def shown(records: Records) -> Parsed:
-    return Parsed(page(SITE, records))
-
-
 def test_the_bracket_of_2023_is_drawn_to_its_end(tmp_path: Path) -> None:
     """39 games in 11 rounds, the last one the reset that was needed, and the champion crowned."""
     records, _ = held(tmp_path / "cup", teams(20), upset=["38"])
-    parsed = shown(records)
+    parsed = Parsed(page(SITE, records))
     boxes = parsed.boxes()
     assert boxes.count("decided") == 39
     assert boxes[39:] == ["crown decided"]
@@ -92,36 +88,29 @@ def test_the_bracket_of_2023_is_drawn_to_its_end(tmp_path: Path) -> None:
     records.close()
 
 
-@pytest.mark.parametrize("number", [2, 3, 8, 13, 64])
+@pytest.mark.parametrize("number", [2, 3, 13, 64])
 @pytest.mark.parametrize("share", [0, 0.5, 1])
 def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
     tmp_path: Path, number: int, share: float
 ) -> None:
-    """At the start, in the middle and at the end."""
     records, running = held(tmp_path / "cup", teams(number), int(share * (2 * number - 2)))
     parsed = Parsed(page(SITE, records, map(playing, running.values())))
-    places = [
-        (float(str(one["x"])), float(str(one["y"])))
-        for tag, one in parsed.elements
-        if tag == "svg" and str(one.get("class")).startswith("box")
-    ]
-    assert len(places) == 2 * number
-    columns: dict[float, list[float]] = {}
-    for x, y in places:
-        columns.setdefault(x, []).append(y)
+    columns = defaultdict[str, list[float]](list)
+    for tag, one in parsed.elements:
+        if tag == "svg" and str(one.get("class")).startswith("box"):
+            columns[str(one["x"])].append(float(str(one["y"])))
+    assert sum(map(len, columns.values())) == 2 * number
     for rows in columns.values():
-        rows.sort()
-        assert rows[0] >= 0
-        assert all(low + 42 < high for low, high in pairwise(rows))
+        assert min(rows) >= 0
+        assert all(low + 42 < high for low, high in pairwise(sorted(rows)))
     records.close()
 
 
 @pytest.mark.parametrize("form", ["round-robin", "swiss"])
 def test_other_formats_stand_round_by_round(tmp_path: Path, form: str) -> None:
-    """A box for each pairing, without a bracket's lines."""
     settings = Settings("cup", form, matches=3, seed="secret")
     records, _ = held(tmp_path / "cup", teams(6), settings=settings)
-    parsed = shown(records)
+    parsed = Parsed(page(SITE, records))
     assert parsed.boxes() == ["decided"] * len(records.results())
     assert not any(str(one.get("class")).startswith("line") for _, one in parsed.elements)
     assert "Round 1" in parsed.text
@@ -132,7 +121,7 @@ def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(cup: 
     """And each tag to the arena's statistics of it."""
     results = cup.results()
     cup.keep([replace(results[0], ruled="the other side <left>"), *results[1:]])
-    parsed = shown(cup)
+    parsed = Parsed(page(SITE, cup))
     addresses = parsed.addresses()
     for result in results:
         assert all(f"/matches/{match}" in addresses for match in result.matches)
@@ -188,10 +177,7 @@ def with_other_secrets(match: Match) -> Match:
 # --- at the arena --------------------------------------------------------------------------
 
 
-def test_of_several_contests_the_first_is_shown_and_the_others_are_led_to(
-    cup: Records, tmp_path: Path
-) -> None:
-    """Each by its name; another name is no page."""
+def test_the_first_of_several_contests_leads_to_the_others(cup: Records, tmp_path: Path) -> None:
     contests = ContestsKept(cup.documents)
     contests.found(Settings("next & last"))
     with running_arena(tmp_path, more=ContestPages(lambda: contests), public=True) as (_, client):
@@ -203,7 +189,6 @@ def test_of_several_contests_the_first_is_shown_and_the_others_are_led_to(
 
 
 def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None:
-    """The arena answers others meanwhile."""
     asked, answered = threading.Event(), threading.Event()
 
     class Slow(ContestsKept):

@@ -1,26 +1,40 @@
-"""What a contest keeps, over the port whose homes `tests/contract` holds against each other."""
+"""What a contest keeps, here and deployed; `test_keep.py` has the contract of the homes."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from boto3.session import Session
 from pydantic import TypeAdapter
+from support.cli import Cli
+from support.cloud_benches import moto_client
 from support.cloud_clock import FakeClock
+from support.contests import arena_table, contests_in
 
+from cardsharp.cloud.clock import utc_now
+from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Entrant, Meeting, Result, Ruling, Settings, Stage, Standing
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import _CONTENTS, FILE, kept_in
+from cardsharp.deadmansdraw.arena.ticks import Ticks
 from cardsharp.errors import Conflict
 from cardsharp.keep.port import Change
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.ratings import Rating
+from workbench.operate.stack import Stack
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
 ONE, TWO, THREE = (Entrant(f"{n:024x}", f"Team {n}", f"{n:032x}") for n in (1, 2, 3))
@@ -96,7 +110,6 @@ def test_of_two_who_change_a_contest_at_once_neither_undoes_the_other() -> None:
 
 
 def test_results_take_the_place_of_those_before(records: Records) -> None:
-    """In their order, more of them than one write or one answer can hold."""
     many = [replace(RESULT, pairing=str(number)) for number in range(1200)]
     records.keep(many)
     assert records.results() == many
@@ -137,3 +150,74 @@ def test_a_file_of_before_the_port_has_all_that_it_had(tmp_path: Path) -> None:
         assert records.rulings() == {"1": Ruling("1", ONE.id, "left")}
         assert (records.results(), records.meetings()) == ([RESULT], [meeting])
         assert records.standings() == [standing]
+
+
+# --- `cardsharp contest --stack`: the same commands on a contest that is deployed ---------------
+
+
+NOW = timedelta()
+STACK = ("--stack", "cardsharp-dev", "--region", "us-east-1")
+
+
+class Deployed:
+    """A stack with an arena's table and nothing that looks at it."""
+
+    def __init__(self, table: DynamoTable, client: "DynamoDBClient") -> None:
+        self.contests = contests_in(table, client)
+        sqs = Session(region_name="us-east-1").client("sqs")
+        url = sqs.create_queue(QueueName="ticks")["QueueUrl"]
+        self._queue = SqsQueue(url, sqs)
+        Ticks(table, self._queue, url).broken()
+
+    def woken(self) -> bool:
+        """Whether somebody had a tick come since this was asked last."""
+        messages = list(iter(lambda: self._queue.receive(NOW), None))
+        for message in messages:
+            self._queue.delete(message)
+        return bool(messages)
+
+
+@pytest.fixture
+def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
+    with moto_client() as client, arena_table(client) as table:
+        told = {"deadmansdrawUrl": "https://arena.example"}, {"deadmansdrawTable": table.name}
+        monkeypatch.setattr(
+            "workbench.operate.stack.find_stack",
+            lambda name, clients: Stack(name, utc_now(), False, {}, *told, clients),  # noqa: FBT003
+        )
+        yield Deployed(table, client)
+
+
+def test_it_begins_is_looked_at_and_told_to_the_end(
+    cli: Cli, stack: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The director, which is not there, is asked to look whenever there is something to see."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    assert cli("contest", "new", "cup", "-n", "1", *STACK).code == 0
+    for name in ("One", "Two"):
+        cli("contest", "teams", "add", "cup", name, *STACK)
+    records = stack.contests.named("cup")
+    one, two = (team.id for team in records.teams())
+    assert "has not begun" in cli("contest", "status", "cup", *STACK).out
+    assert not stack.woken()
+    facts = Facts((12, 9), 0, 60.0, 30, (1, 2), (0, 0))
+    first = Result("1", 1, "winners", (one, two), (1, 0), one, matches=("a" * 24,), facts=(facts,))
+    records.keep([replace(first, decided=True)])
+    records.begin()
+    assert "has begun" in cli("contest", "teams", "add", "cup", "Late", *STACK).err
+    assert cli("contest", "rule", "cup", "1", "Two", "--reason", "left", *STACK).code == 0
+    assert records.rulings()["1"].winner == two
+    assert stack.woken()
+    assert cli("contest", "pause", "cup", *STACK).code == 0
+    assert cli("contest", "status", "cup", "--json", *STACK).json()["paused"] is True
+    assert cli("contest", "resume", "cup", *STACK).code == 0
+    assert stack.woken()
+    records.end(records.ruled)
+    assert records.stage is Stage.OVER
+    told = cli("contest", "run", "cup", *STACK)
+    assert "arena at https://arena.example" in told.err
+    assert told.out.startswith("pairing 1, winners: One - Two 1:0, One")
+    assert stack.woken()
+    (row,) = cli("contest", "results", "cup", "--json", *STACK).json()
+    assert (row["winner"], row["points"]) == ("One", ["12:9"])

@@ -46,7 +46,6 @@ class Peeker:
 
     def decide(self, view: Position) -> Decision:
         record = self.window.seen[-1]
-        assert record is not None
         deal = Deal(record.cards, view.table, view.discard)
         left = (view.seat + 1) % len(SEATS)
         highest = max(deal.hand(left), default=0)
@@ -100,9 +99,7 @@ def probe(url: str, deals: int) -> list[ProbeFinding]:
 @pytest.mark.parametrize(
     ("strategy", "deals"), [("rules", DEALS), pytest.param("pimc", 16, marks=pytest.mark.slow)]
 )
-def test_the_probe_finds_no_answer_that_changes_with_hidden_cards(
-    strategy: str, deals: int
-) -> None:
+def test_the_probe_finds_no_answer_that_changes_by_hidden_cards(strategy: str, deals: int) -> None:
     with serving(strategy) as (front, diary):
         findings = probe(front.url, deals)
     assert [(one.kind, one.changed) for one in findings] == [(kind, 0) for kind in KINDS]

@@ -16,7 +16,6 @@ from cardsharp.euchre.records import (
     DefenseEvent,
     Event,
     PlayEvent,
-    Record,
     SwapEvent,
     encode_event,
 )
@@ -54,13 +53,6 @@ def deals(clock: FakeClock) -> Deals:
     return Deals(SqliteKeep(MEMORY, clock), clock)
 
 
-def read(deals: Deals, key: DealKey = KEY) -> Record:
-    """A deal that must be there."""
-    record = deals.read(key)
-    assert record is not None
-    return record
-
-
 @settings(max_examples=40)
 @given(st.lists(events, max_size=4))
 def test_a_deal_is_read_as_it_was_told(told: list[Event]) -> None:
@@ -68,25 +60,23 @@ def test_a_deal_is_read_as_it_was_told(told: list[Event]) -> None:
     assert deals.read(KEY) is None
     deals.begin(KEY, CARDS)
     for event in told:
-        deals.append(read(deals), event)
-    record = read(deals)
+        deals.append(deals.read(KEY), event)
+    record = deals.read(KEY)
     assert (record.key, record.cards, record.log) == (KEY, CARDS, tuple(told))
 
 
-def test_who_read_a_deal_that_changed_began_anew_or_is_gone_cannot_append(
-    deals: Deals, clock: FakeClock
-) -> None:
+def test_who_read_a_deal_that_is_another_cannot_append(deals: Deals, clock: FakeClock) -> None:
     """The number of events is the same in both deals, and nobody mistakes one for the other."""
     deals.begin(KEY, CARDS)
-    old = read(deals)
+    old = deals.read(KEY)
     deals.append(old, EVENTS[0])
     with pytest.raises(Conflict):
         deals.append(old, EVENTS[1])
     deals.begin(KEY, CARDS[::-1])
     with pytest.raises(Conflict):
         deals.append(old, EVENTS[1])
-    assert (read(deals).cards, read(deals).log) == (CARDS[::-1], ())
-    new = read(deals)
+    assert (deals.read(KEY).cards, deals.read(KEY).log) == (CARDS[::-1], ())
+    new = deals.read(KEY)
     clock.advance(LIFE)
     with pytest.raises(Conflict):
         deals.append(new, EVENTS[0])
@@ -101,7 +91,7 @@ def test_any_token_and_any_numbers_are_a_key_of_their_own(keys: list[DealKey]) -
     for number, key in enumerate(keys):
         deals.begin(key, (*CARDS[number:], *CARDS[:number]))
     for number, key in enumerate(keys):
-        assert read(deals, key).cards[0] == CARDS[number]
+        assert deals.read(key).cards[0] == CARDS[number]
     assert {key_at(place) for place, _ in keep.listed()} == {*keys}
 
 
@@ -122,8 +112,8 @@ def test_an_item_of_version_02_is_played_on(clock: FakeClock) -> None:
             },
         )
         deals = dynamo_deals(table, clock, client)
-        deals.append(read(deals), EVENTS[2])
-        deals.append(read(deals), EVENTS[3])
-        assert (read(deals).cards, read(deals).log) == (CARDS, EVENTS)
+        deals.append(deals.read(KEY), EVENTS[2])
+        deals.append(deals.read(KEY), EVENTS[3])
+        assert (deals.read(KEY).cards, deals.read(KEY).log) == (CARDS, EVENTS)
         deals.begin(KEY, CARDS[::-1])
-        assert (read(deals).cards, read(deals).log) == (CARDS[::-1], ())
+        assert (deals.read(KEY).cards, deals.read(KEY).log) == (CARDS[::-1], ())

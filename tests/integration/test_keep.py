@@ -1,28 +1,40 @@
 """One contract for every home of documents: versions, all or nothing, order, life, and races."""
 
+import json
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import stamina
 from botocore.exceptions import EndpointConnectionError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.cloud_benches import moto_client
+from support.cloud_benches import dynamo_log, moto_client, sqlite_log
 from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
-from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import Conflict
+from cardsharp.cloud.adapters import build_vault
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.codec import to_micros
+from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.dynamodb_items import key, number, text
+from cardsharp.cloud.sqlite_file import MEMORY, Contents, SqliteFile
+from cardsharp.cloud.vault import LIFE, Vault, dynamo_vault, sqlite_vault
+from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.keep.dynamodb import RECEIPTS, DynamoKeep
-from cardsharp.keep.port import Add, Delete, Keep, Key, Listed, Put
+from cardsharp.keep.port import Add, Change, Delete, Keep, Key, Listed, Put
 from cardsharp.keep.sqlite import SqliteKeep
-from workbench.cloud.template import create_table
+from workbench.cloud.template import all_resources, create_table, table_request
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
 
 SECOND = timedelta(seconds=1)
 ONE, OTHER = Key("game#1", "header"), Key("game#1", "move#1")
@@ -56,6 +68,15 @@ def body(keep: Keep, key: Key = ONE) -> Any:  # noqa: ANN401 - any JSON
     return None if found is None else (found.version, dict(found.body))
 
 
+def is_done(keep: Keep, *changes: Change) -> bool:
+    """Whether the changes were in nobody's way."""
+    try:
+        keep.commit(*changes)
+    except Conflict:
+        return False
+    return True
+
+
 def test_what_is_written_is_read_at_once_also_by_another_process(bench: Bench) -> None:
     assert bench.keep.get(ONE) is None
     bench.keep.commit(Put(ONE, {"a": ["ü", None, 1.5]}))
@@ -65,22 +86,20 @@ def test_what_is_written_is_read_at_once_also_by_another_process(bench: Bench) -
     assert body(bench.keep) == (2, {})
 
 
-@pytest.mark.parametrize(
-    "stale",
-    [Put(ONE, {"b": 1}), Put(ONE, {}, expected=2), Delete(ONE, 2), Delete(OTHER, 1)],
-)
-def test_a_commit_that_expects_something_else_changes_nothing(bench: Bench, stale: Any) -> None:  # noqa: ANN401
-    third = Key("game#2", "header")
-    bench.keep.commit(Put(ONE, {"a": 1}))
-    with pytest.raises(Conflict):
-        bench.keep.commit(Put(third, {}), stale)
-    assert body(bench.keep) == (1, {"a": 1})
-    assert bench.keep.get(third) is bench.keep.get(OTHER) is None
+def test_several_documents_change_together_or_not_at_all(bench: Bench) -> None:
+    third = Key("game#1", "move#2")
+    bench.keep.commit(Put(ONE, {"a": 1}), Put(Key("game#2", "header"), {}))
+    for stale in (Put(ONE, {"b": 1}), Put(ONE, {}, expected=2), Delete(ONE, 2), Delete(OTHER, 1)):
+        with pytest.raises(Conflict):
+            bench.keep.commit(Put(third, {}), stale)
+        assert body(bench.keep) == (1, {"a": 1})
+        assert bench.keep.get(third) is bench.keep.get(OTHER) is None
+    bench.keep.commit(Put(OTHER, {}), Delete(ONE, 1), Put(third, {"c": 3}))
+    assert [one.key for one in bench.keep.range("game#1")] == [OTHER, third]
 
 
-def test_a_document_can_be_written_unread_and_whoever_read_it_before_is_too_late(
-    bench: Bench,
-) -> None:
+def test_a_document_can_be_written_and_removed_unread(bench: Bench) -> None:
+    """Whoever read it before is too late."""
     bench.keep.commit(Put(ONE, {"a": 1}, expected=None))
     assert body(bench.keep) == (1, {"a": 1})
     bench.reopen().commit(Put(ONE, {"b": 2}, expected=None), Put(OTHER, {}, expected=None))
@@ -88,13 +107,9 @@ def test_a_document_can_be_written_unread_and_whoever_read_it_before_is_too_late
     assert body(bench.keep, OTHER) == (1, {})
     with pytest.raises(Conflict):
         bench.keep.commit(Put(ONE, {}, expected=1))
-
-
-def test_several_documents_change_together(bench: Bench) -> None:
-    bench.keep.commit(Put(ONE, {}), Put(OTHER, {}))
-    third = Key("game#1", "move#2")
-    bench.keep.commit(Put(ONE, {}, 1), Delete(OTHER, 1), Put(third, {"c": 3}))
-    assert [one.key for one in bench.keep.range("game#1")] == [ONE, third]
+    for _ in range(2):
+        bench.keep.commit(Delete(ONE, None))
+        assert bench.reopen().get(ONE) is None
 
 
 def test_a_range_is_in_order_from_a_key_on_and_of_one_partition(bench: Bench) -> None:
@@ -113,8 +128,8 @@ def test_a_list_has_what_stands_in_it_since_a_moment_the_last_first(bench: Bench
         listed = Listed(name, now + n * SECOND, shown) if name else None
         bench.keep.commit(Put(Key("p", f"m{n}"), {}, expected, listed=listed))
 
-    for number in (3, 1, 2, 4):
-        put(number)
+    for n in (3, 1, 2, 4):
+        put(n)
     put(4, 1, name="")
     put(5, name="another")
     found = bench.reopen().entries("open", now + SECOND, 9)
@@ -128,14 +143,7 @@ def test_a_list_has_what_stands_in_it_since_a_moment_the_last_first(bench: Bench
 def test_of_those_who_count_at_once_nobody_is_lost_and_none_beyond_the_most(bench: Bench) -> None:
     end = bench.clock.now() + 9 * SECOND
 
-    def add(_: int) -> bool:
-        try:
-            bench.reopen().commit(Add(ONE, 1, end, most=5))
-        except Conflict:
-            return False
-        return True
-
-    assert sum(at_once(8, add)) == 5
+    assert sum(at_once(8, lambda _: is_done(bench.reopen(), Add(ONE, 1, end, most=5)))) == 5
     bench.keep.commit(Put(OTHER, {}), Add(ONE, -2, end))
     with pytest.raises(Conflict):
         bench.keep.commit(Put(OTHER, {}), Add(ONE, 9, end))
@@ -193,38 +201,21 @@ def test_what_has_expired_is_not_there_and_can_be_written_anew(bench: Bench) -> 
 
 
 def test_writers_that_race_lose_no_update(bench: Bench) -> None:
-    """Each counts both documents up, in one commit, as often as it takes."""
+    """Each counts both documents up, in one commit, as often as it takes; one begins them."""
     keys = (ONE, OTHER)
-    bench.keep.commit(*(Put(key, {"n": 0}) for key in keys))
 
     def raise_both(_: int) -> None:
         keep, left = bench.reopen(), 5
         while left:
-            now = [keep.get(key) for key in keys]
+            now = [body(keep, key) or (0, {"n": 0}) for key in keys]
             counted = [
-                Put(one.key, {"n": one.body["n"] + 1}, one.version)  # type: ignore[operator]
-                for one in now
-                if one is not None
+                Put(key, {"n": told["n"] + 1}, version)
+                for key, (version, told) in zip(keys, now, strict=True)
             ]
-            try:
-                keep.commit(*counted)
-            except Conflict:
-                continue
-            left -= 1
+            left -= is_done(keep, *counted)
 
     at_once(4, raise_both)
-    assert [body(bench.keep, key) for key in keys] == [(21, {"n": 20})] * 2
-
-
-def test_of_writers_that_begin_a_document_one_is_first(bench: Bench) -> None:
-    def begin(number: int) -> bool:
-        try:
-            bench.reopen().commit(Put(ONE, {"by": number}))
-        except Conflict:
-            return False
-        return True
-
-    assert sum(at_once(8, begin)) == 1
+    assert [body(bench.keep, key) for key in keys] == [(20, {"n": 20})] * 2
 
 
 WAYS = st.sampled_from(["put", "list", "delete", "add"])
@@ -236,30 +227,97 @@ def test_every_home_is_as_a_file_in_memory(bench: Bench, done: list[tuple[str, s
     """Any sequence of changes, right or wrong about the versions."""
     model, now = SqliteKeep(MEMORY, bench.clock), bench.clock.now()
     name, day = f"partition {next(bench.numbers)}", timedelta(days=1)
-    for way, sort, number in done:
-        key, shown = Key(name, sort), Listed(name, now, {"nicknames_json": f"{number}"})
+    for way, sort, n in done:
+        key, shown = Key(name, sort), Listed(name, now, {"nicknames_json": f"{n}"})
         change = {
-            "put": Put(key, {"s": sort}, number),
-            "list": Put(key, {"s": sort}, number, listed=shown),
-            "delete": Delete(key, number or 1),
-            "add": Add(Key(name, f"{sort} counted"), number - 1, now + day, most=2),
+            "put": Put(key, {"s": sort}, n),
+            "list": Put(key, {"s": sort}, n, listed=shown),
+            "delete": Delete(key, n or 1),
+            "add": Add(Key(name, f"{sort} counted"), n - 1, now + day, most=2),
         }[way]
-        ends = []
-        for keep in (bench.keep, model):
-            try:
-                keep.commit(change)
-            except Conflict:
-                ends.append(False)
-            else:
-                ends.append(True)
-        assert ends[0] is ends[1]
+        assert is_done(bench.keep, change) is is_done(model, change)
     assert list(bench.keep.range(name)) == list(model.range(name))
     found, wanted = (sorted(one.entries(name, now - day, 9)) for one in (bench.keep, model))
     assert found == wanted
 
 
-def test_a_document_is_removed_unread_whatever_is_there(bench: Bench) -> None:
-    bench.keep.commit(Put(ONE, {}))
-    for _ in range(2):
-        bench.keep.commit(Delete(ONE, None))
-        assert bench.reopen().get(ONE) is None
+# --- the vault of a match log: who sees a secret, for how long, and what version 0.2 kept -------
+
+
+ANN, BOB = {"player": "secret-canary", "n": 1}, {"player": "another", "n": 2}
+SCHEMA_OF_0_2 = (
+    "CREATE TABLE secrets (id TEXT PRIMARY KEY, body TEXT NOT NULL, expires_at INTEGER NOT NULL)"
+)
+
+
+@pytest.mark.parametrize("store", ["sqlite", "moto"])
+def test_the_first_secret_stays_until_it_is_replaced_and_no_log_shows_one(
+    request: pytest.FixtureRequest, tmp_path: Path, store: str
+) -> None:
+    client = request.getfixturevalue("moto") if store == "moto" else None
+    with dynamo_log(client) if client else sqlite_log(tmp_path) as bench:
+        log = bench.log
+        if isinstance(log, DynamoLog):
+            vault = dynamo_vault(log._table.name, bench.clock, client)
+        else:
+            vault = sqlite_vault(tmp_path / "deep" / "matches.db", bench.clock)
+        with closing(vault):
+            assert vault.find("m") is None
+            assert vault.add("m", BOB)
+            assert not vault.add("m", ANN)
+            assert vault.find("m") == BOB
+            vault.replace("m", ANN)
+            assert log.take("m", "ann", SECOND, {"game": "blef"}) is not None
+            log.note("m", "kind", {})
+            shown = (log.match("m"), log.moves("m"), log.notes("m"), log.matches())
+            assert "secret-canary" not in repr(shown)
+            bench.clock.advance(LIFE - SECOND)
+            assert vault.find("m") == ANN
+            bench.clock.advance(SECOND)
+            assert vault.find("m") is None
+
+
+def test_a_vault_is_found_by_the_name_of_its_match_log(tmp_path: Path) -> None:
+    vault = build_vault(f"sqlite:{tmp_path / 'log'}", SystemClock())
+    vault.add("m", ANN)
+    vault.close()
+    assert (tmp_path / "log.vault").stat().st_mode & 0o077 == 0
+    assert isinstance(build_vault("dynamodb:matches", SystemClock()).keep, DynamoKeep)
+    with pytest.raises(ConfigError, match="sqlite:FILE or dynamodb:TABLE"):
+        build_vault("nowhere", SystemClock())
+
+
+def test_a_file_of_version_0_2_is_read_and_written_on(tmp_path: Path) -> None:
+    clock = FakeClock()
+    end = to_micros(clock.now() + 2 * SECOND)
+    with closing(sqlite3.connect(tmp_path / "log.vault")) as db:
+        db.executescript(f"{SCHEMA_OF_0_2}; PRAGMA user_version = 1")
+        db.execute("INSERT INTO secrets VALUES ('m', ?, ?)", (json.dumps(ANN), end))
+        db.commit()
+    with closing(sqlite_vault(tmp_path / "log", clock)) as vault:
+        goes_on_from_version_0_2(vault, clock)
+    of_then = Contents("vault", "CARDSHARP_STORE", (SCHEMA_OF_0_2,))
+    with pytest.raises(StoreError, match="A newer Cardsharp made the vault"):
+        SqliteFile(tmp_path / "log.vault", of_then)
+
+
+def test_an_item_of_version_0_2_is_read_and_written_on(moto: "DynamoDBClient") -> None:
+    clock = FakeClock()
+    moto.create_table(TableName="old", **table_request(all_resources()["Matches"].properties))
+    end = int((clock.now() + 2 * SECOND).timestamp())
+    item = {"secret_json": text(json.dumps(ANN)), "expires_at": number(end)}
+    moto.put_item(TableName="old", Item={**key("vault#m", "secret"), **item})
+    goes_on_from_version_0_2(dynamo_vault("old", clock, moto), clock)
+    (kept,) = moto.scan(TableName="old")["Items"]
+    assert json.loads(kept["secret_json"]["S"]) == ANN, "0.2 reads it, should it come back"
+    moto.delete_table(TableName="old")
+
+
+def goes_on_from_version_0_2(vault: Vault, clock: FakeClock) -> None:
+    assert vault.find("m") == ANN
+    assert not vault.add("m", BOB)
+    vault.replace("m", BOB)
+    assert vault.find("m") == BOB
+    vault.replace("m", ANN)
+    clock.advance(2 * SECOND)
+    assert vault.find("m") == ANN, "its life began anew"

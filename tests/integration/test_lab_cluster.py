@@ -33,7 +33,6 @@ dask = partial(program, module="dask", errors=subprocess.STDOUT)
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
-    """The scheduler's address, and its two workers."""
     local = ("--host", "127.0.0.1", "--no-dashboard")
     with ExitStack() as stack:
         scheduler = stack.enter_context(dask("scheduler", *local, "--port", "0"))
@@ -46,9 +45,7 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
         yield address, workers
 
 
-def test_a_cluster_plays_the_same_matches_though_a_worker_is_killed(
-    cluster: tuple[str, list[Process]],
-) -> None:
+def test_a_cluster_plays_the_same_though_a_worker_dies(cluster: tuple[str, list[Process]]) -> None:
     address, workers = cluster
     done = 0
 

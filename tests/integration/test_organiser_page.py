@@ -1,4 +1,4 @@
-"""The organiser's page over HTTP: every act asks once, is done once, and is in the history."""
+"""The organiser's page and that of the teams, over HTTP: who sees and does what, and when."""
 
 import csv
 import html
@@ -7,21 +7,32 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
-from support.arena import HandClock
+from support.arena import HandClock, until
+from support.cli import written
 from support.contest_tables import FakeTables
+from support.submissions import packed, sandbox_or_skip
 
 from cardsharp.access import ha1
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
-from cardsharp.contest.sqlite import kept_in
+from cardsharp.contest.entries import Settings
+from cardsharp.contest.records import Records
+from cardsharp.contest.sqlite import found_in, kept_in
+from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.wire import MatchParams
+from workbench.contest.home import opened
 from workbench.contest.organiser_site import organiser_served
 from workbench.contest.venue import Venue
+from workbench.show.options import ArenaPlace
+from workbench.submission import LARGEST, SANDBOXED, submitted
 
 PASSWORD = "correct horse"
+SWISS = {"format": "swiss", "count": "1", "timeout": "7"}
 
 
 class Page:
@@ -40,11 +51,9 @@ class Page:
         (question,) = re.findall("<h1.*?>(.*?)</h1>", text, re.DOTALL)
         return html.unescape(question), {name: html.unescape(value) for name, value in hidden}
 
-    def send(self, fields: dict[str, str], **headers: str) -> requests.Response:
+    def send(self, fields: dict[str, str], **more: Any) -> requests.Response:  # noqa: ANN401
         """What is answered to what a button sends."""
-        return requests.post(
-            f"{self.url}/do", data=fields, auth=self.auth, headers=headers, timeout=60
-        )
+        return requests.post(f"{self.url}/do", fields, auth=self.auth, timeout=60, **more)
 
     def does(self, act: str, contest: str = "cup", **fields: str) -> str:
         """What is shown after an act that was asked for and confirmed."""
@@ -59,8 +68,7 @@ class Page:
 def page(tmp_path: Path) -> Iterator[Page]:
     with organiser_served(Venue(tmp_path), PASSWORD, 0) as url:
         made = Page(url, tmp_path)
-        new = {"name": "cup", "format": "swiss", "count": "1", "timeout": "7"}
-        made.does("new", "", of="deadmansdraw", **new)
+        made.does("new", "", of="deadmansdraw", name="cup", **SWISS)
         yield made
 
 
@@ -97,10 +105,8 @@ def test_nobody_else_sees_or_does_anything(page: Page) -> None:
         ({name: fields[name] for name in ("act", "contest")}, {}),
         (fields, {"Sec-Fetch-Site": "cross-site"}),
     ):
-        assert page.send(sent, **headers).status_code == 409
-    assert (
-        requests.get(f"{page.url}/do", params=fields, auth=page.auth, timeout=5).status_code == 405
-    )
+        assert page.send(sent, headers=headers).status_code == 409
+    assert requests.get(f"{page.url}/do", fields, auth=page.auth, timeout=5).status_code == 405
     assert page.history() == ["paused"]
 
 
@@ -118,20 +124,15 @@ def test_what_was_confirmed_is_done_once_and_only_if_nobody_acted_meanwhile(page
     assert page.history()[2:] == ["One is called Uno", "Two has a new password"]
     assert "No team is called Nemo; entered are Uno, Two" in page.does("remove", name="Nemo")
     assert "There is a team called Two already" in page.does("enter", teams="Six\nTwo")
-    assert "There is a contest in" in page.does(
-        "new", "", name="cup", format="swiss", count="1", timeout="7", of="blef"
-    )
-    outside = page.does("new", "", name="../cup", format="swiss", count="1", timeout="7", of="blef")
-    assert "is no name" in outside
-    asked = page.get("/ask", act="rename", contest="cup", name="Two")
-    assert "Fill in the field new" in asked
+    assert "There is a contest in" in page.does("new", "", name="cup", of="blef", **SWISS)
+    assert "is no name" in page.does("new", "", name="../cup", of="blef", **SWISS)
+    assert "Fill in the field new" in page.get("/ask", act="rename", contest="cup", name="Two")
     assert "is no number" in page.does("freeze", minutes="soon")
     assert "There is no such act" in page.get("/ask", act="erase", contest="cup")
     assert "There is no contest ghost" in page.get("/contests/ghost")
 
 
 def test_a_day_at_the_page(page: Page) -> None:
-    """Sheets with passwords that are right and shown once; then rulings, a freeze, an undo."""
     sheets = page.does("enter", teams="<One> & Co\nTwo\nThree\nHouse, captain")
     found = re.findall(
         r"<dd><code>([0-9a-f]{24})</code></dd>\s*<dt>Password</dt><dd><code>(\w+)", sheets
@@ -167,3 +168,132 @@ def test_a_day_at_the_page(page: Page) -> None:
     assert "Won by" in page.get("/contests/cup/page")
     assert [what.split(" ")[-1] for what in page.history()[-4:]] == ["on", "on", "appeal", "over"]
     assert "cup</a>" in page.get("/")
+
+
+# --- where teams submit, at a contest's own arena -----------------------------------------------
+
+
+FIRST = "import time; time.sleep(0.2); return Decision(position.legal_actions()[0], 'first')"
+SECOND = (
+    "legal = position.legal_actions(); "
+    "return Decision(END_TURN if END_TURN in legal else legal[0], 'second')"
+)
+
+
+class Cup:
+    """A contest whose arena runs: three teams submit, and a fourth plays by itself."""
+
+    def __init__(self, records: Records, folder: Path, url: str, organiser: ArenaClient) -> None:
+        self.records, self.folder, self.organiser = records, folder, organiser
+        self._page = f"{url}/submit"
+        self._secrets = {team.name: records.new_password(team.name)[1] for team in records.teams()}
+        until(lambda: all(self.get(name).status_code == 200 for name in self._secrets))
+
+    def id(self, name: str) -> str:
+        return self.records.team(name).id
+
+    def get(self, name: str, word: str = "") -> requests.Response:
+        auth = self.id(name), word or self._secrets[name]
+        return requests.get(self._page, auth=auth, timeout=9)
+
+    def post(self, name: str, file: tuple[str, bytes], **more: Any) -> requests.Response:  # noqa: ANN401
+        told = {"auth": (self.id(name), self._secrets[name]), "files": {"file": file}, **more}
+        return requests.post(self._page, **told, timeout=30, allow_redirects=False)
+
+    def begun(self, first: str, second: str) -> str:
+        """A new match of two teams,, whoever begins."""
+        teams = (self.id(first), self.id(second))
+        return self.organiser.create_match(MatchParams(player_ids=teams)).id
+
+    def banked(self, match: str) -> int:
+        """How many turns the first team has ended by itself, when the match is over."""
+        until(lambda: self.organiser.view(match).finished, 120)
+        events = (event for move in self.organiser.view(match).moves for event in move.events)
+        ends = (event for event in events if event.turn_ended_is_successful)
+        return sum(event.player_index == 0 for event in ends)
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Iterator[Cup]:
+    sandbox_or_skip()
+    with found_in(tmp_path / "cup", Settings("cup", "round-robin", matches=1)) as records:
+        for name in ("One", "Two", "Three"):
+            records.enter(name, SANDBOXED)
+        records.enter("Outside")
+        with opened(records, tmp_path / "cup", ArenaPlace(port=0)) as (url, organiser):
+            yield Cup(records, tmp_path / "cup", url, organiser)
+
+
+def bot(folder: Path, body: str) -> tuple[str, bytes]:
+    return "bot.py", Path(written(folder, "bot", body)).read_bytes()
+
+
+def test_a_team_submits_for_itself_alone(cup: Cup, tmp_path: Path) -> None:
+    """No other team sees or replaces it, and no page of another site."""
+    assert cup.get("One", "wrong").status_code == 401
+    assert "Nothing has been submitted yet" in cup.get("One").text
+    sent = cup.post("One", bot(tmp_path, FIRST))
+    assert (sent.status_code, sent.headers["Location"]) == (303, "/submit")
+    pages = [cup.get(name).text for name in ("One", "Two")]
+    assert "1 (plays now)" in pages[0]
+    own, other = (re.findall('name="token" value="(\\w+)"', text)[0] for text in pages)
+    cross = {"Sec-Fetch-Site": "cross-site"}
+    assert cup.post("One", bot(tmp_path, SECOND), headers=cross).status_code == 403
+    origin = {"Origin": "null"}  # as a browser has it, for our pages tell nobody where they are
+    for token, status in (("", 403), (other, 403), (own, 303)):
+        told = {"data": {"token": token}, "headers": origin}
+        assert cup.post("One", bot(tmp_path, SECOND), **told).status_code == status
+    assert "2 (plays now)" in cup.get("One").text
+    assert "Nothing has been submitted yet" in cup.get("Two").text
+    refused = cup.post("Outside", bot(tmp_path, FIRST))
+    assert (refused.status_code, "plays in another way" in refused.text) == (400, True)
+    assert cup.get("One").headers["Cache-Control"] == "no-store"
+
+
+def test_what_is_sent_arrives_whole_or_is_refused(cup: Cup, tmp_path: Path) -> None:
+    every = bytes(range(256)) * 9 + b"\r\n--\r\n\n\r"
+    archive = packed({"bot.py": bot(tmp_path, FIRST)[1], "weights.bin": every})
+    assert cup.post("One", ("my bot.zip", archive)).status_code == 303
+    kept = submitted(cup.folder, cup.id("One"), SANDBOXED)
+    assert (kept.newest / "weights.bin").read_bytes() == every
+    for file, status, said in (
+        (("bot.py", b"import os; os._exit(3)"), 400, "line 1, in &lt;module&gt;"),
+        (("../../bot.sh", b"id"), 400, "is no .py or .js file"),
+        (("bot.zip", packed({"../bot.py": b""})), 400, "leads out of the archive"),
+        (("bot.py", bytes(LARGEST + 20_000)), 413, "2 MB at most"),
+    ):
+        answer = cup.post("One", file)
+        assert (answer.status_code, said in answer.text) == (status, True), answer.text
+    assert [one.name for one in kept.versions] == ["1"]
+    told = cup.records.faults()[cup.id("One")].last
+    assert ["leads out" in one.what for one in told] == [True, False, False]
+
+
+@pytest.mark.slow
+def test_a_version_plays_from_the_next_match_on(cup: Cup, tmp_path: Path) -> None:
+    """The one that runs is played to its end by the version before."""
+    assert cup.post("One", bot(tmp_path, FIRST)).status_code == 303
+    assert cup.post("Two", bot(tmp_path, SECOND)).status_code == 303
+    match = cup.begun("One", "Two")
+    until(lambda: cup.organiser.view(match).move_count > 1, 60)
+    assert cup.post("One", bot(tmp_path, SECOND)).status_code == 303
+    assert not cup.organiser.view(match).finished
+    assert cup.banked(match) < 3  # it draws until nothing is left
+    assert cup.banked(cup.begun("One", "Two")) > 5
+
+
+def test_its_faults_are_read_by_the_team_and_the_organiser(cup: Cup, tmp_path: Path) -> None:
+    """In the sentence that the log has, and by nobody else."""
+    fails = f"COUNT.append(1); 1 / (len(COUNT) < 2); {SECOND}"
+    raw = Path(written(tmp_path, "bot", fails, "COUNT = []")).read_bytes()
+    assert cup.post("Three", ("bot.py", raw)).status_code == 303
+    connects = "__import__('socket').create_connection(('10.0.0.1', 9))"
+    calls = f'exec("try: {connects}\\nexcept OSError: 0"); {SECOND}'
+    assert cup.post("One", bot(tmp_path, calls)).status_code == 303
+    cup.begun("Three", "One")
+    until(lambda: len(cup.records.faults()) > 1, 60)
+    own, other = (cup.get(name).text for name in ("Three", "One"))
+    assert "ZeroDivisionError: division by zero (bot.py, line 13, in decide" in own
+    assert "it tried to use the network" in other
+    assert ("tried to use" in own, "ZeroDivisionError" in other) == (False, False)
+    assert cup.records.faults().keys() == {cup.id("One"), cup.id("Three")}

@@ -1,13 +1,16 @@
 """A seat is made ours and then played, whatever comes in between, and never by halves."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from pydantic import SecretStr
 from support.blef import Client
+from support.cloud_benches import known
 from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
@@ -38,44 +41,29 @@ class Bench:
     clock: FakeClock
     queue: MemoryQueue
 
+    def reserved(self, seat: Seat = SEAT) -> AbstractContextManager[None]:
+        return reserved("blef", seat, self.vault, self.offering)
+
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    clock = FakeClock()
-    log, vault = SqliteLog(tmp_path / "log.db", clock), sqlite_vault(tmp_path / "log.db", clock)
+    clock, path = FakeClock(), tmp_path / "log.db"
     queue = MemoryQueue(clock)
-    yield Bench(Offering(log, queue, clock), vault, clock, queue)
-    log.close()
-    vault.close()
+    with closing(SqliteLog(path, clock)) as log, closing(sqlite_vault(path, clock)) as vault:
+        yield Bench(Offering(log, queue, clock), vault, clock, queue)
 
 
-def test_a_seat_is_offered_once_it_is_ours(bench: Bench) -> None:
-    with reserved("blef", SEAT, bench.vault, bench.offering):
-        record = bench.offering.log.match(SEAT.own_id)
-        assert record is not None
-        assert record.lease is not None, "the bot keeps away meanwhile"
+def test_a_seat_is_offered_once_it_is_ours_and_what_came_to_nothing_is_closed(bench: Bench) -> None:
+    """And can be tried again; who comes too late takes nothing from who has it."""
+    with pytest.raises(Conflict), bench.reserved():
+        raise Conflict("somebody else was first")
+    assert known(bench.offering.log, SEAT.own_id).status is Status.FINISHED
+    assert len(bench.queue) == 0
+    with bench.reserved():
+        assert known(bench.offering.log, SEAT.own_id).lease, "the bot keeps away meanwhile"
         assert bench.offering.offer() == len(bench.queue) == 0
     assert len(bench.queue) == 1
-    assert bench.vault.find(SEAT.own_id) == SEAT.body
-
-
-def test_what_came_to_nothing_is_closed_and_can_be_tried_again(bench: Bench) -> None:
-    with pytest.raises(Conflict), reserved("blef", SEAT, bench.vault, bench.offering):
-        raise Conflict("somebody else was first")
-    record = bench.offering.log.match(SEAT.own_id)
-    assert record is not None
-    assert record.status is Status.FINISHED
-    assert len(bench.queue) == 0
-    with reserved("blef", SEAT, bench.vault, bench.offering):
-        pass
-    assert len(bench.queue) == 1
-
-
-def test_who_comes_too_late_for_a_nickname_takes_nothing_from_who_has_it(bench: Bench) -> None:
-    late = SEAT.known_as("two")
-    with reserved("blef", SEAT, bench.vault, bench.offering):
-        pass
-    with pytest.raises(Conflict), reserved("blef", late, bench.vault, bench.offering):
+    with pytest.raises(Conflict), bench.reserved(SEAT.known_as("two")):
         raise Conflict("the nickname was taken meanwhile")
     assert bench.vault.find(SEAT.own_id) == SEAT.body
     assert [one.match_id for one in bench.offering.log.running()] == [SEAT.own_id]
@@ -83,23 +71,16 @@ def test_who_comes_too_late_for_a_nickname_takes_nothing_from_who_has_it(bench: 
 
 def test_a_seat_whose_maker_died_is_offered_when_its_lease_is_over(bench: Bench) -> None:
     """The bot then sees at its first look whether the seat is ours."""
-    dying = reserved("blef", SEAT, bench.vault, bench.offering)
+    dying = bench.reserved()
     dying.__enter__()
     assert bench.offering.offer() == 0
     bench.clock.advance(timedelta(seconds=11))
     assert bench.offering.offer() == 1
 
 
-def test_a_queue_that_fails_leaves_the_seat_to_the_poller(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_body: str) -> None:
-        raise StoreError("no queue")
-
-    monkeypatch.setattr(bench.queue, "send", fail)
-    with reserved("blef", SEAT, bench.vault, bench.offering):
-        pass
-    monkeypatch.undo()
+def test_the_poller_sees_to_seats_not_queued(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch, bench.reserved():
+        patch.setattr(bench.queue, "send", Mock(side_effect=StoreError("no queue")))
     bench.clock.advance(timedelta(seconds=4))
     assert bench.offering.offer() == 0, "a first look"
     bench.clock.advance(timedelta(seconds=4))
@@ -107,7 +88,6 @@ def test_a_queue_that_fails_leaves_the_seat_to_the_poller(
 
 
 def served(tmp_path: Path, **settings: str) -> Client:
-    """A client of a service with bots, for whom nobody plays."""
     clock = SystemClock()
     told = {
         BOT_STORE: f"sqlite:{tmp_path / 'log.db'}",
@@ -121,8 +101,7 @@ def served(tmp_path: Path, **settings: str) -> Client:
 def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(tmp_path: Path) -> None:
     client = served(tmp_path)
     game = client.create()
-    ann = client.join(game, "ann")
-    asked = {"admin_uuid": ann, "agent_name": "Dazhbog"}
+    asked = {"admin_uuid": client.join(game, "ann"), "agent_name": "Dazhbog"}
     replies = at_once(12, lambda _: client.get(f"/games/{game}/invite-aiagent", **asked))
     assert {reply.status for reply in replies} <= {200, 403, 503}
     told = {reply.json["message"] for reply in replies if reply.status == 200}
@@ -136,24 +115,16 @@ def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(tmp_path: 
     assert sorted(names) == sorted(one["nickname"] for one in players if "ai_agent" in one)
 
 
-def test_nobody_is_invited_while_new_matches_are_paused(
+def test_a_setting_names_the_bots_and_a_pause_keeps_them_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Switchboard, "read", lambda _: Switches(paused=True))
-    client = served(tmp_path)
-    game = client.create()
-    ann = client.join(game, "ann")
-    asked = {"admin_uuid": ann, "agent_name": "Dazhbog"}
-    reply = client.get(f"/games/{game}/invite-aiagent", **asked)
-    assert (reply.status, reply.json["error"][:23]) == (503, "No agent can join now -")
-    assert len(client.get(f"/games/{game}").json["players"]) == 1
-
-
-def test_a_setting_names_the_bots(tmp_path: Path) -> None:
     client = served(tmp_path, BLEF_AGENTS="Perun=threshold(0.2,0.5); Zorya = greedy")
     game = client.create()
-    ann = client.join(game, "ann")
+    invite, ann = f"/games/{game}/invite-aiagent", client.join(game, "ann")
     for name in ("Perun", "Zorya"):
-        client.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name=name)
+        client.get(invite, admin_uuid=ann, agent_name=name)
+    monkeypatch.setattr(Switchboard, "read", lambda _: Switches(paused=True))
+    reply = client.get(invite, admin_uuid=ann, agent_name="Perun")
+    assert (reply.status, reply.json["error"][:23]) == (503, "No agent can join now -")
     kinds = [one.get("ai_agent") for one in client.get(f"/games/{game}").json["players"]]
     assert kinds == [None, "threshold(0.2,0.5)", "greedy"]

@@ -6,6 +6,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.cloud_clock import FakeClock
@@ -20,7 +21,9 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.euchre.store import sqlite_deals
 from workbench.show.lookup import open_to_read
 
-MAKERS: dict[str, Callable[[Path], object]] = {
+Make = Callable[[Path], Any]
+
+MAKERS: dict[str, Make] = {
     "log": lambda path: SqliteLog(path, SystemClock()),
     "vault": lambda path: sqlite_vault(path, SystemClock()),
     "blef": lambda path: sqlite_games(path, SystemClock()),
@@ -30,7 +33,7 @@ MAKERS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.fixture(params=MAKERS)
-def make(request: pytest.FixtureRequest) -> Callable[[Path], object]:
+def make(request: pytest.FixtureRequest) -> Make:
     return MAKERS[request.param]
 
 
@@ -51,69 +54,51 @@ def tables(path: Path) -> set[str]:
         return {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
 
 
-def test_a_store_and_all_files_beside_it_are_its_owners_alone(
-    tmp_path: Path, make: Callable[[Path], object]
-) -> None:
-    """While it is open, which is when there are files beside it."""
-    store = make(tmp_path / "new" / "store.db")
-    found = modes(tmp_path / "new")
-    store.close()  # type: ignore[attr-defined]
-    assert len(found) >= 2
-    assert set(found.values()) == {0o600}
-    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+def test_a_store_and_all_files_beside_it_are_its_owners_alone(tmp_path: Path, make: Make) -> None:
+    """While it is open, which is when there are files beside it.
 
-
-def test_a_store_of_before_is_narrowed_and_a_folder_of_somebody_elses_is_not(
-    tmp_path: Path, make: Callable[[Path], object]
-) -> None:
-    path, folder = tmp_path / "f" / "store.db", tmp_path / "f"
-    make(path).close()  # type: ignore[attr-defined]
-    for file in folder.iterdir():
-        file.chmod(0o644)
-    folder.chmod(0o755)
-    store = make(path)
-    found = modes(folder)
-    store.close()  # type: ignore[attr-defined]
-    assert set(found.values()) == {0o600}
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+    A store of before is narrowed; a folder of somebody else's is not.
+    """
+    folder = tmp_path / "new"
+    for mode in (0o700, 0o755):
+        with closing(make(folder / "store.db")):
+            found = modes(folder)
+        assert len(found) >= 2
+        assert set(found.values()) == {0o600}
+        assert stat.S_IMODE(folder.stat().st_mode) == mode
+        for file in folder.iterdir():
+            file.chmod(0o644)
+        folder.chmod(0o755)
 
 
 FOREIGN = "CREATE TABLE bookmarks (url TEXT); INSERT INTO bookmarks VALUES ('https://example.org')"
 
 
-@pytest.mark.parametrize("version", [0, 1, 2, 99])
-def test_a_foreign_file_is_refused_and_left_as_it_is(
-    tmp_path: Path, make: Callable[[Path], object], version: int
-) -> None:
-    """Somebody else's database, whatever version it calls itself."""
+def test_a_foreign_file_is_refused_and_left_as_it_is(tmp_path: Path, make: Make) -> None:
     path = tmp_path / ("store.db.vault" if make is MAKERS["vault"] else "store.db")
     with closing(sqlite3.connect(path)) as db:
         db.executescript(FOREIGN)
-        db.execute(f"PRAGMA user_version = {version}")
-    before = path.read_bytes()
-    with pytest.raises((StoreError, ConfigError), match=r"store\.db.* is no "):
-        make(tmp_path / "store.db")
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("kind", ["foreign", "empty", "text"])
-def test_to_read_a_file_that_is_no_match_log_changes_nothing(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "some.db"
-    if kind == "foreign":
+    for version in (0, 1, 2, 99):
         with closing(sqlite3.connect(path)) as db:
-            db.executescript(FOREIGN)
-    else:
-        path.write_text("no database, but text\n" * 100 if kind == "text" else "")
-    path.chmod(0o644)
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"some\.db"), open_to_read(f"sqlite:{path}"):
-        pass
-    assert path.read_bytes() == before
-    assert modes(tmp_path) == {"some.db": 0o644}
+            db.execute(f"PRAGMA user_version = {version}")
+        before = path.read_bytes()
+        with pytest.raises((StoreError, ConfigError), match=r"store\.db.* is no "):
+            make(tmp_path / "store.db")
+        assert path.read_bytes() == before
 
 
 def test_who_reads_cannot_write_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Nor in a file that is no match log."""
     path = tmp_path / "log.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(FOREIGN)
+    for body in (path.read_bytes(), b"", b"no database, but text\n" * 100):
+        path.write_bytes(body)
+        path.chmod(0o644)
+        with pytest.raises(StoreError, match=r"log\.db"), open_to_read(f"sqlite:{path}"):
+            pass
+        assert (path.read_bytes(), modes(tmp_path)) == (body, {"log.db": 0o644})
+    path.unlink()
     with closing(SqliteLog(path, SystemClock())) as log:
         log.announce("m", FakeClock().now() - FakeClock().now())
     with open_to_read(f"sqlite:{path}") as log:

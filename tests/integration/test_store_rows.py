@@ -1,8 +1,10 @@
 """A match log's rows: small, readable in every later version, and a broken one hides no other."""
 
 import lzma
+import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from cardsharp.deadmansdraw.replay import turns_of
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.store import sqlite_deals
 from cardsharp.replay import header_of
+from workbench.show.keeping import keep_match
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "match_log_v1.db.xz"
 """A match log of version 1, as 0.2.0 wrote it: one match that `cardsharp play` played."""
@@ -57,74 +60,53 @@ def test_every_decision_of_an_old_log_can_be_made_again(old: Path) -> None:
     assert [one.step.sequence for one in again] == [step.sequence for step in ours]
 
 
-def copied(record: MatchRecord, moves: list[MoveRecord], log: SqliteLog, name: str) -> None:
-    lease = log.take(name, "me", TTL, record.header)
-    assert lease is not None
-    assert record.outcome is not None
-    for move in moves:
-        if move.intent is not None:
-            log.intend(lease, move.sequence, move.intent)
-    log.record(lease, {move.sequence: move.facts for move in moves if move.facts is not None})
-    log.finish(lease, record.outcome)
-
-
-BROKEN = {
-    "header": "UPDATE matches SET header = '{\"names\": [\"a' WHERE id = 'bad'",
-    "header that is a list": "UPDATE matches SET header = '[1]' WHERE id = 'bad'",
-    "header of wrong types": "UPDATE matches SET header = '{\"names\": 7}' WHERE id = 'bad'",
-    "outcome": "UPDATE matches SET outcome = 'won' WHERE id = 'bad'",
-    "outcome of wrong types": "UPDATE matches SET outcome = '{\"turns\": \"x\"}' WHERE id = 'bad'",
-    "status": "UPDATE matches SET status = 'lost' WHERE id = 'bad'",
-    "start": "UPDATE matches SET started = 'soon' WHERE id = 'bad'",
-    "letter": "UPDATE matches SET header = CAST(x'7bff7d' AS TEXT) WHERE id = 'bad'",
-    "packed": "UPDATE matches SET header = x'00ff' WHERE id = 'bad'",
-}
+BROKEN = (
+    ("header", '\'{"names": ["a\''),
+    ("header", "'[1]'"),
+    ("header", "'{\"names\": 7}'"),
+    ("header", "CAST(x'7bff7d' AS TEXT)"),
+    ("header", "x'00ff'"),
+    ("outcome", "'won'"),
+    ("outcome", '\'{"turns": "x"}\''),
+    ("status", "'lost'"),
+    ("started", "'soon'"),
+)
 
 
 @pytest.fixture
 def three(old: Path, tmp_path: Path) -> Path:
-    """A log of the matches first, bad and last."""
     record, moves = read(old, OLD)
     path, clock = tmp_path / "three.db", FakeClock()
     with closing(SqliteLog(path, clock)) as log:
         for name in ("first", "bad", "last"):
             clock.advance(TTL)
-            copied(record, moves, log, name)
+            keep_match(replace(record, match_id=name), moves, log)
     return path
 
 
-@pytest.mark.parametrize("statement", BROKEN.values(), ids=BROKEN)
-def test_a_broken_row_is_named_and_the_others_are_listed(
-    cli: Cli, three: Path, statement: str
-) -> None:
-    change(three, statement)
-    store = ("--store", f"sqlite:{three}")
-    listed = cli("matches", *store)
-    assert (listed.code, listed.err) == (0, "")
-    rows = {line.split()[0]: line for line in listed.out.splitlines()}
-    assert {"first", "bad", "last"} <= rows.keys()
-    assert "cannot be read" in rows["bad"]
-    assert "cannot be read" not in rows["first"] + rows["last"]
-    document = {one["match"]: one for one in cli("matches", *store, "--json").json()}
-    assert [name for name, one in document.items() if one["fault"]] == ["bad"]
-    assert "17 turns" in cli("show", "last", *store).out
-    refused = cli("show", "bad", *store)
-    assert refused.code == 1
-    assert "bad" in refused.err
-    assert "cannot be read" in refused.err
-    assert "fault of Cardsharp" not in refused.err
-
-
-@pytest.mark.parametrize("broken", ["'{\"sequenceId\": 40, '", "x'1234'", "'{\"sequenceId\": 4}'"])
-def test_a_broken_move_is_named_and_the_others_are_shown(
-    cli: Cli, three: Path, broken: str
-) -> None:
-    change(three, f"UPDATE moves SET facts = {broken} WHERE match_id = 'bad' AND sequence = 40")  # noqa: S608 - our own texts
-    shown = cli("show", "bad", "--store", f"sqlite:{three}")
-    assert shown.code == 0
-    assert "move 40 of match bad cannot be read" in shown.err.lower()
-    assert "won, 55 : 54, in 17 turns" in shown.out
-    assert len(shown.err.splitlines()) == 1
+def test_a_broken_move_or_row_is_named_and_the_others_are_shown(cli: Cli, three: Path) -> None:
+    store, whole = ("--store", f"sqlite:{three}"), three.read_bytes()
+    for broken in ("'{\"sequenceId\": 40, '", "x'1234'", "'{\"sequenceId\": 4}'"):
+        change(three, f"UPDATE moves SET facts = {broken} WHERE match_id = 'bad' AND sequence = 40")  # noqa: S608 - our own texts
+        shown = cli("show", "bad", *store)
+        assert (shown.code, len(shown.err.splitlines())) == (0, 1)
+        assert "move 40 of match bad cannot be read" in shown.err.lower()
+        assert "won, 55 : 54, in 17 turns" in shown.out
+    for what, broken in BROKEN:
+        three.write_bytes(whole)
+        change(three, f"UPDATE matches SET {what} = {broken} WHERE id = 'bad'")  # noqa: S608 - our own texts
+        listed = cli("matches", *store)
+        assert (listed.code, listed.err) == (0, "")
+        rows = {line.split()[0]: line for line in listed.out.splitlines()}
+        assert {name for name, row in rows.items() if "cannot be read" in row} == {"bad"}, broken
+        document = {one["match"]: one["fault"] for one in cli("matches", *store, "--json").json()}
+        assert [name for name, fault in document.items() if fault] == ["bad"]
+        assert document.keys() == {"first", "bad", "last"} <= rows.keys()
+        assert "17 turns" in cli("show", "last", *store).out
+        refused = cli("show", "bad", *store)
+        assert refused.code == 1
+        assert re.search("bad.*cannot be read", refused.err)
+        assert "fault of Cardsharp" not in refused.err
 
 
 def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
@@ -132,7 +114,6 @@ def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     with closing(SqliteLog(path, FakeClock())) as log:
         lease = log.take("bad", "me", TTL, {"names": ["a", "b"]})
-        assert lease is not None
         change(path, "UPDATE matches SET header = 'x' WHERE id = 'bad'")
         [record] = log.running()
         assert (record.lease, record.header, record.status) == (lease, {}, Status.RUNNING)
@@ -165,21 +146,19 @@ def test_a_broken_deal_of_euchre_hides_no_other(tmp_path: Path, cli: Cli) -> Non
     assert (refused.code, "t-1-2 cannot be read" in refused.err) == (1, True)
 
 
-BROKEN_DEALS = {
-    "no body": "'x'",
-    "no deal": "'{}'",
-    "cards that are none": "json_set(body, '$.cards', 'x')",
-    "too few cards": "json_set(body, '$.cards', '1,2,3')",
-    "a card twice": f"json_set(body, '$.cards', '{'0,' * 23}0')",
-    "an event of wrong types": "json_set(body, '$.events', '[\"bid\",true,1,[1],7,false]')",
-    "an event that is none": "json_set(body, '$.events', 'x')",
-}
+BROKEN_DEALS = (
+    "'x'",
+    "'{}'",
+    "json_set(body, '$.cards', 'x')",
+    "json_set(body, '$.cards', '1,2,3')",
+    f"json_set(body, '$.cards', '{'0,' * 23}0')",
+    "json_set(body, '$.events', '[\"bid\",true,1,[1],7,false]')",
+    "json_set(body, '$.events', 'x')",
+)
 
 
-@pytest.mark.parametrize("broken", BROKEN_DEALS.values(), ids=BROKEN_DEALS)
-def test_a_broken_deal_of_euchre_is_played_like_one_that_is_not_stored(
-    tmp_path: Path, broken: str
-) -> None:
+@pytest.mark.parametrize("broken", BROKEN_DEALS)
+def test_a_broken_deal_of_euchre_is_played_like_an_unknown_one(tmp_path: Path, broken: str) -> None:
     """A refusal would end the client's tournament."""
     path = tmp_path / "deals.db"
     with closing(sqlite_deals(path, SystemClock())) as deals:
@@ -195,7 +174,6 @@ def test_a_broken_deal_of_euchre_is_played_like_one_that_is_not_stored(
 
 
 def test_all_running_matches_are_told_however_many(tmp_path: Path) -> None:
-    """A list of matches has an end; what must be attended has none."""
     with closing(SqliteLog(tmp_path / "m.db", FakeClock())) as log:
         for number in range(101):
             log.take(f"m{number}", "ann", timedelta(seconds=3))

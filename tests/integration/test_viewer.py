@@ -21,7 +21,6 @@ from workbench.cloud.emulator import Emulator
 
 @pytest.fixture(params=["private", "public"], scope="module")
 def site(emulator: Emulator, request: pytest.FixtureRequest) -> Iterator[Deployed]:
-    """Both kinds, opened."""
     with deployed(emulator, public=request.param == "public") as found:
         _, moves = any_match("deadmansdraw")
         found.end(found.play("over", moves[:20]))
@@ -38,23 +37,18 @@ PATHS += ("/matches/live", "/matches/live/steps", "/matches/over/steps", "/match
 
 def rights() -> list[dict[str, Any]]:
     """What the role of the pages allows, with the policy that is attached to it."""
-    assert properties("ViewerPolicy")["Roles"] == [{"Ref": "viewerRole"}]
-    return [
-        *statements("viewerRole"),
-        *properties("ViewerPolicy")["PolicyDocument"]["Statement"],
-    ]
+    attached = properties("ViewerPolicy")
+    assert attached["Roles"] == [{"Ref": "viewerRole"}]
+    return [*statements("viewerRole"), *attached["PolicyDocument"]["Statement"]]
 
 
 def condition(*, public: bool) -> dict[str, Any]:
     """The conditions on reading the table, as CloudFormation fills them in."""
     (found,) = [one["Condition"] for one in rights() if "Condition" in one]
     told: dict[str, Any] = json.loads(json.dumps(found))
-    listed_names = told["ForAllValues:StringEquals"]["dynamodb:Attributes"]
-    if_public, alone = listed_names.pop()["Fn::If"][:2], listed_names
-    assert if_public == ["PublicWeb", {"Ref": "AWS::NoValue"}]
-    told["ForAllValues:StringEquals"]["dynamodb:Attributes"] = (
-        alone if public else [*alone, THOUGHTS]
-    )
+    names = told["ForAllValues:StringEquals"]["dynamodb:Attributes"]
+    assert names.pop()["Fn::If"][:2] == ["PublicWeb", {"Ref": "AWS::NoValue"}]
+    names += [] if public else [THOUGHTS]
     return told
 
 
@@ -86,32 +80,19 @@ def allowed(name: str, params: dict[str, Any], rules: dict[str, Any]) -> bool:
     return policies.allowed(request, [{"Statement": [statement]}])
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_s13_every_request_of_the_viewer_is_one_that_its_role_allows(
-    site: Deployed, path: str
-) -> None:
-    rules = condition(public=not site.cookies)
-    site.text(path)
-    assert site.sent
-    for name, params in site.sent:
-        assert allowed(name, params, rules), (name, params)
-
-
 def test_s13_the_viewer_may_use_what_it_uses_and_change_nothing(site: Deployed) -> None:
-    used = set()
+    """Every request is one that its role allows; what is secret beside a match is on no page."""
+    used, rules = set(), condition(public=not site.cookies)
     for path in PATHS:
-        site.text(path)
-        used |= {name for name, _ in site.sent}
-    assert (
-        used
-        == {
-            action.partition(":")[2]
-            for one in rights()
-            for action in listed(one["Action"])
-            if action.startswith("dynamodb:")
-        }
-        == {"BatchGetItem", "GetItem", "Query"}
-    )
+        text = site.text(path)
+        assert site.sent
+        for name, params in site.sent:
+            assert allowed(name, params, rules), (name, params)
+            used.add(f"dynamodb:{name}")
+        for secret in (SECRET, NOTE, "a worker"):  # who holds the lease
+            assert secret not in text
+    may = {action for one in rights() for action in listed(one["Action"]) if "dynamodb" in action}
+    assert used == may == {f"dynamodb:{one}" for one in ("BatchGetItem", "GetItem", "Query")}
 
 
 def test_s13_requests_for_more_are_refused_by_the_conditions() -> None:
@@ -151,14 +132,6 @@ def test_s13_the_viewer_reads_one_table_one_parameter_and_writes_its_own_log() -
 
 
 # --- what is shown -------------------------------------------------------------------------------
-
-
-def test_what_is_secret_beside_a_match_is_on_no_page(site: Deployed) -> None:
-    for path in PATHS:
-        text = site.text(path)
-        assert SECRET not in text
-        assert NOTE not in text
-        assert "a worker" not in text, "who holds the lease"
 
 
 def test_public_pages_say_nothing_of_what_we_think_and_private_ones_all(site: Deployed) -> None:
@@ -204,9 +177,7 @@ def test_what_cannot_change_any_more_is_kept_by_browsers(site: Deployed) -> None
     assert kept["cache-control"] == "public, max-age=31536000, immutable"
 
 
-def test_a_step_is_shown_as_soon_as_it_is_in_the_log_and_a_lease_is_nothing_new(
-    site: Deployed,
-) -> None:
+def test_a_step_is_shown_at_once_and_a_lease_is_nothing_new(site: Deployed) -> None:
     """Asked for something new, the function answers at once: a wait would be paid."""
     _, moves = any_match("deadmansdraw")
     lease = site.play("m", moves[:4])
@@ -215,16 +186,12 @@ def test_a_step_is_shown_as_soon_as_it_is_in_the_log_and_a_lease_is_nothing_new(
         told = json.loads(site.text("/matches/m/steps?from=4&wait=1"))
         return int(told["total"])
 
-    def read_moves() -> bool:
-        return any(
-            "begins_with" in one.get("KeyConditionExpression", "") and "Limit" not in one
-            for _, one in site.sent
-        )
-
     assert total() == 4
     site.log.renew(lease, TTL)
     assert total() == 4
-    assert not read_moves(), "it has them, and nothing was played"
+    # It has the moves, and nothing was played.
+    whole = [one for _, one in site.sent if "Limit" not in one]
+    assert not any("begins_with" in one.get("KeyConditionExpression", "") for one in whole)
     site.play("m", [replace(moves[4], intent=None)], lease)
     assert total() == 5
     site.log.withdraw(lease, 3)

@@ -2,8 +2,8 @@
 
 import gzip
 import re
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO, TextIOWrapper
@@ -15,7 +15,6 @@ from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, running_arena
 from support.cli import Cli
 from support.stored import any_match
 
-from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.contest.entries import Settings
@@ -40,13 +39,13 @@ def log(tmp_path: Path) -> Iterator[SqliteLog]:
 
 
 @pytest.fixture
-def url(log: SqliteLog, tmp_path: Path) -> Iterator[str]:
-    del log
+def url(tmp_path: Path) -> Iterator[str]:
     with pages_over(source_of(f"sqlite:{tmp_path / 'matches.db'}")) as address:
         yield address
 
 
-def test_every_page_comes_under_a_strict_policy(url: str) -> None:
+@pytest.mark.usefixtures("log")
+def test_every_page_comes_under_a_strict_policy_and_to_nobody_elses_page(url: str) -> None:
     paths = ["/matches", "/matches/blef", "/matches/blef?step=2", "/matches/blef/steps"]
     paths += ["/matches/deadmansdraw/analysis", "/matches/deadmansdraw?analysis=yes"]
     for path in [*paths, *(f"/page/{name}" for name in ASSETS)]:
@@ -55,41 +54,24 @@ def test_every_page_comes_under_a_strict_policy(url: str) -> None:
         assert answer.headers["content-security-policy"] == POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
     assert "unsafe" not in POLICY
-
-
-def test_a_page_of_somebody_else_is_not_answered(url: str) -> None:
-    """Whose name leads to this machine: its scripts could read our matches."""
+    # A page of somebody else, whose name leads to this machine, could read our matches.
     answer = requests.get(f"{url}/matches", headers={"Host": "evil.example"}, timeout=10)
     assert answer.status_code == 400
 
 
-def test_a_move_reaches_who_waits_for_it(tmp_path: Path) -> None:
+def test_a_move_reaches_who_waits_for_it(log: SqliteLog, url: str) -> None:
     """And the end does: nobody asks again for what has ended."""
-    _watch_live(f"sqlite:{tmp_path / 'matches.db'}")
-
-
-def _watch_live(store: str) -> None:
     record, moves = any_match("deadmansdraw")
-    log = build_log(store, SystemClock())
-    lease = log.take("live", "test", TTL, record.header)
-    assert lease is not None
-    log.record(lease, {move.sequence: move.facts for move in moves[:3] if move.facts is not None})
-    with pages_over(source_of(store)) as address:
-        steps = f"{address}/matches/live/steps"
-        assert requests.get(steps, timeout=10).json()["total"] == 3
-        found: list[dict[str, object]] = []
-
-        def wait() -> None:
-            found.append(requests.get(f"{steps}?from=3&wait=1", timeout=30).json())
-
-        waiting = threading.Thread(target=wait)
-        waiting.start()
+    lease, steps = log.take("live", "test", TTL, record.header), f"{url}/matches/live/steps"
+    log.record(lease, {move.sequence: move.facts for move in moves[:3] if move.facts})
+    assert requests.get(steps, timeout=10).json()["total"] == 3
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(requests.get, f"{steps}?from=3&wait=1", timeout=30)
         log.record(lease, {move.sequence: move.facts for move in moves[3:4] if move.facts})
-        waiting.join(20)
-        assert [found[0][name] for name in ("from", "total", "over")] == [3, 4, False]
-        log.finish(lease, record.outcome or {})
-        assert requests.get(f"{steps}?from=4&wait=1", timeout=30).json()["over"] is True
-    log.close()
+        found = waiting.result(20).json()
+    assert [found[name] for name in ("from", "total", "over")] == [3, 4, False]
+    log.finish(lease, record.outcome or {})
+    assert requests.get(f"{steps}?from=4&wait=1", timeout=30).json()["over"] is True
 
 
 def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,8 +81,7 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         _draw(client, match)
         monkeypatch.setenv("CARDSHARP_USER", ALICE)
         monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
-        source = source_of(arena.url)
-        with pages_over(source) as address:
+        with pages_over(source_of(arena.url)) as address:
             assert "Alice v Bob" in requests.get(f"{address}/matches", timeout=10).text
             steps = requests.get(f"{address}/matches/{match}/steps", timeout=10).json()
             assert steps["total"] == 2
@@ -110,10 +91,7 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             assert (refused.status_code, "CARDSHARP_USER" in refused.text) == (503, True)
 
 
-def test_any_source_tells_the_same_matches(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An arena's address with a tag, its file, a contest's folder, files and what is pasted."""
+def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cup = tmp_path / "cup"
     found_in(cup, Settings("cup")).close()
     files = {"one.json": b"", "all.jsonl": b"", "all.jsonl.gz": b""}
@@ -169,8 +147,8 @@ def _draw(client: Client, match: str) -> None:
     assert client.post(f"/api/matches/{match}", waiting[0], {"etype": "Draw"}).status == 200
 
 
-def test_the_command_writes_one_file_and_json(cli: Cli, log: SqliteLog, tmp_path: Path) -> None:
-    del log
+@pytest.mark.usefixtures("log")
+def test_the_command_writes_one_file_and_json(cli: Cli, tmp_path: Path) -> None:
     store = ("--store", f"sqlite:{tmp_path / 'matches.db'}")
     file = tmp_path / "match.html"
     assert cli("watch", "blef", "--html", str(file), *store).code == 0

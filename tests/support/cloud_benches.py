@@ -16,7 +16,7 @@ from cardsharp.cloud import aws
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.memory import MemoryQueue, Redrive
 from cardsharp.cloud.metrics import Meter, Metric
-from cardsharp.cloud.ports import MatchLog, MatchRecord, Message, Queue
+from cardsharp.cloud.ports import Lease, MatchLog, MatchRecord, Message, Queue
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqs import SqsQueue
 from support.cloud_clock import FakeClock
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 VISIBILITY = timedelta(seconds=1)
 MAX_RECEIVES = 2
+TTL = timedelta(seconds=3)
 
 
 class LogBench(Bench[MatchLog]):
@@ -57,6 +58,20 @@ class NotedMeter(Meter):
 
     def time(self, metric: Metric, duration: timedelta, **_dimensions: str) -> None:
         self.timed[metric].append(duration)
+
+
+def taken(log: MatchLog, owner: str = "ann", name: str = "m", ttl: timedelta = TTL) -> Lease:
+    """A lease that must be granted."""
+    lease = log.take(name, owner, ttl, {"game": "deadmansdraw"})
+    assert lease is not None
+    return lease
+
+
+def received(queue: Queue, wait: timedelta = timedelta(0)) -> Message:
+    """A message that must be there."""
+    message = queue.receive(wait)
+    assert message is not None
+    return message
 
 
 @dataclass(frozen=True)
