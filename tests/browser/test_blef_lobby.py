@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 import requests
@@ -34,13 +33,8 @@ def own() -> Iterator[str]:
 
 
 @contextmanager
-def here(own: str) -> Iterator[str]:
-    with served(lobby_of(own)) as url:
-        yield url
-
-
-@contextmanager
 def served(app: Starlette) -> Iterator[str]:
+    """The address of a page on this machine."""
     listening = listen("The page", "127.0.0.1", 0, 8)
     with Background("The page", listening, lambda started: Server(app, lambda: None, started)):
         yield url_of(listening)
@@ -52,16 +46,14 @@ def service(request: pytest.FixtureRequest, own: str) -> Iterator[str]:
     if request.param == "its own page":
         yield own
         return
-    with here(own) as url:
+    with served(lobby_of(own)) as url:
         yield url
 
 
 def asked(url: str, **body: str) -> Any:  # noqa: ANN401 - whatever JSON came
     """What the service answers to somebody without a browser."""
-    sent = json.dumps(body).encode() if body else None
-    request = Request(url, sent, {"Content-Type": "application/json"})  # noqa: S310 - ours
-    with urlopen(request) as answer:  # noqa: S310
-        return json.load(answer)
+    method = "POST" if body else "GET"
+    return requests.request(method, url, json=body or None, timeout=9).json()
 
 
 def entered(page: Page, service: str, button: str, name: str = "Alice") -> None:
@@ -161,7 +153,7 @@ def test_who_follows_the_link_joins_and_a_refusal_is_said(
 @pytest.mark.parametrize("path", ["games/create", "openapi.json"])
 def test_another_page_changes_nothing_by_the_page_here(own: str, path: str) -> None:
     """A form of somebody else's can send no JSON, and only what the API documents is passed on."""
-    with here(own) as url:
+    with served(lobby_of(own)) as url:
         assert requests.post(f"{url}/{path}", "{}", timeout=9).status_code == 404
         named = {"Host": "elsewhere.example"}
         assert requests.get(f"{url}/games", headers=named, timeout=9).status_code == 400
@@ -190,14 +182,12 @@ def test_the_page_here_draws_what_the_makers_service_answered(browser: Browser) 
     names = {row["body"]["player_uuid"]: row["query"]["nickname"] for row in joined}
     views, turns = [one for one in VIEWS if "round" not in one["query"]], 0
     now = views[:1]
-    with served(makers(now)) as url, here(url) as address, visited(browser) as page:
+    with served(makers(now)) as url, served(lobby_of(url)) as address, visited(browser) as page:
         page.goto(address)
         for place, view in enumerate(views):
             now[:] = [view]
-            (seen, secret), uuid = (
-                (view["body"], view["query"].get("player_uuid")),
-                view["path"][7:],
-            )
+            seen, uuid = view["body"], view["path"][7:]
+            secret = view["query"].get("player_uuid")
             name = names.get(secret)
             seat = json.dumps(name and {"nickname": name, "secret": secret})
             page.evaluate(

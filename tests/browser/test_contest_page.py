@@ -129,21 +129,16 @@ def test_the_statistics_of_a_tag_lead_there_and_back(browser: Browser, cup: Show
         expect(page).to_have_url(cup.address)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_file_opens_from_disk(browser: Browser, cup: Show, tmp_path: Path, scheme: str) -> None:
-    """With its style, without any request, and as well to read."""
+def test_a_file_opens_from_disk(browser: Browser, cup: Show, tmp_path: Path) -> None:
+    """With its style, without any request, and whatever teams are called."""
     file = tmp_path / "cup.html"
     file.write_text(file_page(cup.records), encoding="utf-8")
-    with visited(browser, color_scheme=scheme) as page:
+    with visited(browser) as page:
         asked: list[str] = []
         page.on("request", lambda one: asked.append(one.url))
         page.goto(file.as_uri())
         assert asked == [file.as_uri()]
-        assert (
-            page.locator("table.figures").first.evaluate(
-                "one => getComputedStyle(one).borderCollapse"
-            )
-            == "collapse"
-        )
+        style = "one => getComputedStyle(one).borderCollapse"
+        assert page.locator("table.figures").first.evaluate(style) == "collapse"
         assert serious(page) == []
         assert not overflows(page)

@@ -8,17 +8,18 @@ writes the file anew; `PICTURES=folder make test-browser` keeps a picture of eve
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
 from support.browser import picture, serious, visited
-from support.contests import Show, contest_shown, teams
+from support.contests import contest_shown, teams
 from support.layout import faults, sketch, too_wide
 from support.recorded import SAMPLE
 from support.stored import PLAYERS, any_match, named
@@ -46,30 +47,15 @@ AXE = ((390, "light"), (1600, "dark"))
 LONG = "The Very Long Name of a Team That Would Not Stop, Ever, for Anybody"
 UNBROKEN = "W" * 60
 
-Opened = Callable[[Page], None]
-
-
-@dataclass
-class Shelf:
-    """Where the pages are; each server runs from when it is first asked for."""
-
-    folder: Path
-    stack: ExitStack
-    made: dict[str, Any]
-
-    def get(self, name: str, make: Callable[[Path], Any]) -> Any:  # noqa: ANN401 - many kinds
-        """What is called so, made once."""
-        if name not in self.made:
-            folder = self.folder / name
-            folder.mkdir()
-            self.made[name] = self.stack.enter_context(make(folder))
-        return self.made[name]
+Maker = Callable[[Path], AbstractContextManager[str]]
+"""What serves or writes pages with the help of a folder, and where they are then."""
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Maker], str]]:
+    """Where the pages of a maker are; each runs from when it is first asked for."""
     with ExitStack() as stack:
-        yield Shelf(tmp_path_factory.mktemp("shelf"), stack, {})
+        yield cache(lambda make: stack.enter_context(make(tmp_path_factory.mktemp("shelf"))))
 
 
 @contextmanager
@@ -113,8 +99,13 @@ def arena(folder: Path) -> Iterator[str]:
         yield server.url
 
 
-def contest(number: int, decided: int | None, practice: int = 0) -> Callable[[Path], Any]:
-    return contextmanager(lambda folder: contest_shown(folder, teams(number), decided, practice))
+def contest(number: int, decided: int | None, practice: int = 0) -> Maker:
+    @contextmanager
+    def made(folder: Path) -> Iterator[str]:
+        for show in contest_shown(folder, teams(number), decided, practice):
+            yield show.address
+
+    return made
 
 
 @contextmanager
@@ -123,73 +114,50 @@ def blef(_folder: Path) -> Iterator[str]:
         yield running.url
 
 
-def at_log(path: str) -> Callable[[Shelf], str]:
-    return lambda shelf: f"{shelf.get('watched', watched)}{path}"
-
-
-def at_arena(path: str) -> Callable[[Shelf], str]:
-    return lambda shelf: f"{shelf.get('arena', arena)}{path}"
-
-
-def at_contest(number: int, decided: int | None, practice: int = 0) -> Callable[[Shelf], str]:
-    def address(shelf: Shelf) -> str:
-        show: Show = shelf.get(f"contest-{number}-{decided}", contest(number, decided, practice))
-        return show.address
-
-    return address
-
-
-def match_as_file(name: str) -> Callable[[Shelf], str]:
-    def address(shelf: Shelf) -> str:
+@contextmanager
+def files(folder: Path) -> Iterator[str]:
+    """The pages that are files: of matches, of a contest, and statistics."""
+    texts = {}
+    for name in ("deadmansdraw", "euchre"):
         match = shown(*any_match(name))
-        file = shelf.folder / f"{name}.html"
-        file.write_text(match_file(match, explained(match)), encoding="utf-8")
-        return file.as_uri()
-
-    return address
-
-
-def contest_as_file(shelf: Shelf) -> str:
-    at_contest(8, None)(shelf)
-    file = shelf.folder / "contest.html"
-    file.write_text(file_page(shelf.made["contest-8-None"].records), encoding="utf-8")
-    return file.as_uri()
+        texts[name] = match_file(match, explained(match))
+    for show in contest_shown(folder, teams(8), None):
+        texts["contest"] = file_page(show.records)
+    for name, text in texts.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    statistics = folder / "statistics.html"
+    assert main(["stats", str(SAMPLE.file), "--limit", "2", "--html", str(statistics)]) == 0
+    yield folder.as_uri()
 
 
-def statistics_as_file(shelf: Shelf) -> str:
-    file = shelf.folder / "statistics.html"
-    assert main(["stats", str(SAMPLE.file), "--limit", "2", "--html", str(file)]) == 0
-    return file.as_uri()
-
-
-PAGES: dict[str, Callable[[Shelf], str]] = {
-    "list": at_log("/matches"),
-    "list-empty": lambda shelf: f"{shelf.get('none', no_matches)}/matches",
-    "no-such-match": at_log("/matches/none"),
+PAGES: dict[str, tuple[Maker, str]] = {
+    "list": (watched, "/matches"),
+    "list-empty": (no_matches, "/matches"),
+    "no-such-match": (watched, "/matches/none"),
     **{
-        f"{game}-{moment}": at_log(f"/matches/{game}{number}")
+        f"{game}-{moment}": (watched, f"/matches/{game}{number}")
         for game in PLAYERS
         for moment, number in (("start", "#1"), ("middle", "#23"), ("end", ""))
     },
-    "long-names": at_log("/matches/long#30"),
-    "live": at_log("/matches/live"),
-    "file-deadmansdraw": match_as_file("deadmansdraw"),
-    "file-euchre": match_as_file("euchre"),
-    "arena-list": at_arena("/matches"),
-    "arena-list-none": at_arena("/matches?tags=none"),
-    "arena-tags": at_arena("/matches/statistics"),
-    "arena-statistics": at_arena("/matches/statistics?tag=Day1"),
-    "arena-no-match": at_arena(f"/matches/{'0' * 24}"),
-    "arena-api": at_arena("/docs"),
-    "blef-lobby": lambda shelf: f"{shelf.get('blef', blef)}/",
-    "blef-api": lambda shelf: f"{shelf.get('blef', blef)}/v2/docs",
-    "contest-before": at_contest(5, 0),
-    "contest-8": at_contest(8, 5),
-    "contest-20": at_contest(20, 24, 90),
-    "contest-64": at_contest(64, 70),
-    "contest-over": at_contest(8, None),
-    "contest-file": contest_as_file,
-    "statistics-file": statistics_as_file,
+    "long-names": (watched, "/matches/long#30"),
+    "live": (watched, "/matches/live"),
+    "file-deadmansdraw": (files, "/deadmansdraw.html"),
+    "file-euchre": (files, "/euchre.html"),
+    "arena-list": (arena, "/matches"),
+    "arena-list-none": (arena, "/matches?tags=none"),
+    "arena-tags": (arena, "/matches/statistics"),
+    "arena-statistics": (arena, "/matches/statistics?tag=Day1"),
+    "arena-no-match": (arena, f"/matches/{'0' * 24}"),
+    "arena-api": (arena, "/docs"),
+    "blef-lobby": (blef, "/"),
+    "blef-api": (blef, "/v2/docs"),
+    "contest-before": (contest(5, 0), ""),
+    "contest-8": (contest(8, 5), ""),
+    "contest-20": (contest(20, 24, 90), ""),
+    "contest-64": (contest(64, 70), ""),
+    "contest-over": (contest(8, None), ""),
+    "contest-file": (files, "/contest.html"),
+    "statistics-file": (files, "/statistics.html"),
 }
 """Each page there is, and in which state, by name."""
 
@@ -200,11 +168,14 @@ def known() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_in_order_on_every_screen(browser: Browser, shelf: Shelf, name: str) -> None:
+def test_a_page_is_in_order_on_every_screen(
+    browser: Browser, place: Callable[[Maker], str], name: str
+) -> None:
     """Axe finds nothing, nothing is hidden, cut or too small, and each part is where it was."""
     who = ALICE if name == "arena-list" else ADMIN
     login = {"username": who, "password": PASSWORDS[who]}
-    address, missing = PAGES[name](shelf), name == "no-such-match"
+    (make, path), missing = PAGES[name], name == "no-such-match"
+    address = place(make) + path
     with visited(browser, http_credentials=login, reduced_motion="reduce", refused=missing) as page:
         whole(page, address)
         looks = {width: looked_at(page, name, width) for width in WIDTHS}

@@ -58,6 +58,7 @@ def count(page: Page) -> tuple[int, int]:
 
 
 def test_steps_go_by_button_key_slider_list_and_address(browser: Browser, served: Served) -> None:
+    """One by one and a turn at a time; seats are flipped, and our decisions explained."""
     with visited(browser) as page:
         opened(page, f"{served.url}/matches/deadmansdraw#5")
         total = len(served.matches["deadmansdraw"][1])
@@ -76,6 +77,22 @@ def test_steps_go_by_button_key_slider_list_and_address(browser: Browser, served
         assert count(page)[0] == 3
         page.evaluate("location.hash = '#11'")
         expect(page.locator("#count")).to_have_text(f"11 of {total}")
+        page.locator("body").press("Home")
+        page.locator("body").press("PageDown")
+        start = count(page)[0]
+        current = page.locator("#turns > li").nth(1).locator("[aria-current]")
+        expect(current).to_have_count(1)
+        page.locator("body").press("ArrowRight")
+        page.locator("body").press("PageUp")
+        assert count(page)[0] == start
+        top = "document.querySelector('.seat0').getBoundingClientRect().top"
+        before = page.evaluate(top)
+        page.locator("body").press("f")
+        assert page.evaluate(top) > before
+        page.locator("#flip").click()
+        assert page.evaluate(top) == before
+        page.locator("#turns a.ours").first.click()
+        expect(page.locator("#thought h2 b")).to_have_text("one")
 
 
 MOVING = """() => {
@@ -99,18 +116,6 @@ def test_cards_move_from_where_they_were_unless_motion_is_unwelcome(
                 durations = [one for _ in range(6) for one in page.evaluate(MOVING)]
             assert bool(durations) is (motion == "no-preference")
             assert all(0 < one <= 200 for one in durations)
-
-
-def test_turns_are_stepped_as_a_whole(browser: Browser, served: Served) -> None:
-    with visited(browser) as page:
-        opened(page, f"{served.url}/matches/deadmansdraw#1")
-        page.locator("body").press("PageDown")
-        start = count(page)[0]
-        current = page.locator("#turns > li").nth(1).locator("[aria-current]")
-        expect(current).to_have_count(1)
-        page.locator("body").press("ArrowRight")
-        page.locator("body").press("PageUp")
-        assert count(page)[0] == start
 
 
 def test_the_table_is_what_the_server_draws(browser: Browser, served: Served) -> None:
@@ -139,24 +144,6 @@ def test_it_plays_by_itself_and_stops(browser: Browser, served: Served) -> None:
         assert count(page)[0] == 8
 
 
-def test_seats_are_flipped(browser: Browser, served: Served) -> None:
-    with visited(browser) as page:
-        opened(page, f"{served.url}/matches/deadmansdraw#5")
-        top = "document.querySelector('.seat0').getBoundingClientRect().top"
-        before = page.evaluate(top)
-        page.locator("body").press("f")
-        assert page.evaluate(top) > before
-        page.locator("#flip").click()
-        assert page.evaluate(top) == before
-
-
-def test_our_decisions_are_explained(browser: Browser, served: Served) -> None:
-    with visited(browser) as page:
-        opened(page, f"{served.url}/matches/deadmansdraw#1")
-        page.locator("#turns a.ours").first.click()
-        expect(page.locator("#thought h2 b")).to_have_text("one")
-
-
 def test_what_decisions_cost_is_there_and_leads_to_them(browser: Browser, served: Served) -> None:
     """A curve that follows the step and jumps, both players' accuracy, the worst decisions."""
     with visited(browser) as page:
@@ -175,7 +162,8 @@ def test_what_decisions_cost_is_there_and_leads_to_them(browser: Browser, served
         assert count(page)[0] == 1
 
 
-def test_the_analysis_is_there_without_script(browser: Browser, served: Served) -> None:
+def test_without_script_links_lead_from_step_to_step(browser: Browser, served: Served) -> None:
+    """And to the analysis."""
     with visited(browser, java_script_enabled=False) as page:
         page.goto(f"{served.url}/matches/deadmansdraw?step=2")
         page.get_by_role("link", name="Analysis of the match").click()
@@ -183,14 +171,6 @@ def test_the_analysis_is_there_without_script(browser: Browser, served: Served) 
         page.locator("#forward").click()
         assert count(page)[0] == 3
         expect(page.locator("#curve")).to_have_count(1)
-
-
-def test_without_script_links_lead_from_step_to_step(browser: Browser, served: Served) -> None:
-    with visited(browser, java_script_enabled=False) as page:
-        page.goto(f"{served.url}/matches/blef?step=3")
-        assert count(page)[0] == 3
-        page.locator("#forward").click()
-        assert count(page)[0] == 4
         page.locator("#turns a").first.click()
         assert count(page)[0] == 1
         assert not page.locator("#slider").is_visible()

@@ -289,7 +289,7 @@ def test_an_old_form_plays_nothing_and_says_so(browser: Browser) -> None:
 
 
 def test_a_choice_goes_by_the_whole_page_where_its_request_is_lost(browser: Browser) -> None:
-    """The page is sent instead, with what was chosen."""
+    """The page is sent instead, with what was chosen; that a table is gone is told."""
     context = browser.new_context(**STILL)  # type: ignore[arg-type]
     page = context.new_page()
     with seated("blef") as (seat,):
@@ -300,13 +300,5 @@ def test_a_choice_goes_by_the_whole_page_where_its_request_is_lost(browser: Brow
             page.locator("#moves .choice:visible").first.click()
         assert asked(page, number) != number
         expect(page.get_by_text("nothing was played")).to_have_count(0)
-    context.close()
-
-
-def test_a_table_that_is_gone_is_told(browser: Browser) -> None:
-    context = browser.new_context(**STILL)  # type: ignore[arg-type]
-    page = context.new_page()
-    with seated("blef") as (seat,):
-        opened(page, seat)
     expect(page.get_by_role("alert")).to_contain_text("does not answer")
     context.close()

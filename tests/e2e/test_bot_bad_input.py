@@ -23,7 +23,6 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.errors import Malformed
 from workbench.arena.server import ArenaServer
 from workbench.cloud.context import Invocation
-from workbench.cloud.events import Event
 from workbench.cloud.home import HomeOptions
 from workbench.stage.following import Follower
 from workbench.stage.side import assembled, attending, embedded_in
@@ -55,9 +54,6 @@ def arena(tmp_path: Path) -> Iterator[ArenaServer]:
         yield server
 
 
-# --- what we are told wrongly ----------------------------------------------------------------
-
-
 def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_while(
     tmp_path: Path, arena: ArenaServer, lines: io.StringIO
 ) -> None:
@@ -75,37 +71,30 @@ def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_whi
     assert record.status is Status.RUNNING
 
 
-@pytest.mark.parametrize("match_id", ["abc", "Z" * 24])
-def test_an_id_that_is_none_is_set_aside(
-    tmp_path: Path, arena: ArenaServer, lines: io.StringIO, match_id: str
-) -> None:
-    """The arena's 400 is an answer; asking again would be no use."""
-    with settings(tmp_path, arena.url) as assembly:
-        answer = worker.app.handler(event_of(message(match_id)), context())
-        assert not assembly.log.announce(match_id, timedelta(seconds=3))
-    assert answer == {"batchItemFailures": []}
-    assert "24 hex characters" in lines.getvalue()
-
-
-def test_the_match_of_others_is_set_aside(
+def test_an_id_that_is_none_and_the_match_of_others_are_set_aside(
     tmp_path: Path, arena: ArenaServer, lines: io.StringIO
 ) -> None:
-    match_id = arena.create_match([BOB, OUTSIDER])
+    """The arena's 400 is an answer; asking again would be no use."""
+    others = arena.create_match([BOB, OUTSIDER])
     with settings(tmp_path, arena.url) as assembly:
-        answer = worker.app.handler(event_of(message(match_id)), context())
-        assert not assembly.log.announce(match_id, timedelta(seconds=3))
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "0"}]}
-    assert "Match is visible only to participating players." in lines.getvalue()
+        for match_id, failed, said in (
+            ("abc", [], "24 hex characters"),
+            (others, ["0"], "Match is visible only to participating players."),
+        ):
+            answer = worker.app.handler(event_of(message(match_id)), context())
+            assert answer == {"batchItemFailures": [{"itemIdentifier": one} for one in failed]}
+            assert not assembly.log.announce(match_id, timedelta(seconds=3))
+            assert said in lines.getvalue()
 
 
-@pytest.mark.parametrize(
-    "event", [{}, [], None, {"Records": {}}, {"Records": [{"s3": {}}]}, {"records": []}]
-)
 def test_an_event_of_another_shape_is_refused_in_a_sentence(
-    tmp_path: Path, arena: ArenaServer, event: Event
+    tmp_path: Path, arena: ArenaServer
 ) -> None:
-    with settings(tmp_path, arena.url), pytest.raises(Malformed, match="expects an SQS event"):
-        worker.app.handler(event, context())
+    odd: list[Any] = [{}, [], None, {"Records": {}}, {"Records": [{"s3": {}}]}, {"records": []}]
+    with settings(tmp_path, arena.url):
+        for event in odd:
+            with pytest.raises(Malformed, match="expects an SQS event"):
+                worker.app.handler(event, context())
 
 
 def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while_others_go_on(

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from nim.rules import Action, State
 from support.cli import Cli
-from support.games import GAMES, NIM
+from support.games import NIM
 from support.played import AT, Decides, Kept, kept, played
 from support.recorded import SAMPLE, looks
 
 import cardsharp.games
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.deadmansdraw.arena.inputs import truthy
-from cardsharp.games import mounted
+from cardsharp.games import game, mounted
 from workbench.lab.extras import Taken
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
@@ -37,8 +37,13 @@ blunders              1         0
 100.0 % at the start, +0.0 % by the cards, -100.0 % by one, +0.0 % by two: result 0.0 %
 """
 
-STRATEGIES = {"deadmansdraw": ("third", "random"), "blef": ("greedy", "random")}
-STRATEGIES["euchre"] = ("rules", "random")
+STRATEGIES = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
+
+
+def against_random(name: str, strategy: str, seed: int = 1) -> Kept:
+    """A match of that game between that strategy and the random one."""
+    of = game(name)
+    return played(of, [Decides(of, strategy), Decides(of, "random")], seed)
 
 
 def nim() -> Kept:
@@ -79,8 +84,7 @@ def test_the_report_of_a_small_match_is_this(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_every_game_is_analysed_on_80_columns(cli: Cli, tmp_path: Path, name: str) -> None:
-    game = next(one for one in GAMES if one.name == name)
-    store = logged(tmp_path, played(game, [Decides(game, one) for one in STRATEGIES[name]]))
+    store = logged(tmp_path, against_random(name, STRATEGIES[name]))
     said = cli("analyse", "last", "--store", store)
     assert said.code == 0, said.err
     for words in ("accuracy", "skill", "luck", "at the start", "the biggest swings"):
@@ -139,8 +143,7 @@ def test_statistics_are_one_page_of_charts_that_count_what_was_recorded(
 
 
 def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:
-    game = next(one for one in GAMES if one.name == "deadmansdraw")
-    record, moves = played(game, [Decides(game, "third"), Decides(game, "random")])
+    record, moves = against_random("deadmansdraw", "third")
     ours = {**record.header, "seats": {"1": "two"}, "opponent": "one"}
     log = logged(tmp_path, (MatchRecord("ours", Status.FINISHED, AT, ours), moves))
     said = cli("analyse", "ours", "--store", log).out
@@ -149,10 +152,9 @@ def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_many_matches_are_told_by_opponent_and_by_strategy(cli: Cli, tmp_path: Path) -> None:
-    game = next(one for one in GAMES if one.name == "deadmansdraw")
-    matches = []
+    of, matches = game("deadmansdraw"), []
     for number, (one, two) in enumerate([("third", "random"), ("random", "third")]):
-        record, moves = played(game, [Decides(game, one), Decides(game, two)], number)
+        record, moves = played(of, [Decides(of, one), Decides(of, two)], number)
         header = {**record.header, "seats": {"0": one}, "opponent": two}
         done = MatchRecord(f"m{number}", Status.FINISHED, AT, header, outcome=record.outcome)
         matches.append((done, moves))
@@ -178,21 +180,16 @@ def test_many_matches_are_told_by_opponent_and_by_strategy(cli: Cli, tmp_path: P
         assert f"{rating['value']:,.0f} ± {rating['margin']:,.0f}" in shown
 
 
-def test_of_blef_nothing_is_told_less_luck(cli: Cli, tmp_path: Path) -> None:
+def test_of_blef_nothing_is_told_less_luck_and_of_no_match_nothing(
+    cli: Cli, tmp_path: Path
+) -> None:
     """The deals of its rounds tell too little of who wins them."""
-    game = next(one for one in GAMES if one.name == "blef")
-    record, moves = played(game, [Decides(game, "threshold"), Decides(game, "random")])
-    done = replace(record, match_id="blef-1")
-    store = logged(tmp_path, (done, moves))
+    store = logged(tmp_path, against_random("blef", "threshold"))
     said = cli("stats", "--game", "blef", "--store", store)
     assert said.code == 0, said.err
     assert "less luck" not in said.out
     found = cli("blef", "stats", "--store", store, "--json").json()
     assert found["groups"][0]["withoutLuck"] is None
-
-
-def test_where_there_is_nothing_to_tell_of_that_is_said(cli: Cli, tmp_path: Path) -> None:
-    store = logged(tmp_path, nim())
     said = cli("stats", "--store", store)
     assert (said.code, said.out) == (2, "")
     assert "The log has no finished match of Dead Man's Draw" in said.err

@@ -106,22 +106,17 @@ def test_once_the_bot_plays_what_waits_with_its_tag_and_tells_programs_an_event_
     assert arena.look(match_id)["activePlayerIndex"] is None
 
 
-@pytest.mark.parametrize(
-    ("user", "told"),
-    [
-        (ONE, "401"),
-        ("admin", "'admin' is the arena's organiser, who plays no match; give a player"),
-    ],
-)
 def test_who_is_no_player_is_told_so_in_a_sentence_without_the_password(
-    cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch, user: str, told: str
+    cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CARDSHARP_PASSWORD", "wr0ng-and-secret")
+    organiser = "'admin' is the arena's organiser, who plays no match; give a player"
     for command in ("bot", "practice"):
-        refused = cli(command, "--url", arena.url, "--user", user)
-        assert (refused.code, told in refused.err) == (2, True)
-        assert "wr0ng" not in refused.err + refused.out
-        assert len(refused.err.splitlines()) == 1
+        for user, told in ((ONE, "401"), ("admin", organiser)):
+            refused = cli(command, "--url", arena.url, "--user", user)
+            assert (refused.code, told in refused.err) == (2, True)
+            assert "wr0ng" not in refused.err + refused.out
+            assert len(refused.err.splitlines()) == 1
 
 
 def test_the_bot_waits_for_an_arena_and_survives_its_restart(cli: Cli, tmp_path: Path) -> None:
@@ -212,24 +207,19 @@ def test_practice_begins_as_a_stored_match_stood(cli: Cli, arena: ArenaServer) -
     assert view["moves"][0]["events"][-1]["playerIndex"] == 0
 
 
-def test_practice_matches_can_be_left_to_others(cli: Cli, arena: ArenaServer) -> None:
+def test_practice_matches_can_be_left_to_others_and_bad_orders_are_told(
+    cli: Cli, arena: ArenaServer
+) -> None:
     created = cli("practice", *here(arena), "--create-only", "--json", "--tag", "try").json()
     view = arena.look(created["match_ids"][0])
     assert view["moveCount"] == 1
     assert view["creationParams"]["tags"] == ["try"]
     assert cli("matches").code == 2, "nothing is in our own log"
-
-
-def test_bad_orders_and_an_arena_that_is_down_are_told_apart(cli: Cli, arena: ArenaServer) -> None:
     bad = cli("practice", *here(arena), "--draw-pile", "Parrot3")
     assert (bad.code, len(bad.err.splitlines())) == (2, 1)
     assert "'Parrot3' is no card" in bad.err
     twice = cli("practice", *here(arena), "--draw-pile", "Key3,Key3")
-    assert twice.code == 1
-    assert "Duplicate cards" in twice.err
-    down = cli("practice", "--url", f"http://127.0.0.1:{unused_port()}", "--user", ONE)
-    assert (down.code, len(down.err.splitlines())) == (3, 1)
-    assert "is the server running" in down.err
+    assert (twice.code, "Duplicate cards" in twice.err) == (1, True)
 
 
 # --- doctor ----------------------------------------------------------------------------------
@@ -241,18 +231,14 @@ def findings(cli: Cli, *arguments: str) -> dict[str, str]:
     }
 
 
-def test_the_doctor_finds_nothing_wrong(cli: Cli, arena: ArenaServer) -> None:
+def test_the_doctor_names_what_is_wrong_and_nothing_else(
+    cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checked = cli("doctor", *here(arena))
-    assert checked.code == 0
-    assert "Team One" in checked.out
+    assert (checked.code, "Team One" in checked.out) == (0, True)
     # The front at home tells no time, by which clocks could be compared.
     skipped = {"skipped"} if isinstance(arena, CloudServer) else set()
     assert set(findings(cli, *here(arena)).values()) == {"ok", *skipped}
-
-
-def test_the_doctor_names_what_is_wrong(
-    cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
     with monkeypatch.context() as without:
         without.delenv("CARDSHARP_PASSWORD")
         assert findings(cli)["arena"] == "skipped", "none is named"

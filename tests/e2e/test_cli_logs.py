@@ -1,14 +1,16 @@
-"""`matches`, `show` and `why`: what a match log tells when the match is long over."""
+"""`play`, and `matches`, `show` and `why`: what the log tells when a match is long over."""
 
 import json
+import re
 import sqlite3
 import stat
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import Cli, clean, program
+from support.cli import Cli, clean, program, written
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
@@ -37,12 +39,16 @@ def our_turns(match: dict[str, Any]) -> list[int]:
     return [turn["turn"] for turn in decided]
 
 
-def test_matches_lists_the_last_started_first(cli: Cli) -> None:
+def test_matches_are_listed_the_last_started_first_and_can_be_narrowed(cli: Cli) -> None:
     first, second = listed(cli)
     assert first["started"] > second["started"]
     table = cli("matches").out
     assert table.index(first["match"]) < table.index(second["match"])
     assert "captain (us) v champion" in table
+    assert len(cli("matches", "--day", first["started"][:10], "--json").json()) == 2
+    assert cli("matches", "--day", "2001-01-01", "--json").json() == []
+    assert cli("matches", "--status", "running", "--json").json() == []
+    assert len(cli("matches", "--limit", "1", "--json").json()) == 1
 
 
 def test_everything_that_is_kept_is_for_its_owner_alone(cli: Cli, home: Path) -> None:
@@ -56,18 +62,9 @@ def test_everything_that_is_kept_is_for_its_owner_alone(cli: Cli, home: Path) ->
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_matches_can_be_narrowed(cli: Cli) -> None:
-    today = listed(cli)[0]["started"][:10]
-    assert len(cli("matches", "--day", today, "--json").json()) == 2
-    assert cli("matches", "--day", "2001-01-01", "--json").json() == []
-    assert cli("matches", "--status", "running", "--json").json() == []
-    assert len(cli("matches", "--limit", "1", "--json").json()) == 1
-
-
 def test_show_tells_every_turn_and_the_banks_of_the_end(cli: Cli) -> None:
     match = cli("show", "last", "--json").json()
-    assert len(match["turns"]) == match["outcome"]["turns"]
-    assert [turn["turn"] for turn in match["turns"]] == list(range(1, len(match["turns"]) + 1))
+    assert [turn["turn"] for turn in match["turns"]] == [*range(1, match["outcome"]["turns"] + 1)]
     assert match["turns"][-1]["scores"] == match["outcome"]["scores"]
     shown = cli("show", "last").out
     assert all(str(bank) in shown for bank in match["outcome"]["scores"])
@@ -100,51 +97,33 @@ def test_why_explains_each_decision_of_a_turn(cli: Cli) -> None:
         assert part in text
 
 
-def test_an_id_may_be_shortened_at_either_end(cli: Cli) -> None:
-    ids = [match["match"] for match in listed(cli)]
-    for match_id in ids:
-        for word in (match_id, match_id[-5:], match_id[:23] if ids[0][:23] != ids[1][:23] else ""):
-            if word:
-                assert cli("show", word, "--json").json()["match"] == match_id
-
-
-def test_what_could_be_two_matches_is_refused(cli: Cli) -> None:
+def test_an_id_may_be_shortened_at_either_end_unless_it_could_be_two(cli: Cli) -> None:
     ids = [match["match"] for match in listed(cli)]
     shared = next(n for n in range(24, 0, -1) if ids[0][:n] == ids[1][:n])
+    for match_id in ids:
+        for word in (match_id, match_id[-5:], match_id[: shared + 1]):
+            assert cli("show", word, "--json").json()["match"] == match_id
     refused = cli("show", ids[0][:shared])
-    assert refused.code == 2
-    assert "can be 2 matches" in refused.err
+    assert (refused.code, "can be 2 matches" in refused.err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("show", "zzz"), "No match 'zzz' is in the log; `cardsharp matches` lists them."),
-        (("why", "last", "99"), "There is no turn 99"),
-    ],
-)
-def test_wrong_questions_get_one_sentence(
-    cli: Cli, arguments: tuple[str, ...], sentence: str
-) -> None:
-    refused = cli(*arguments)
-    assert refused.code == 2
-    assert sentence in refused.err
-    assert len(refused.err.splitlines()) == 1
-
-
-def test_a_turn_of_the_opponent_has_no_why(cli: Cli) -> None:
+def test_wrong_questions_get_one_sentence(cli: Cli) -> None:
     match = cli("show", "last", "--json").json()
     theirs = next(t["turn"] for t in match["turns"] if t["turn"] not in our_turns(match))
-    refused = cli("why", "last", str(theirs))
-    assert refused.code == 2
-    assert "by champion; our turns: " in refused.err
+    for question, sentence in (
+        ("show zzz", "No match 'zzz' is in the log; `cardsharp matches` lists them."),
+        ("why last 99", "There is no turn 99"),
+        (f"why last {theirs}", "by champion; our turns: "),
+    ):
+        refused = cli(*question.split())
+        assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+        assert sentence in refused.err
 
 
 def test_strategies_lists_every_name_with_a_line(cli: Cli) -> None:
     # In this process tests have registered players of their own.
     with program("strategies", "--json") as fresh:
-        listed = json.loads(fresh.communicate()[0])
-    found = {entry["name"]: entry["about"] for entry in listed}
+        found = {one["name"]: one["about"] for one in json.loads(fresh.communicate()[0])}
     assert {"champion", "steady", "draw-3"} <= found.keys()
     assert all(found.values())
     table = cli("strategies").out
@@ -218,3 +197,110 @@ def test_what_is_kept_is_where_the_environment_says(
     assert cli(*played.split(), "--json").code == 0
     told = cli("matches", "--json")
     assert (told.code, len(told.json())) == (0, 1)
+
+
+# --- play, and the final of 2023 --------------------------------------------------------------
+
+
+@pytest.fixture
+def fresh(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    """The program with a data folder of this test alone."""
+    clean(monkeypatch, tmp_path)
+    return cli
+
+
+def test_one_match_is_shown_turn_by_turn_checked_and_kept(fresh: Cli) -> None:
+    # In one of some matches by chance we never stop.
+    played = fresh("play", "--seed", "1")
+    assert played.code == 0, played.err
+    assert "captain (us) v example-java" in played.out
+    turns = re.search(r", in (\d+) turns", played.out)
+    assert turns is not None
+    for number in range(1, int(turns[1]) + 1):
+        assert re.search(rf"^ +{number} (captain|example)", played.out, re.MULTILINE)
+    assert re.search(r"log complete: \d+ moves, equal to the arena's", played.out)
+    assert "EndTurn  Stop: " in played.out, "the reason of a decision"
+    shown = fresh("show", "last")
+    assert shown.code == 0
+    assert "captain (us) v example-java" in shown.out
+    follow_up = re.search(r"cardsharp (why last \d+)", played.out)
+    assert follow_up is not None
+    why = fresh(*follow_up[1].split())
+    assert why.code == 0
+    assert "chosen  " in why.out
+
+
+@pytest.mark.timed
+def test_json_is_one_document_of_all_matches_whatever_the_users_settings_say(
+    fresh: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARDSHARP_ARENA_URL", "https://arena.example")
+    monkeypatch.setenv("CARDSHARP_NONSENSE", "1")
+    began = time.monotonic()
+    document = fresh("play", "-n", "2", "--json").json()
+    assert time.monotonic() - began < 20, "it waited for the end of a long poll"
+    assert document["won"] + document["lost"] + document["tied"] == 2
+    assert document["logComplete"] is True
+    assert len(document["matches"]) == 2
+    assert all(match["faults"] == [] for match in document["matches"])
+    requests = document["requests"]
+    assert requests["view"] + requests["view_wait"] <= requests["act"]
+
+
+def test_the_same_seed_plays_the_same_match_even_where_nothing_can_be_kept(
+    fresh: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home that cannot be written costs the copy, not the match."""
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    matches = []
+    for _ in range(2):
+        played = fresh("play", "--seed", "7", "--strategy", "draw-3", "--json")
+        assert played.code == 0
+        assert "could not be kept" in played.err
+        [match] = played.json()["matches"]
+        matches.append([match[key] for key in ("turns", "moves", "scores", "result")])
+    assert matches[0] == matches[1]
+
+
+def test_an_opponent_that_fails_ends_the_run_with_its_last_words(
+    fresh: Cli, tmp_path: Path
+) -> None:
+    failing = written(tmp_path, "bad_opponent", "os._exit(0)", "import os")
+    played = fresh("play", "--opponent", failing)
+    assert played.code == 1
+    said = "cannot play: the strategy ended the process (os._exit(0)) (bad_opponent.py, line 13, in"
+    assert said in played.err
+    assert "Traceback" not in played.err
+
+
+def test_the_emulator_plays_the_same_match_through_sqs_and_dynamodb(fresh: Cli) -> None:
+    played = fresh("play", "--cloud", "emulator", "--json")
+    assert played.code == 0, played.err
+    assert played.json()["logComplete"] is True
+    assert fresh("show", "last").code == 0, "the match outlives the emulator"
+
+
+def test_the_final_is_shown_without_any_log(cli: Cli) -> None:
+    assert "both seats, 55 : 51, in 18 turns" in cli("show", "final-2023").out
+    assert "Turn 3 was not decided by us but by Pathormous" in cli("why", "final-2023", "3").err
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_narrow_terminals_break_names_and_lose_no_figure(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = cli("show", "final-2023").out.splitlines()
+    assert max(map(len, shown)) <= columns
+    assert [line.split()[-1] for line in shown[-6:-2:2]] == ["55", "51"]
+    assert "\N{HORIZONTAL ELLIPSIS}" not in cli("analyse", "final-2023").out
+
+
+def test_its_analysis_adds_up_to_its_result(cli: Cli) -> None:
+    """Each of its decisions is judged on the position that our rules make of the events."""
+    found = cli("analyse", "final-2023", "--json").json()["analysis"]
+    first, second = found["players"]
+    assert found["result"] == 1.0
+    total = found["start"] + found["luck"] + found["misjudged"] + first["skill"] - second["skill"]
+    assert total == pytest.approx(1.0)

@@ -118,10 +118,3 @@ def test_a_hostile_token_of_euchre_harms_nothing(cli: Cli, tmp_path: Path) -> No
     assert said.code == 0, said.err
     assert "␛]0;title" in said.out
     unharmed(cli("euchre", "show", "last", *store, "--json"))
-
-
-def test_what_we_say_in_lines_stays_in_lines(cli: Cli) -> None:
-    """A duel's result has a line for each player."""
-    said = cli("euchre", "duel", "rules", "random", "--games", "2", "--seed", "1")
-    assert "␊" not in said.out
-    assert len(said.out.splitlines()) > 1

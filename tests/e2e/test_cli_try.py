@@ -44,38 +44,25 @@ def tried(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("game", OPPONENTS)
-def test_a_strategy_decides_its_own_match_of_the_lab_again_as_it_did(
+def test_a_match_of_the_lab_is_shown_explained_and_decided_again(
     cli: Cli, home: Path, game: str
 ) -> None:
-    file = str(home / f"{game}.py")
-    [match] = tried(cli, file, "--match", kept(cli, game))
+    """By its own strategy as it was; where another differs, the game's judge says the cost."""
+    match_id = kept(cli, game)
+    [match] = tried(cli, f"{home / game}.py", "--match", match_id)
     assert match["game"] == game
     assert match["decisions"]
     for one in match["decisions"]:
         assert one["now"]["action"] == one["then"]["action"] in one["options"]
         assert not one["differs"]
         assert one["then"]["by"] == f"{game}.py"
-
-
-@pytest.mark.parametrize("game", OPPONENTS)
-def test_another_strategy_differs_and_the_games_judge_says_what_that_costs(
-    cli: Cli, game: str
-) -> None:
-    [match] = tried(cli, OPPONENTS[game], "--match", kept(cli, game))
-    differ = [one for one in match["decisions"] if one["differs"]]
-    assert match["judge"]["name"] == JUDGES[game]
-    assert differ
-    assert any(one["cost"] is not None for one in differ)
-
-
-@pytest.mark.parametrize("game", OPPONENTS)
-def test_a_kept_match_is_shown_and_explained(cli: Cli, home: Path, game: str) -> None:
-    match_id = kept(cli, game)
+    [other] = tried(cli, OPPONENTS[game], "--match", match_id)
+    assert other["judge"]["name"] == JUDGES[game]
+    assert any(one["differs"] and one["cost"] is not None for one in other["decisions"])
     assert cli("show", match_id).code == 0
-    ours = tried(cli, f"{home / game}.py", "--match", match_id)[0]["decisions"][0]
-    why = cli("why", match_id, str(ours["turn"]))
+    why = cli("why", match_id, str(match["decisions"][0]["turn"]))
     assert why.code == 0, why.err
-    assert ours["then"]["action"] in why.out
+    assert match["decisions"][0]["then"]["action"] in why.out
 
 
 def test_the_version_of_a_users_file_is_kept_with_its_matches(cli: Cli, home: Path) -> None:
@@ -116,19 +103,15 @@ def test_one_turn_shows_options_output_and_time(cli: Cli, home: Path) -> None:
         assert words in shown.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--turn", "99"), "Nothing that can be tried was decided in turn 99, but in: "),
-        (("--turn", "1", "--all"), "--turn is of one match"),
-        (("--match", "nosuch"), "No match 'nosuch' is in the log"),
-        (("--match", "nosuch.json"), "nosuch.json cannot be read: No such file"),
-    ],
-)
-def test_what_cannot_be_tried_says_why(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
-    found = cli("try", "steady", *arguments)
-    assert found.code == 2
-    assert said in found.err
+def test_what_cannot_be_tried_says_why(cli: Cli) -> None:
+    for arguments, said in (
+        ("--turn 99", "Nothing that can be tried was decided in turn 99, but in: "),
+        ("--turn 1 --all", "--turn is of one match"),
+        ("--match nosuch", "No match 'nosuch' is in the log"),
+        ("--match nosuch.json", "nosuch.json cannot be read: No such file"),
+    ):
+        found = cli("try", "steady", *arguments.split())
+        assert (found.code, said in found.err) == (2, True)
 
 
 def test_losses_are_kept_first(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

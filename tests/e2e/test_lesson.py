@@ -1,10 +1,9 @@
 """`cardsharp lesson`: your own mistakes are asked again, today and after some days."""
 
-import io
 from datetime import date, timedelta
 
 import pytest
-from support.cli import Cli
+from support.cli import Cli, typed
 
 from cardsharp.games import game
 from workbench.show.exits import Exit
@@ -12,10 +11,6 @@ from workbench.show.lookup import data_folder, open_to_read
 from workbench.table.lesson import REST, Exercise, Lessons, answered, judged, question_of
 
 TODAY = date(2026, 11, 26)
-
-
-def typed(patch: pytest.MonkeyPatch, *lines: str) -> None:
-    patch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, line_with, program
+from support.cli import Cli, line_with, program, typed
 from support.table import Seat, choices, number
 
 from cardsharp.euchre.actions import PASS, Bid
@@ -33,13 +33,6 @@ BLUNT = ["check", "high card 9"] * 60
 """What is typed to come to an end."""
 
 
-def typed(patch: pytest.MonkeyPatch, *lines: str) -> None:
-    """Let these lines be all that is typed."""
-    patch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-
-
-# --- every game ----------------------------------------------------------------------------------
-
 TABLES = (("versus", "draw-3"), ("blef", "versus", "greedy"), ("euchre", "versus", "rules"))
 every_table = pytest.mark.parametrize("table", TABLES, ids=lambda words: words[0])
 
@@ -48,17 +41,25 @@ every_table = pytest.mark.parametrize("table", TABLES, ids=lambda words: words[0
 def test_the_words_are_answered_and_the_end_of_the_input_leaves(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
 ) -> None:
-    typed(monkeypatch, "help", "rules", "?", "table", "recap", "history", "undo", "nonsense 7 x")
-    said = cli(*table, "--seed", "3")
-    assert (said.code, said.err) == (Exit.OK, "")
-    for words in (
+    """A hint is what the best player weighs."""
+    words = "help", "rules", "?", "table", "recap", "history", "undo", "nonsense 7 x", "hint"
+    typed(monkeypatch, *words)
+    told = cli(*table, "--seed", "2", "--hints")
+    assert (told.code, told.err) == (Exit.OK, "")
+    said = told.out
+    for answer in (
         "words of its name",
         "This is the first",
         "There is nothing to take back.",
         "That is none of",
         "You have left the table.",
     ):
-        assert words in said.out, words
+        assert answer in said, answer
+    best = {"versus": "captain", "blef": "reader", "euchre": "pimc"}[table[0]]
+    assert said.count(f"{best} would: ") == 1
+    assert re.search(r"(?m)^Hint: .+\. ", said)
+    assert said.count("By the rule: ") == (2 if best == "captain" else 0)
+    assert re.search(r"(?m)^> +\S.* -?\d+\.\d(\d| %)", said), "the options with their values"
 
 
 def test_a_choice_is_taken_back_and_the_log_says_so(
@@ -94,19 +95,6 @@ def test_a_match_is_gone_on_with_from_any_of_its_steps(
     assert cli("versus", "--from", f"{match}@9999").code == Exit.USAGE
     assert cli("versus", "--same-cards").code == Exit.USAGE
     assert cli("versus", "--from", match, "--bots", "2").code == Exit.USAGE
-
-
-@every_table
-def test_a_hint_is_what_the_best_player_weighs(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
-) -> None:
-    best = {"versus": "captain", "blef": "reader", "euchre": "pimc"}[table[0]]
-    typed(monkeypatch, "hint", "quit")
-    said = cli(*table, "--seed", "2", "--hints").out
-    assert said.count(f"{best} would: ") == 1
-    assert re.search(r"(?m)^Hint: .+\. ", said)
-    assert said.count("By the rule: ") == (2 if best == "captain" else 0)
-    assert re.search(r"(?m)^> +\S.* -?\d+\.\d(\d| %)", said), "the options with their values"
 
 
 @every_table
@@ -164,9 +152,6 @@ def read_until(terminal: int, words: str) -> str:
     return seen
 
 
-# --- Dead Man's Draw -----------------------------------------------------------------------------
-
-
 def test_a_match_is_kept_and_show_and_why_tell_it(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,9 +191,6 @@ def test_who_leaves_has_lost(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown["status"] == "finished"
 
 
-# --- in a browser --------------------------------------------------------------------------------
-
-
 def test_a_table_in_the_browser_tells_results_and_faults_until_ctrl_c(
     cli: Cli, tmp_path: Path
 ) -> None:
@@ -239,9 +221,6 @@ def test_a_table_in_the_browser_tells_results_and_faults_until_ctrl_c(
         assert json.loads(shown.communicate()[0])["outcome"]["result"] == "lost"
 
 
-# --- Blef ----------------------------------------------------------------------------------------
-
-
 def test_a_whole_game_is_played_and_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """We check whatever we may and open with the lowest bet: that ends every game."""
     typed(monkeypatch, *BLUNT)
@@ -268,7 +247,9 @@ def test_the_old_name_and_options_still_work(cli: Cli, monkeypatch: pytest.Monke
     assert said.code == Exit.OK
 
 
-def test_what_cannot_hold_is_not_suggested(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_a_hand_of_another_is_shown_nor_what_cannot_hold(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With two cards in play there are high cards and pairs; the rest is legal, and in the list."""
     typed(monkeypatch, "?", "quit")
     said = cli("blef", "versus", "greedy", "--seed", "1").out
@@ -277,17 +258,9 @@ def test_what_cannot_hold_is_not_suggested(cli: Cli, monkeypatch: pytest.MonkeyP
     assert "Full house" not in before
     assert "Other bets cannot hold with 2 cards in play; ? lists them too." in before
     assert "Full house" in every
-
-
-def test_no_hand_of_another_is_shown_while_a_round_runs(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
     typed(monkeypatch, "hint", "quit")
     said = cli("blef", "versus", "greedy", "--seed", "1", "--bots", "3", "--why").out
     assert len(re.findall(r"(?:9|10|J|Q|K|A)[♣♦♥♠]", said)) == 1
-
-
-# --- Euchre --------------------------------------------------------------------------------------
 
 
 def test_euchre_is_played_by_number_to_its_end(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,13 +23,14 @@ import pytest
 import requests
 from pydantic import SecretStr
 from support.blef_bot import SECRET, SERVICE, BlefPlace
+from support.cloud_benches import known
 from world.bench import HARD, Bench, played
 from world.clock import StillClock
 from world.faults import FaultPlan, Kind
 from world.network import asked_of
 
 from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.ports import Status
+from cardsharp.cloud.ports import Body
 from cardsharp.cloud.redaction import BLOT, redact
 from cardsharp.cloud.vault import sqlite_vault
 from cardsharp.seats import Seat, find_seat
@@ -82,11 +83,15 @@ def test_a_game_without_a_seat_for_us_is_closed_and_not_tried_again(bench: Bench
     place.client.post(f"/games/{place.table}/start", {"admin_uuid": place.rival})
     bench.order()
     assert bench.attend(bench.match_id) is Attended.UNKNOWN
-    record = bench.log.match(bench.match_id)
-    assert record is not None
-    assert record.outcome is not None
-    assert record.outcome["reason"] == "Game already started"
+    assert outcome_of(bench)["reason"] == "Game already started"
     assert bench.offering().offer() == 0
+
+
+def outcome_of(bench: Bench) -> Body:
+    """How the game ended, by the log."""
+    outcome = known(bench.log, bench.match_id).outcome
+    assert outcome is not None
+    return outcome
 
 
 def test_the_secret_is_in_the_vault_alone(bench: Bench) -> None:
@@ -103,21 +108,18 @@ def test_the_secret_is_in_the_vault_alone(bench: Bench) -> None:
 
 
 def test_the_secret_is_redacted_from_when_its_seat_is_found(tmp_path: Path) -> None:
-    """A worker in a new process has never seen the order, and logs nothing of it either."""
-    vault, secret = sqlite_vault(tmp_path / "log", StillClock()), str(uuid4())
+    """A worker in a new process has never seen the order, and logs nothing of it either.
+
+    Nor of what a service tells in its answer to joining that chooses its players' secrets itself.
+    """
+    vault, secret, given = sqlite_vault(tmp_path / "log", StillClock()), str(uuid4()), str(uuid4())
     vault.add("seat", Seat(SERVICE, "game", "ann", "greedy", SecretStr(secret)).body)
     assert redact(f"player_uuid={secret}") == f"player_uuid={secret}", "nobody has looked yet"
-    assert find_seat(vault, "seat").secret == secret
-    assert redact(f"player_uuid={secret}") == f"player_uuid={BLOT}"
+    seat = find_seat(vault, "seat")
+    assert (seat.secret, seat.known_as(given).secret) == (secret, given)
+    for told in (secret, given):
+        assert redact(f"player_uuid={told}") == f"player_uuid={BLOT}"
     vault.close()
-
-
-def test_the_secret_that_a_service_gives_is_redacted_from_then_on() -> None:
-    """One that chooses its players' secrets itself tells it in the answer to joining."""
-    given = str(uuid4())
-    seat = Seat(SERVICE, "game", "ann", "greedy", SecretStr(str(uuid4()))).known_as(given)
-    assert seat.secret == given
-    assert redact(f"player_uuid={given}") == f"player_uuid={BLOT}"
 
 
 # --- at the original ---------------------------------------------------------------------------
@@ -213,16 +215,7 @@ def test_a_game_in_which_the_bot_cannot_go_on_is_left_and_may_be_ordered_again(
     with monkeypatch.context() as patch:
         patch.setattr(place_of(original), "ask", gone)
         original.play()
-    record = original.log.match(original.match_id)
-    assert record is not None
-    assert record.outcome is not None
-    assert (record.status, record.outcome["reason"]) == (
-        Status.FINISHED,
-        "404 - Resource Not Found",
-    )
+    assert outcome_of(original)["reason"] == "404 - Resource Not Found"
     assert original.log.running() == []
     original.play()
-    again = original.log.match(original.match_id)
-    assert again is not None
-    assert again.outcome is not None
-    assert again.outcome["result"] in {"won", "lost"}
+    assert outcome_of(original)["result"] in {"won", "lost"}

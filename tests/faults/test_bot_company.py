@@ -8,7 +8,6 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 from requests import PreparedRequest
@@ -35,59 +34,49 @@ FOUND = "somebody else plays as this user"
 class RenamedArena(BenchArena):
     """One in which we see other words than the arena's."""
 
-    names: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     def ask(self, request: PreparedRequest) -> Answered:
         said = request.copy()
-        said.body = self._renamed(body_of(request), back=True)
+        said.body = self.renamed(body_of(request), {new: old for old, new in self.words.items()})
         said.headers["Content-Length"] = str(len(said.body))
         answer = super().ask(said)
         headers = tuple(one for one in answer.headers if one[0].lower() != "content-length")
-        return Answered(answer.status, headers, self._renamed(answer.body))
+        return Answered(answer.status, headers, self.renamed(answer.body, self.words))
 
-    def seen(self) -> Any:  # noqa: ANN401 - JSON
-        """The match as we see it."""
-        return json.loads(self._renamed(json.dumps(self.look()).encode()))
-
-    def _renamed(self, text: bytes, *, back: bool = False) -> bytes:
+    @staticmethod
+    def renamed(text: bytes, words: Mapping[str, str]) -> bytes:
         text = text.replace(b": ", b":")
-        for names in self.names.items():
-            old, new = reversed(names) if back else names
+        for old, new in words.items():
             text = text.replace(old.encode(), new.encode())
         return text
 
 
-def renamed(folder: Path, strategy: str, names: Mapping[str, str]) -> tuple[Any, list[Any]]:
-    """A match with such words to its end, of which the log is right; and our autopicks in it."""
-    place = partial(RenamedArena, names=names, strategy=strategy)
-    with closing(Bench(place, folder)) as bench:
+PARROTS = {f'"{key}":"Hook"': f'"{key}":"Parrot"' for key in ("effectType", "responseToEffectType")}
+
+
+@pytest.mark.parametrize(
+    ("words", "strategy", "left"),
+    [({'"Mermaid"': '"Siren"'}, "steady", set()), (PARROTS, "champion", {"Parrot"})],
+    ids=["a suit without an effect", "an effect"],
+)
+def test_what_is_unknown_is_played_on_with(
+    tmp_path: Path, words: Mapping[str, str], strategy: str, left: set[str]
+) -> None:
+    """An effect is left to the server by autopick, and of all six effects it alone."""
+    place = partial(RenamedArena, words=words, strategy=strategy)
+    with closing(Bench(place, tmp_path)) as bench:
         bench.play()
         assert isinstance(bench.place, RenamedArena)
-        whole = bench.place.seen()
+        text = RenamedArena.renamed(json.dumps(bench.place.look()).encode(), words)
+        whole = json.loads(text)
         assert [*log_faults(whole, bench.log), *intent_faults(whole, bench.log, [ALICE])] == []
         assert bench.finished
         assert bench.gate.refused == []
-    ours = actions_of(whole, [ALICE])
-    return whole, [move for move in ours if move["userAction"].get("autopick")]
-
-
-def test_an_unknown_suit_is_played_on_with(tmp_path: Path) -> None:
-    """All Mermaids are Sirens here: cards without an effect, and none of our deck."""
-    whole, picked = renamed(tmp_path, "steady", {'"Mermaid"': '"Siren"'})
-    assert picked == []
-    assert "Siren" in json.dumps(whole["moves"])
-
-
-def test_an_unknown_effect_is_left_to_the_server_and_it_alone(tmp_path: Path) -> None:
-    """Hooks are Parrots here; of all six effects only theirs are answered by autopick."""
-    names = {
-        f'"{key}":"Hook"': f'"{key}":"Parrot"' for key in ("effectType", "responseToEffectType")
-    }
-    whole, picked = renamed(tmp_path, "champion", names)
-    assert picked
-    for move in picked:
-        before = whole["moves"][move["sequenceId"] - 1]["events"][-1]
-        assert before["cardPlayedEffect"]["effectType"] == "Parrot"
+    assert b"Siren" in text or left
+    picked = [one for one in actions_of(whole, [ALICE]) if one["userAction"].get("autopick")]
+    before = [whole["moves"][one["sequenceId"] - 1]["events"][-1] for one in picked]
+    assert {one["cardPlayedEffect"]["effectType"] for one in before} == left
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -13,18 +13,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from requests.adapters import HTTPAdapter
 from support.size import cases
 from world.arena import BY_FORCE, TABLE, BenchArena
 from world.bench import HARD, Bench, played
 from world.faults import FaultPlan, Kind, suffering
 from world.network import ANSWERS, RETRY_AFTER
 
-from cardsharp import exchange
 from cardsharp.deadmansdraw.bot import ArenaMatch
-from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.replay import turns_of
-from cardsharp.errors import ArenaError
 from cardsharp.far_clock import NEVER
 from workbench.cloud.http_events import Answered
 
@@ -239,40 +235,8 @@ def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(
         assert bench.clock.passed - whole.clock.passed < 2 * RETRY_AFTER, at
 
 
-# --- the suite itself ------------------------------------------------------------------------
-
-
 def acts_of(bench: Bench) -> list[int]:
     return [at for at, step in enumerate(bench.plan.steps) if step == "act"]
-
-
-def again(client: ArenaClient, *what: Any, **more: Any) -> object:  # noqa: ANN401
-    """The blind retry of a naive loop."""
-    try:
-        return ACT(client, *what, **more)
-    except ArenaError as error:
-        if not error.doubtful:
-            raise
-        return ACT(client, *what, **more)
-
-
-ACT = ArenaClient.act
-BROKEN = {
-    Kind.TIMED_OUT: (ArenaClient, "act", again),
-    Kind.BEYOND: (exchange, "Connections", lambda _limit: HTTPAdapter()),
-}
-"""A blind retry, and no reset of a closed connection: planted where, and found with which fault."""
-
-
-@pytest.mark.parametrize("kind", BROKEN)
-def test_the_suite_finds_a_broken_rule(
-    folder: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch, kind: Kind
-) -> None:
-    """Mutation guard: an action meets a state that it was not meant for."""
-    monkeypatch.setattr(*BROKEN[kind])
-    hits = [at for at, step in enumerate(steps) if step == "act"][:6]
-    found = [run(folder, {at: kind}, successor_steps=9).found for at in hits]
-    assert any("was meant for move" in fault for faults in found for fault in faults)
 
 
 def test_the_suite_misses_the_end_of_a_turn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

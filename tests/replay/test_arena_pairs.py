@@ -27,7 +27,7 @@ from support.arena import (
     until,
 )
 from support.arena_cloud import Opened
-from support.recorded import PAIRS, WHOLE_PAIRS, lines
+from support.recorded import PAIRS, WHOLE_PAIRS, Matches, sample_and_whole
 
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from workbench.arena.server import ArenaServer
@@ -240,28 +240,12 @@ OTHER_BODY = {
 """Pairs whose body differs, each with its reason; their status and headers are the same."""
 
 
-@pytest.mark.parametrize(
-    ("recording", "least"),
-    [
-        pytest.param(PAIRS, 550, id="sample"),
-        pytest.param(
-            WHOLE_PAIRS,
-            780,
-            id="whole",
-            marks=[
-                pytest.mark.slow,
-                pytest.mark.skipif(
-                    not WHOLE_PAIRS.exists(), reason="the whole recording is not here"
-                ),
-            ],
-        ),
-    ],
-)
+@sample_and_whole(pytest.mark.slow, kept=PAIRS, whole=WHOLE_PAIRS)
 def test_every_pair_is_answered_as_recorded(
-    opened: Opened, tmp_path: Path, recording: Path, least: int
+    opened: Opened, tmp_path: Path, matches: Matches
 ) -> None:
     """Equal status, headers and body, but for what is hidden here and the named bodies."""
-    pairs = [line for line in lines(recording) if "seq" in line]
+    pairs = [line for line in matches.all() if "seq" in line]
     differences, answered = [], 0
     with recorded_arena(opened, tmp_path) as (arena, clock):
         for pair, theirs, ours in replayed(pairs, arena, clock):
@@ -270,5 +254,5 @@ def test_every_pair_is_answered_as_recorded(
                 ours["body"] = theirs["body"]
             if ours != theirs:
                 differences.append(f"{pair['seq']} {pair['title']}:\n {ours}\n {theirs}")
-    assert answered == len(pairs) >= least
+    assert answered == len(pairs) >= matches.least
     assert not differences, f"{len(differences)}\n" + "\n".join(differences)[:4000]

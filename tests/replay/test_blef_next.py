@@ -15,7 +15,6 @@ LONG, FED = "x" * 300, "abc\n"
 RENAMED = {LONG: "x" * 32, FED: "abc"}
 """The nicknames that we refuse, and who plays in their place."""
 
-
 REFUSED_NAMES: Mapping[str, str] = {
     LONG: "Nickname too long - must be within 32 characters",
     FED: "Nickname must start with a letter and only contain alphanumeric characters",

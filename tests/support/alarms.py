@@ -2,7 +2,8 @@
 
 When an alarm is on, by the rules of "Using Amazon CloudWatch alarms": values are gathered into
 periods on the clock's grid, the last N periods are compared, M of them must breach, and a period
-without values is treated as the alarm says.
+without values is treated as the alarm says. What an alarm uses that is not known here is a KeyError
+or a ConfigError.
 """
 
 import math
@@ -20,7 +21,7 @@ from workbench.build.translate import Template
 from workbench.cloud.samples import MetricKey, Sample
 
 MINUTE = timedelta(minutes=1)
-_COMPARISONS = {
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "GreaterThanThreshold": operator.gt,
     "GreaterThanOrEqualToThreshold": operator.ge,
     "LessThanThreshold": operator.lt,
@@ -32,7 +33,13 @@ _STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "Minimum": min,
     "Average": fmean,
     "SampleCount": len,
+    "p99": lambda values: sorted(values)[math.ceil(0.99 * len(values)) - 1],
 }
+_FUNCTIONS: Mapping[str, object] = {
+    "FILL": lambda value, other: other if value is None else value,
+    "IF": lambda condition, then, other: then if condition else other,
+}
+_SILENCE = {"breaching": True, "notBreaching": False}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -44,6 +51,12 @@ class Series:
     statistic: str
     period: timedelta
 
+    def value(self, samples: Sequence[Sample], start: datetime) -> float | None:
+        """That of the period which begins then."""
+        end = start + self.period
+        its = [one.value for one in samples if one.metric == self.metric and start <= one.at < end]
+        return _STATISTICS[self.statistic](its) if its else None
+
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
@@ -52,25 +65,34 @@ class Alarm:
     name: str
     series: Mapping[str, Series]
     expression: str
-    comparison: str
+    compare: Callable[[float, float], bool]
     threshold: float
     periods: int
     breaching: int
-    missing: str
+    silence: bool
+    """Whether a period without a value counts against it."""
 
     @property
     def period(self) -> timedelta:
         """The length of a period, the same for all of its series."""
         return next(iter(self.series.values())).period
 
+    def is_on(self, samples: Sequence[Sample], at: datetime) -> bool:
+        """Whether it is on at a moment, looking at the periods that are over by then."""
+        last = at - (at - _EPOCH) % self.period
+        starts = [last - self.period * (number + 1) for number in range(self.periods)]
+        return sum(self._breaches(samples, start) for start in starts) >= self.breaching
+
+    def _breaches(self, samples: Sequence[Sample], start: datetime) -> bool:
+        values = {name: series.value(samples, start) for name, series in self.series.items()}
+        value = _computed(self.expression, {**values, **_FUNCTIONS})
+        return self.silence if value is None else self.compare(value, self.threshold)
+
 
 def read_alarms(template: Template, stack: str) -> tuple[list[Alarm], dict[str, str]]:
     """The alarms of a translated template, and the rules of those on other alarms by their names.
 
     Physical names are the logical ones.
-
-    Raises:
-        ConfigError: an alarm uses what is not known here.
     """
     found = [
         _alarm(name, told, stack) for name, told in of_kind(template, "AWS::CloudWatch::Alarm")
@@ -79,66 +101,46 @@ def read_alarms(template: Template, stack: str) -> tuple[list[Alarm], dict[str, 
     return found, {name: _plain(told["AlarmRule"], stack) for name, told in composites}
 
 
-def _alarm(name: str, properties: Mapping[str, Any], stack: str) -> Alarm:
-    series, expression = _series(properties, stack)
-    periods = int(properties["EvaluationPeriods"])
-    return Alarm(
-        name=name,
-        series=series,
-        expression=expression,
-        comparison=properties["ComparisonOperator"],
-        threshold=float(properties["Threshold"]),
-        periods=periods,
-        breaching=int(properties.get("DatapointsToAlarm", periods)),
-        missing=properties.get("TreatMissingData", "missing"),
-    )
-
-
-def _series(properties: Mapping[str, Any], stack: str) -> tuple[dict[str, Series], str]:
-    """The series of an alarm by their ids, and the expression that is compared."""
-    statistic = properties.get("ExtendedStatistic") or properties.get("Statistic")
-    own = {"Metric": properties, "Stat": statistic, "Period": properties.get("Period")}
-    queries = properties.get("Metrics", [{"Id": "m", "MetricStat": own}])
-    series = {
-        one["Id"]: _one_series(**one["MetricStat"], stack=stack)
-        for one in queries
-        if "MetricStat" in one
-    }
+def _alarm(name: str, told: Mapping[str, Any], stack: str) -> Alarm:
+    statistic = told.get("ExtendedStatistic") or told.get("Statistic")
+    own = {"Metric": told, "Stat": statistic, "Period": told.get("Period")}
+    queries = told.get("Metrics", [{"Id": "m", "MetricStat": own}])
     (shown,) = [one for one in queries if one.get("ReturnData", True)]
-    return series, shown.get("Expression", shown["Id"])
-
-
-def _one_series(Metric: Mapping[str, Any], Stat: str, Period: int, stack: str) -> Series:  # noqa: N803 - CloudFormation's names
-    dimensions = frozenset(
-        (one["Name"], _plain(one["Value"], stack)) for one in Metric.get("Dimensions", [])
+    periods = int(told["EvaluationPeriods"])
+    return Alarm(
+        name,
+        {one["Id"]: _series(one["MetricStat"], stack) for one in queries if "MetricStat" in one},
+        shown.get("Expression", shown["Id"]),
+        _COMPARISONS[told["ComparisonOperator"]],
+        float(told["Threshold"]),
+        periods,
+        int(told.get("DatapointsToAlarm", periods)),
+        _SILENCE[told["TreatMissingData"]],
     )
-    identity = MetricKey(_plain(Metric["Namespace"], stack), Metric["MetricName"], dimensions)
-    return Series(identity, Stat, timedelta(seconds=int(Period)))
+
+
+def _series(told: Mapping[str, Any], stack: str) -> Series:
+    metric = told["Metric"]
+    dimensions = {
+        (one["Name"], _plain(one["Value"], stack)) for one in metric.get("Dimensions", [])
+    }
+    space = _plain(metric["Namespace"], stack)
+    identity = MetricKey(space, metric["MetricName"], frozenset(dimensions))
+    return Series(identity, told["Stat"], timedelta(seconds=int(told["Period"])))
 
 
 def _plain(value: object, stack: str) -> str:
     """A value with its references replaced: by the stack's name, or by logical names."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict) and "Ref" in value:
-        return stack if value["Ref"] == "AWS::StackName" else str(value["Ref"])
-    if isinstance(value, dict) and "Fn::GetAtt" in value:
-        told = value["Fn::GetAtt"]
-        return str(told).partition(".")[0] if isinstance(told, str) else str(told[0])
-    if isinstance(value, dict) and "Fn::Sub" in value:
-        return str(value["Fn::Sub"]).replace("${", "").replace("}", "")
+    match value:
+        case str():
+            return value
+        case {"Ref": name}:
+            return stack if name == "AWS::StackName" else str(name)
+        case {"Fn::GetAtt": str(told) | [told, *_]}:
+            return str(told).partition(".")[0]
+        case {"Fn::Sub": told}:
+            return str(told).replace("${", "").replace("}", "")
     raise ConfigError(f"An alarm uses {value!r}, which cannot be resolved here.")
-
-
-def is_on(alarm: Alarm, samples: Sequence[Sample], at: datetime) -> bool:
-    """Whether the alarm is on at a moment, looking at the periods that are over by then.
-
-    Raises:
-        ConfigError: its definition uses what is not known here.
-    """
-    last = at - (at - _EPOCH) % alarm.period
-    found = [_breaches(alarm, samples, last - alarm.period * (n + 1)) for n in range(alarm.periods)]
-    return sum(found) >= alarm.breaching
 
 
 def fired(
@@ -149,7 +151,7 @@ def fired(
     for alarm in alarms:
         heard = {series.metric for series in alarm.series.values()}
         its = [one for one in samples if one.metric in heard]
-        if any(is_on(alarm, its, at) for at in moments):
+        if any(alarm.is_on(its, at) for at in moments):
             found.add(alarm.name)
     return found
 
@@ -165,34 +167,6 @@ def minutes(samples: Sequence[Sample], tail: timedelta = MINUTE) -> list[datetim
     end = max(one.at for one in samples) + tail
     start = first - (first - _EPOCH) % MINUTE + MINUTE
     return [start + MINUTE * n for n in range((end - start) // MINUTE + 1)]
-
-
-def _breaches(alarm: Alarm, samples: Sequence[Sample], start: datetime) -> bool:
-    """Whether the period that begins at `start` counts against the alarm."""
-    values = {name: _value(series, samples, start) for name, series in alarm.series.items()}
-    value = _computed(alarm.expression, {**values, **_FUNCTIONS})
-    if value is not None:
-        return bool(_COMPARISONS[alarm.comparison](value, alarm.threshold))
-    if alarm.missing not in {"breaching", "notBreaching"}:
-        raise ConfigError(f"{alarm.name} treats missing data as {alarm.missing}; say which it is.")
-    return alarm.missing == "breaching"
-
-
-def _value(series: Series, samples: Sequence[Sample], start: datetime) -> float | None:
-    end = start + series.period
-    values = [one.value for one in samples if one.metric == series.metric and start <= one.at < end]
-    if not values:
-        return None
-    if series.statistic.startswith("p"):
-        rank = math.ceil(float(series.statistic[1:]) / 100 * len(values))
-        return sorted(values)[max(rank, 1) - 1]
-    return _STATISTICS[series.statistic](values)
-
-
-_FUNCTIONS: Mapping[str, object] = {
-    "FILL": lambda value, other: other if value is None else value,
-    "IF": lambda condition, then, other: then if condition else other,
-}
 
 
 def _computed(expression: str, known: Mapping[str, object]) -> float | None:

@@ -1,5 +1,6 @@
 """The `cardsharp` command as a test calls it: in this process, or as a program of its own."""
 
+import io
 import json
 import os
 import socket
@@ -75,6 +76,11 @@ def clean(patch: pytest.MonkeyPatch, home: Path) -> None:
             patch.delenv(name)
     patch.setenv("XDG_DATA_HOME", str(home))
     patch.setenv("COLUMNS", "120")
+
+
+def typed(patch: pytest.MonkeyPatch, *lines: str) -> None:
+    """Let these lines be all that is typed."""
+    patch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """A real HTTP server that misbehaves by script, and records every request it gets.
 
-with FaultServer(hang(), answer(body=b"{}")) as arena:
+with FaultServer(HANG, answer(body=b"{}")) as arena:
     ...  # the first request hangs, every later one is answered; arena.seen has them all
 """
 
@@ -176,24 +176,14 @@ def _head(
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-def hang() -> Fault:
-    """No answer before the test ends."""
-    return sent(stays=True)
+HANG = sent(stays=True)
+HINT = sent(_head(status=103), stays=True)
+"""An early hint, and no answer after it before the test ends."""
 
+CLOSE = sent()
+"""The connection ends after the request was read, without an answer."""
 
-def hint() -> Fault:
-    """An early hint, and no answer after it before the test ends."""
-    return sent(_head(status=103), stays=True)
-
-
-def close() -> Fault:
-    """The connection ends after the request was read, without an answer."""
-    return sent()
-
-
-def babble() -> Fault:
-    """Something that is not HTTP."""
-    return sent(b"220 mail.example.org ESMTP\r\n")
+BABBLE = sent(b"220 mail.example.org ESMTP\r\n")
 
 
 def cut(body: bytes) -> Fault:
@@ -252,9 +242,3 @@ ENDLESS: Mapping[str, Fault] = {
     "a body without a length": sent(_OK + b"\r\n", again=b" ", pause=0.005),
 }
 """Answers that never end and are never silent."""
-
-
-def closed_port() -> str:
-    """An address of this machine where nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return f"http://127.0.0.1:{probe.getsockname()[1]}"

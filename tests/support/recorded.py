@@ -26,10 +26,6 @@ Json = dict[str, Any]
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 _BESIDE = Path(__file__).parents[3] / "shared" / "reference" / "arena"
-_WHOLE = _BESIDE / "traces_dev.jsonl.gz"
-
-PAIRS = SAMPLES / "arena_pairs.jsonl.gz"
-WHOLE_PAIRS = _BESIDE / "paired_dev.jsonl.gz"
 
 
 @cache
@@ -76,15 +72,21 @@ class Matches:
 
 
 SAMPLE = Matches(SAMPLES / "arena_matches.jsonl.gz", 2_800)
-WHOLE = Matches(_WHOLE, 32_000)
+WHOLE = Matches(_BESIDE / "traces_dev.jsonl.gz", 32_000)
+PAIRS = Matches(SAMPLES / "arena_pairs.jsonl.gz", 550)
+"""Requests with their answers, a part of `WHOLE_PAIRS`; `least` counts these."""
+
+WHOLE_PAIRS = Matches(_BESIDE / "paired_dev.jsonl.gz", 780)
 
 
-def sample_and_whole(*marks: pytest.MarkDecorator) -> pytest.MarkDecorator:
+def sample_and_whole(
+    *marks: pytest.MarkDecorator, kept: Matches = SAMPLE, whole: Matches = WHOLE
+) -> pytest.MarkDecorator:
     """Run a test with the `matches` that are kept and, under these marks, with all of them."""
-    here = pytest.mark.skipif(not _WHOLE.exists(), reason="the whole recording is not here")
+    here = pytest.mark.skipif(not whole.file.exists(), reason="the whole recording is not here")
     return pytest.mark.parametrize(
         "matches",
-        [pytest.param(SAMPLE, id="sample"), pytest.param(WHOLE, id="whole", marks=(here, *marks))],
+        [pytest.param(kept, id="sample"), pytest.param(whole, id="whole", marks=(here, *marks))],
     )
 
 
