@@ -171,12 +171,11 @@ def test_many_matches_are_told_by_opponent_and_by_strategy(cli: Cli, tmp_path: P
     assert group["perMatch"].keys() >= {"blunder", "busts", "time-outs"}
     assert found["ratings"]["third"]["lessLuck"]["margin"] > 0
     assert found["ratings"].keys() == {"third", "random"}
-    page = tmp_path / "page.html"
+    rating, page = found["ratings"]["third"]["plain"], tmp_path / "page.html"
     for more in ((), ("--html", str(page))):
         said = cli("stats", "--store", store, "--by", "strategy", "--player", "third", *more)
         assert said.code == 0, said.err
         shown = page.read_text() if more else said.out
-        rating = found["ratings"]["third"]["plain"]
         assert f"{rating['value']:,.0f} ± {rating['margin']:,.0f}" in shown
 
 

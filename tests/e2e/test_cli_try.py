@@ -1,8 +1,10 @@
 """`lab duel --keep` and `try`: matches of the lab are kept, opened and decided again."""
 
+import io
 import json
 import re
 import shlex
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +20,18 @@ JUDGES = {"deadmansdraw": "captain", "blef": "bayes", "euchre": "pimc"}
 
 @pytest.fixture(scope="session")  # a process may come back to this module: names are taken once
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with a match of each game between its starter and a player of ours."""
+    """A data folder with a match of each game, by the starter's file and the line it names."""
     folder = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
         clean(patch, folder)
         from workbench.cli import main  # noqa: PLC0415 - after the environment is clean
 
-        for game, opponent in OPPONENTS.items():
-            mine = str(folder / f"{game}.py")
-            assert main(["new", mine, "--game", game]) == 0
-            duel = ["lab", "duel", mine, opponent, "--game", game, "-n", "1", "--workers", "1"]
-            assert main([*duel, "--seed", "3", "--keep", "1"]) == 0
+        for game in OPPONENTS:
+            with redirect_stdout(io.StringIO()) as said:
+                assert main(["new", str(folder / f"{game}.py"), "--game", game]) == 0
+            duel = next(line for line in said.getvalue().splitlines() if "lab duel" in line)
+            words = shlex.split(duel.partition("#")[0].partition("cardsharp ")[2])
+            assert main([*words, *["-n", "1", "--workers", "1", "--seed", "3", "--keep", "1"]]) == 0
     return folder
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from support.cli import Cli, written
 
-from cardsharp.games import games
 from workbench.lab import guard
 
 
@@ -18,18 +17,6 @@ from workbench.lab import guard
 def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setattr(guard, "LIMIT", timedelta(seconds=0.2))
     return cli
-
-
-@pytest.mark.parametrize("game", [one.name for one in games() if one.starter is not None])
-def test_a_new_strategy_plays_as_it_is(cli: Cli, tmp_path: Path, game: str) -> None:
-    file = tmp_path / f"new_{game}.py"
-    made = cli("new", str(file), "--game", game)
-    assert made.code == 0, made.err
-    duel = next(line for line in made.out.splitlines() if "lab duel" in line)
-    arguments = duel.partition("#")[0].split()
-    played = cli(*arguments[arguments.index("lab") :], "--pairs", "1", "--json")
-    assert played.code == 0, played.err
-    assert played.json()["players"][0] == str(file)
 
 
 def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_the_words_are_answered_and_the_end_of_the_input_leaves(
     """A hint is what the best player weighs."""
     words = "help", "rules", "?", "table", "recap", "history", "undo", "nonsense 7 x", "hint"
     typed(monkeypatch, *words)
-    told = cli(*table, "--seed", "2", "--hints")
+    told = cli(*table, "--seed", "3", "--hints")
     assert (told.code, told.err) == (Exit.OK, "")
     said = told.out
     for answer in (
@@ -58,7 +58,7 @@ def test_the_words_are_answered_and_the_end_of_the_input_leaves(
     best = {"versus": "captain", "blef": "reader", "euchre": "pimc"}[table[0]]
     assert said.count(f"{best} would: ") == 1
     assert re.search(r"(?m)^Hint: .+\. ", said)
-    assert said.count("By the rule: ") == (2 if best == "captain" else 0)
+    assert said.count("By the rule: ") == (3 if best == "captain" else 0)
     assert re.search(r"(?m)^> +\S.* -?\d+\.\d(\d| %)", said), "the options with their values"
 
 
@@ -206,7 +206,7 @@ def test_a_table_in_the_browser_tells_results_and_faults_until_ctrl_c(
     words = ("versus", str(file), "--browser", "--seed", "4", "--json")
     with program(*words, environment=home) as process:
         seat = Seat(line_with(process.stderr, "/seat/").strip())
-        for _ in range(6):
+        for _ in range(2):
             asked = seat.until('id="moves"')
             seat.tell("move", number=number(asked), key=choices(asked)[-1])
         seat.do("leave")
