@@ -4,17 +4,14 @@ import shlex
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
-from rich.console import Console
 
-from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError, StoreError
@@ -70,10 +67,8 @@ class PlayOptions(CommandOptions):
     @property
     def log(self) -> str:
         """The match log that is written."""
-        file = None if self.keep is None else self.keep / "matches.db"
-        return (
-            store_or_default() if (self.store or file) is None else f"sqlite:{self.store or file}"
-        )
+        file = self.store or (self.keep and self.keep / "matches.db")
+        return f"sqlite:{file}" if file else store_or_default()
 
     @property
     def opponent_name(self) -> str:
@@ -91,8 +86,15 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
     if store != store_or_default():
         with open_log(store):  # what is wrong with the place is said before the match
             pass
-    with _work_folder(folder) as work, telemetry_in(work / "play.log"):
-        report = _perform(script, options, work, store)
+    with tempfile.TemporaryDirectory(prefix="cardsharp-") as name:
+        work = Path(name)
+        try:
+            with telemetry_in(work / "play.log"):
+                report = _perform(script, options, work, store)
+        finally:
+            with suppress(OSError):
+                make_private(folder / "play.log")
+                shutil.copyfile(work / "play.log", folder / "play.log")
     if options.as_json:
         print_json(report.document())
     else:
@@ -118,26 +120,11 @@ def _script(options: PlayOptions) -> Script:
     )
 
 
-@contextmanager
-def _work_folder(folder: Path) -> Iterator[Path]:
-    """A temporary folder; the program's log in it is kept in `folder`, where that is possible."""
-    with tempfile.TemporaryDirectory(prefix="cardsharp-") as name:
-        work = Path(name)
-        try:
-            yield work
-        finally:
-            with suppress(OSError):
-                make_private(folder / "play.log")
-                shutil.copyfile(work / "play.log", folder / "play.log")
-
-
 def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> RunReport:
-    console = messages()
-    where = (
-        "emulated AWS (SQS, DynamoDB)" if script.cloud is CloudKind.EMULATOR else "embedded cloud"
-    )
+    emulated = script.cloud is CloudKind.EMULATOR
+    where = "emulated AWS (SQS, DynamoDB)" if emulated else "embedded cloud"
     if not options.as_json:
-        console.print(f"setting up arena, {where} and opponent ...", style="dim")
+        messages().print(f"setting up arena, {where} and opponent ...", style="dim")
     with set_up(script, work) as stage:
         began = time.monotonic()
         at_own = stop_where_late if is_own(options.strategy) else let_go_on
@@ -152,35 +139,35 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Ru
         seconds, requests = time.monotonic() - began, stage.requests
         played = [played_of(stage.log, stage.history(match_id)) for match_id in ids]
         more = {"opponent": options.opponent_name, "version": version_of(options.strategy, GAME)}
-        kept = _keep(ids, stage.log, store, more)
+        try:
+            with open_log(store) as target:
+                for match_id in ids:
+                    copy_match(match_id, stage.log, target, more)
+        except StoreError as error:
+            print_error(f"The matches could not be kept. {error}")
+            store = ""
     return RunReport(
         strategy=script.strategy,
         opponent=options.opponent_name,
         cloud=script.cloud,
-        store=kept,
+        store=store,
         seconds=seconds,
         played=played,
         requests=requests,
     )
 
 
-def _keep(ids: Sequence[str], log: MatchLog, store: str, more: Body) -> str:
-    """The log in which the matches are kept; empty where they could not be."""
-    try:
-        with open_log(store) as target:
-            for match_id in ids:
-                copy_match(match_id, log, target, more)
-    except StoreError as error:
-        print_error(f"The matches could not be kept. {error}")
-        return ""
-    return store
-
-
 def _print_end(report: RunReport, options: PlayOptions) -> None:
     """The result, the check of the log, and what to do next."""
-    console = results()
+    console, last = results(), report.played[-1]
     if len(report.played) == 1:
-        _print_match(console, report)
+        words, result = {"won": "we won", "lost": "we lost", "tied": "a tie"}, last.outcome.result
+        told = "{}, {} : {}, in {} turns"
+        line = told.format(words.get(result, result), *last.scores, last.outcome.turns)
+        console.print()
+        console.print(line, style="bold")
+        console.print(f"{last.verdict}")
+        console.print(f"requests {requests_text(report.requests, 1)}; {report.seconds:.1f} s")
     else:
         print_table(console, report)
         whole = "every log complete, equal to the arena's" if report.complete else "LOGS DIFFER"
@@ -188,28 +175,8 @@ def _print_end(report: RunReport, options: PlayOptions) -> None:
     store = "" if options.log == store_or_default() else f" --store {shlex.quote(report.store)}"
     print_faults(report.played, store)
     if report.store:
-        _print_next_steps(console, report, options)
-
-
-def _print_match(console: Console, report: RunReport) -> None:
-    [match] = report.played
-    ours, theirs = match.scores
-    words = {"won": "we won", "lost": "we lost", "tied": "a tie"}
-    result = words.get(match.outcome.result, match.outcome.result)
-    console.print()
-    console.print(f"{result}, {ours} : {theirs}, in {match.outcome.turns} turns", style="bold")
-    console.print(f"{match.verdict}")
-    console.print(f"requests {requests_text(report.requests, 1)}; {report.seconds:.1f} s")
-
-
-def _print_next_steps(console: Console, report: RunReport, options: PlayOptions) -> None:
-    store = "" if options.log == store_or_default() else f" --store {shlex.quote(report.store)}"
-    match = report.played[-1]
-    match_id, turn = "last" if len(report.played) == 1 else match.match_id, match.longest_turn
-    console.print()
-    for command, meaning in (
-        (f"show {match_id}{store}", "every turn and decision"),
-        (f"why {match_id} {turn}{store}", f"what we weighed in turn {turn}"),
-        (f"watch {match_id}{store}", "the match in the browser"),
-    ):
-        print_command(command, meaning)
+        match_id, turn = "last" if len(report.played) == 1 else last.match_id, last.longest_turn
+        console.print()
+        print_command(f"show {match_id}{store}", "every turn and decision")
+        print_command(f"why {match_id} {turn}{store}", f"what we weighed in turn {turn}")
+        print_command(f"watch {match_id}{store}", "the match in the browser")

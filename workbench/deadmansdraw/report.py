@@ -37,12 +37,9 @@ class Verdict:
     def __str__(self) -> str:
         if self.complete:
             return f"log complete: {self.moves} moves, equal to the arena's"
-        faults = []
-        if self.missing:
-            faults.append(f"without moves {_listed(self.missing)}")
-        if self.different:
-            faults.append(f"other in moves {_listed(self.different)}")
-        return f"log of {self.moves} moves is {' and '.join(faults)}"
+        faults = {"without moves": self.missing, "other in moves": self.different}
+        told = (f"{kind} {', '.join(map(str, one))}" for kind, one in faults.items() if one)
+        return f"log of {self.moves} moves is {' and '.join(told)}"
 
 
 def compare(view: MatchView, moves: Sequence[MoveRecord]) -> Verdict:
@@ -54,10 +51,6 @@ def compare(view: MatchView, moves: Sequence[MoveRecord]) -> Verdict:
         missing=tuple(sorted(told.keys() - logged.keys())),
         different=tuple(s for s in sorted(logged) if logged[s] != told.get(s)),
     )
-
-
-def _listed(sequences: Sequence[int]) -> str:
-    return ", ".join(map(str, sequences))
 
 
 _POINTS = {"won": 1.0, "tied": 0.5, "lost": 0.0}
@@ -243,25 +236,13 @@ def print_table(console: Console, report: RunReport) -> None:
     figures = ("score", "turns", "moves")
     table = plain_table("match", "result", *figures, "log", right=figures)
     for match in report.played:
-        outcome = match.outcome
-        ours, theirs = match.scores
-        log = "complete" if match.verdict.complete else str(match.verdict)
-        table.add_row(
-            match.match_id,
-            outcome.result,
-            f"{ours} : {theirs}",
-            str(outcome.turns),
-            str(outcome.moves),
-            log,
-            style="" if match.verdict.complete else "red",
-        )
+        outcome, verdict = match.outcome, match.verdict
+        score = "{} : {}".format(*match.scores)
+        log, style = ("complete", "") if verdict.complete else (str(verdict), "red")
+        cells = (match.match_id, outcome.result, score, str(outcome.turns), str(outcome.moves), log)
+        table.add_row(*cells, style=style)
     console.print(table)
     console.print()
-    console.print(summary_table(report))
-
-
-def summary_table(report: RunReport) -> Table:
-    """Won, lost, tied, points with their interval, scores, requests and pace."""
     number = len(report.played)
     points, low, high = report.points
     rows = {
@@ -271,10 +252,10 @@ def summary_table(report: RunReport) -> Table:
         "requests a match": requests_text(report.requests, number),
         "pace": f"{60 * number / report.seconds:.0f} matches a minute ({report.seconds:.1f} s)",
     }
-    table = Table.grid(padding=(0, 2))
+    summary = Table.grid(padding=(0, 2))
     for name, value in rows.items():
-        table.add_row(name, value)
-    return table
+        summary.add_row(name, value)
+    console.print(summary)
 
 
 _REQUESTS = {
