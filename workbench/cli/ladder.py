@@ -12,7 +12,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game as game_named
 from cardsharp.ratings import MEAN
 from workbench.lab.duel import Duel
-from workbench.lab.ladder import MOST, TEST, Climb, Climbed, LadderStep, Memory, ladder_of
+from workbench.lab.ladder import MOST, TEST, Climb, Climbed, Memory, ladder_of
 from workbench.lab.ledger import watched
 from workbench.lab.options import MOST_SEEDS, LessLuckToo, Player, Positive, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
@@ -105,13 +105,10 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
     return Exit.FAILED if options.highest is not None and climbed.barrier is not None else Exit.OK
 
 
-# --- for people ----------------------------------------------------------------------------------
-
-
 def _print(plan: Plan, climbed: Climbed, seconds: float, processes: int) -> None:
     console, highest, barrier = results(), climbed.highest, climbed.barrier
-    beaten = "no rung yet" if highest is None else _named(highest)
-    then = "that was the last one." if barrier is None else f"{_named(barrier)} is next."
+    beaten = "no rung yet" if highest is None else str(highest)
+    then = "that was the last one." if barrier is None else f"{barrier} is next."
     number = sum(2 * step.rung.pairs for step in climbed.steps)
     console.print()
     console.print(f"You beat {beaten}; {then}", soft_wrap=True)
@@ -124,13 +121,6 @@ def _print(plan: Plan, climbed: Climbed, seconds: float, processes: int) -> None
         game = "" if plan.game == DEFAULT_GAME else f" --game {plan.game}"
         command = f"lab duel {shlex.quote(plan.first)} {barrier.rung.name}{game} -n 20 --keep 5"
         console.print(f"Matches to learn from: {program()} {command}", style="dim", soft_wrap=True)
-
-
-def _named(step: LadderStep) -> str:
-    return f"{step.rung.name} (rating {step.rating})"
-
-
-# --- for programs --------------------------------------------------------------------------------
 
 
 def _document(plan: Plan, climbed: Climbed, seconds: float) -> dict[str, object]:

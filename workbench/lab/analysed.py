@@ -66,10 +66,9 @@ class Group(NamedTuple):
     @property
     def result(self) -> Estimate:
         """What a match brought."""
-        found = mean_of([side.result for side in self.sides])
-        if not self.shares:
-            return found
-        return Estimate(found.mean, interval([side.result for side in self.sides]))
+        results = [side.result for side in self.sides]
+        found = mean_of(results)
+        return Estimate(found.mean, interval(results)) if self.shares else found
 
     @property
     def without_luck(self) -> Estimate | None:

@@ -25,7 +25,7 @@ from workbench.lab.looking import LabProbed, Profile, probe, profile
 from workbench.lab.options import KeepOptions, LookOptions, Player, RunOptions, SprtOptions
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
-from workbench.lab.runs import hosted, pool_of, run, unsteady
+from workbench.lab.runs import all_cores, hosted, pool_of, run, unsteady
 from workbench.show import output
 from workbench.show.exits import Exit
 from workbench.show.lookup import open_log, store_or_default
@@ -73,7 +73,8 @@ def duel(
         check_keeping(plan)
     rule = None if tested is None else tested.sprt.rule()
     output.messages().print(plan.stop_rule(rule), soft_wrap=True)
-    played = followed(plan, options.processes, out=kept.out, cluster=options.cluster, tested=tested)
+    processes = options.workers or all_cores()
+    played = followed(plan, processes, out=kept.out, cluster=options.cluster, tested=tested)
     for name in unsteady(played):
         output.print_error(
             f"{name} decided otherwise when a deal was played again with the same dice."
@@ -194,7 +195,7 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
     own_first = sorted(players, key=is_own, reverse=True)
     plan = options.plan(own_first[0], own_first[1])  # a user's own player decides how it is dealt
     apart = any(map(is_file, players))
-    with pool_of(options.processes, options.cluster, apart=apart) as pool:
+    with pool_of(options.workers or all_cores(), options.cluster, apart=apart) as pool:
         found = play_league(players, plan, pool)
     tell(found.document(), found.table(), as_json=options.as_json)
 

@@ -1,6 +1,5 @@
 """What came of a duel: points with their interval, and what else a game counts."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from statistics import fmean, pvariance
@@ -55,8 +54,7 @@ class Duel:
     @property
     def interval(self) -> Interval:
         """The 95 % interval of `points`."""
-        shares = [share_of(pair) for pair in self.pairs]
-        return interval(shares, self.plan.matches_a_pair).scaled(100)
+        return interval([*map(share_of, self.pairs)], self.plan.matches_a_pair).scaled(100)
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -69,8 +67,7 @@ class Duel:
         if not self.plan.less_luck:
             return None
         shares, plain = self.shares, pvariance(map(share_of, self.pairs))
-        bounds = interval(shares, self.plan.matches_a_pair).scaled(100)
-        rest = pvariance(shares)
+        rest, bounds = pvariance(shares), interval(shares, self.plan.matches_a_pair).scaled(100)
         return WithoutLuck(100 * fmean(shares), bounds, plain / rest if rest else 1.0)
 
     @property
@@ -100,26 +97,25 @@ class Duel:
             within = f"(95 %: {less.bounds.low:.1f} to {less.bounds.high:.1f})"
             worth = f"as from {less.worth:.1f} times as many matches"
             lines.append(f"  less luck: {less.points:.1f} % {within}, {worth}")
-        lines += self._verdict()
+        if self.is_of_two:
+            ends = ("unbounded" if one is None else f"{one:+.0f}" for one in self.elo)
+            who = self.stronger
+            shown = "it is not shown who is stronger" if who is None else f"{who} is stronger"
+            lines.append("  {}: Elo {} (95 %: {} to {})".format(shown, *ends))
+            sides = " and ".join(f"{100 * share:.1f} %" for share in self.by_side)
+            lines.append(f"  from either seat {sides}")
         figures, counted = plan.simulation.figures, self.matches[0].counts
         own = [one for one in figures if len(counted[one.count]) > 1]
         shared = [one for one in figures if one not in own]
-        for player, name in enumerate((plan.first, plan.second) if own else ()):
-            lines.append(self._line(name, own, player))
-        if shared:
-            lines.append(self._line("a match", shared, 0))
+        for name, some, player in (
+            (plan.first, own, 0),
+            (plan.second, own, 1),
+            ("a match", shared, 0),
+        ):
+            if some:
+                told = ", ".join(one.text.format(self.figure(one, player)) for one in some)
+                lines.append(f"  {name}: {told.replace('%', ' %')}")
         return "\n".join(lines)
-
-    def _verdict(self) -> Iterator[str]:
-        """Who is stronger, in Elo, and what each side brought; nothing against several copies."""
-        if not self.is_of_two:
-            return
-        elo, low, high = ("unbounded" if one is None else f"{one:+.0f}" for one in self.elo)
-        sides = " and ".join(f"{100 * share:.1f} %" for share in self.by_side)
-        stronger = self.stronger
-        shown = "it is not shown who is stronger" if stronger is None else f"{stronger} is stronger"
-        yield f"  {shown}: Elo {elo} (95 %: {low} to {high})"
-        yield f"  from either seat {sides}"
 
     @property
     def is_of_two(self) -> bool:
@@ -148,10 +144,6 @@ class Duel:
         return tuple(
             fmean(match.points for match in side) for side in zip(*self.pairs, strict=True)
         )
-
-    def _line(self, name: str, figures: Sequence[Figure], player: int) -> str:
-        told = ", ".join(one.text.format(self.figure(one, player)) for one in figures)
-        return f"  {name}: {told.replace('%', ' %')}"
 
     def as_json(self) -> dict[str, object]:
         """All that was measured; `counts` are sums, each player's or the matches'."""

@@ -44,15 +44,12 @@ class Guarded:
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
         """Its decision, with what it prints in `printed`; raises `StrategyFault` where it fails."""
-
-        def work() -> Decision[Any]:
-            return shaped(self._strategy.decide(position), Decision)
-
+        own = self._strategy
         try:
-            with _limited(self._strategy):
-                found = tried(work, self._strategy)
+            with _limited(own):
+                found = tried(lambda: shaped(own.decide(position), Decision), own)
         except DecisionTooLong as late:
-            raise StrategyFault(f"{self.name}: {_late(late, self._strategy)}.") from None
+            raise StrategyFault(f"{self.name}: {_late(late, own)}.") from None
         if found.result is None:
             raise StrategyFault(f"{self.name}: {found.fault}.\n{found.trace}".rstrip())
         self.printed = found.printed

@@ -5,7 +5,7 @@ from functools import partial
 
 from pydantic import RootModel
 
-from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.host.bot import outcome_of
 from cardsharp.host.house import House, house
 from cardsharp.host.wire import GameBody, MoveBody
@@ -45,10 +45,13 @@ class Hosted(Extras):
         """The whole match; an outcome where it has ended."""
         ends = [one.state for one in told.taken[1:]] + [told.end]
         bodies = [self._body(told, one, end) for one, end in zip(told.taken, ends, strict=False)]
-        moves = [
-            MoveRecord(number, self._intent(told, number, one, body), body.model_dump())
-            for number, (one, body) in enumerate(zip(told.taken, bodies, strict=True))
-        ]
+        moves = []
+        for number, (one, body) in enumerate(zip(told.taken, bodies, strict=True)):
+            intent: Body | None = None
+            if one.decided is not None:
+                intent = dict(intent_body(one.decided, told.at, "lab", told.names[body.seat]))
+                intent |= {"seat": body.seat, "turn": number + 1, "position": body.seen}
+            moves.append(MoveRecord(number, intent, body.model_dump()))
         ended = self._rules.to_act(told.end) is None
         final = GameBody(
             seats=len(told.names),
@@ -77,11 +80,3 @@ class Hosted(Extras):
             seen=dump(rules.view(one.state, seat)),
             left=dump(rules.view(end, told.seats[0])),
         )
-
-    def _intent(
-        self, told: LabMatch, number: int, one: Taken, body: MoveBody
-    ) -> dict[str, object] | None:
-        if one.decided is None:
-            return None
-        decided = intent_body(one.decided, told.at, "lab", told.names[body.seat])
-        return {**decided, "seat": body.seat, "turn": number + 1, "position": body.seen}

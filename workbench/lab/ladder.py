@@ -134,11 +134,13 @@ class Memory:
     def known(self, plan: Plan) -> Rung | None:
         """What came of it when the same code played it as long or to a decision."""
         wanted = (plan.game, _who(plan.first), plan.second, fingerprint(plan))
-        for one in self._rungs():
-            if (one.game, one.player, one.name, one.fingerprint) == wanted and (
-                one.verdict != "not decided" or one.pairs >= plan.pairs
-            ):
-                return one
+        lines = self._file.read_text("utf-8").splitlines() if self._file.is_file() else []
+        for line in reversed(lines):
+            with suppress(ValueError):
+                one = Rung.model_validate_json(line)
+                decided = one.verdict != "not decided" or one.pairs >= plan.pairs
+                if decided and (one.game, one.player, one.name, one.fingerprint) == wanted:
+                    return one
         return None
 
     def keep(self, rung: Rung) -> None:
@@ -146,12 +148,6 @@ class Memory:
         make_private(self._file)
         with self._file.open("a", encoding="utf-8") as out:
             out.write(f"\n{rung.model_dump_json()}")
-
-    def _rungs(self) -> Iterator[Rung]:
-        with suppress(FileNotFoundError):
-            for line in reversed(self._file.read_text("utf-8").splitlines()):
-                with suppress(ValueError):
-                    yield Rung.model_validate_json(line)
 
 
 def _who(name_or_file: str) -> str:
@@ -172,6 +168,9 @@ class LadderStep:
     def is_beaten(self) -> bool:
         """Whether the climb goes on."""
         return self.rung.verdict == "beaten"
+
+    def __str__(self) -> str:
+        return f"{self.rung.name} (rating {self.rating})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,25 +200,21 @@ class Climb:
             duel = self.play(plan, tested)
         except StrategyFault as fault:
             raise StrategyFault(f"Against {plan.second}: {fault}") from None
-        rung = _rung(duel, tested)
+        score = PairScore.of(duel.shares)
+        decided: Verdict = "beaten" if tested.ratio > 0 else "not beaten"
+        rung = Rung(
+            game=plan.game,
+            player=_who(plan.first),
+            name=plan.second,
+            fingerprint=fingerprint(plan),
+            seed=plan.seed,
+            pairs=len(duel.pairs),
+            points=score.points,
+            squares=score.squares,
+            verdict=decided if tested.ended else "not decided",
+        )
         self.memory.keep(rung)
         return LadderStep(rung, rating, monotonic() - began, duel)
-
-
-def _rung(duel: Duel, tested: Sequential) -> Rung:
-    plan, score = duel.plan, PairScore.of(duel.shares)
-    decided: Verdict = "beaten" if tested.ratio > 0 else "not beaten"
-    return Rung(
-        game=plan.game,
-        player=_who(plan.first),
-        name=plan.second,
-        fingerprint=fingerprint(plan),
-        seed=plan.seed,
-        pairs=len(duel.pairs),
-        points=score.points,
-        squares=score.squares,
-        verdict=decided if tested.ended else "not decided",
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from cardsharp.errors import ConfigError
 from workbench.lab.duel import TWO
 from workbench.lab.extras import extras_of
 from workbench.lab.plan import DEFAULT_GAME, Plan
-from workbench.lab.runs import all_cores
 from workbench.lab.sprt import Sequential, Sprt
 from workbench.show.options import CommandOptions, Json
 from workbench.strategy_file import is_own
@@ -56,11 +55,6 @@ class RunOptions(CommandOptions):
     """Always play in plain Python, never in compiled code."""
     less_luck: LessLuckToo = False
     as_json: Json = False
-
-    @property
-    def processes(self) -> int:
-        """How many processes play."""
-        return self.workers or all_cores()
 
     def plan(self, first: str, second: str, most: int | None = None) -> Plan:
         """The plan of a duel with these options; of `most` pairs where no number is given."""
