@@ -49,33 +49,23 @@ def export(
         from workbench.env import dataset  # noqa: PLC0415 - an optional group
     except ImportError as error:
         raise lacking("export", str(error.name), "env") from None
-    rows = _stored(options) if first is None else _fresh(first, second or first, options)
-    number = dataset.write(rows, file)
+    of = game_named(options.game)
+    if first is None:  # stored ones
+        stored = list(matches_of(options, of if options.game else None))
+        tellers = ((dataset.Teller(game_of(one[0]), valued=options.value), one) for one in stored)
+        rows: Iterator[DecisionRow] = (
+            row for teller, one in tellers for row in teller.stored(*one)
+        )
+        matches = len(stored)
+    else:
+        second, pairs = second or first, options.pairs
+        plan = Plan(game=of.name, first=first, second=second, pairs=pairs, seed=options.seed)
+        check_players(plan)
+        rows = dataset.Teller(of, valued=options.value).played(plan)
+        matches = pairs * plan.matches_a_pair
+    number = dataset.write(_counted(rows, matches), file)
     line = f"wrote {number:,} decisions into {file}"
     tell({"file": str(file), "rows": number}, line, as_json=options.as_json)
-
-
-def _fresh(first: str, second: str, options: ExportOptions) -> Iterator["DecisionRow"]:
-    from workbench.env.dataset import Teller  # noqa: PLC0415
-
-    of = game_named(options.game)
-    plan = Plan(game=of.name, first=first, second=second, pairs=options.pairs, seed=options.seed)
-    check_players(plan)
-    rows = Teller(of, valued=options.value).played(plan)
-    return _counted(rows, plan.pairs * plan.matches_a_pair)
-
-
-def _stored(options: ExportOptions) -> Iterator["DecisionRow"]:
-    from workbench.env.dataset import Teller  # noqa: PLC0415
-
-    of = None if options.game is None else game_named(options.game)
-    matches = list(matches_of(options, of))
-    rows = (
-        row
-        for record, moves in matches
-        for row in Teller(game_of(record), valued=options.value).stored(record, moves)
-    )
-    return _counted(rows, len(matches))
 
 
 def _counted(rows: Iterator["DecisionRow"], matches: int) -> Iterator["DecisionRow"]:

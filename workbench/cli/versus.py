@@ -3,7 +3,7 @@
 import signal
 import sys
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from signal import SIGINT, SIGTERM
@@ -22,7 +22,7 @@ from workbench.listening import Server, listen, url_of
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions
-from workbench.show.output import messages, print_command, print_error, print_json, results
+from workbench.show.output import messages, print_command, print_error, print_json, results, tell
 from workbench.show.person import Ask, Left, Person
 from workbench.show.screen import Invitation
 from workbench.stage.surroundings import telemetry_in
@@ -57,8 +57,12 @@ class BrowserOptions(CommandOptions):
     @property
     def decides(self) -> bool:
         """Whether anything is given that only a page can heed."""
-        given = (self.host, self.port, self.open)
-        return bool(self.invite) or any(one is not None for one in given)
+        return bool(self.invite) or (self.host, self.port, self.open) != (None, None, None)
+
+    def show(self, url: str) -> None:
+        """Open the browser, where that is wanted or this is a terminal."""
+        if sys.stdout.isatty() if self.open is None else self.open:
+            webbrowser.open(url)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,25 +148,22 @@ def _setting(opponent: str | None, options: TableOptions, invited: int, game: Ga
         return Setting(game, opponent, options.partner, options.bots, 1 + invited, options.seed)
     if options.bots or invited:
         raise ConfigError("Who plays is decided with --from; leave out --bots and --invite.")
-    point = point_named(
-        options.branch, None, None if game == FIRST else game, same=options.same_cards
-    )
+    of = None if game == FIRST else game
+    point = point_named(options.branch, None, of, same=options.same_cards)
     return Setting(point.game, opponent, options.partner, seed=options.seed, point=point)
 
 
 def show_public(games: Sequence[OpenGame], options: TableOptions) -> None:
     """List the games at a service that can be joined."""
-    if options.as_json:
-        print_json([one._asdict() for one in games])
-        return
-    if not games:
-        results().print(f"No public game at {options.url} can be joined now.", soft_wrap=True)
-        return
+    lines = []
     for one in games:
         room = "" if one.room is None else f"  room {one.room}"
         there = f"{len(one.players)} of {one.most}: {', '.join(one.players) or 'nobody yet'}"
-        results().print(f"{one.game}{room}  {there}", soft_wrap=True, markup=False)
-    messages().print("Join one by --game and its id; --nickname says who you are.")
+        lines.append(f"{one.game}{room}  {there}")
+    none = f"No public game at {options.url} can be joined now."
+    tell([one._asdict() for one in games], *(lines or [none]), as_json=options.as_json)
+    if lines and not options.as_json:
+        messages().print("Join one by --game and its id; --nickname says who you are.")
 
 
 def join(game: Game, options: TableOptions) -> None:
@@ -179,11 +180,10 @@ def join(game: Game, options: TableOptions) -> None:
             winner = screens.join(
                 wanted, lambda screen: Person(screen, ask, console, advisor, options.hints)
             )
-    except Left:
+    except (Left, Unreachable, Garbled, RateLimited) as error:
         console.print(_SEAT_KEPT)
-    except (Unreachable, Garbled, RateLimited):
-        console.print(_SEAT_KEPT)
-        raise
+        if not isinstance(error, Left):
+            raise
     else:
         for line in ("", *ending([winner], left=False)):
             console.print(line)
@@ -215,7 +215,7 @@ def play(setting: Setting, options: TableOptions) -> int:
     elif kept is not None:
         for command in (f"show {kept}", f"why {kept} 1", f"versus --from {kept}@1"):
             print_command(command, console=console)
-    return _exit({bot.name for bot in lineup.bots.values() if bot.is_useless})
+    return _exit(bot.name for bot in lineup.bots.values() if bot.is_useless)
 
 
 def _print_outcome(winners: Sequence[str], won: bool, left: bool, kept: str | None) -> None:
@@ -223,10 +223,11 @@ def _print_outcome(winners: Sequence[str], won: bool, left: bool, kept: str | No
     print_json({"winner": winner, "won": won, "left": left, "match": kept})
 
 
-def _exit(useless: set[str]) -> Exit:
-    for name in sorted(useless):
+def _exit(useless: Iterable[str]) -> Exit:
+    names = sorted({*useless})
+    for name in names:
         print_error(f"Every decision of {name} failed.")
-    return Exit.FAILED if useless else Exit.OK
+    return Exit.FAILED if names else Exit.OK
 
 
 def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
@@ -248,8 +249,7 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
     with table_served(room, host, page.port or 0) as links:
         for line in _announced(links, local=is_local(host)):
             console.print(line, soft_wrap=True)
-        if sys.stdout.isatty() if page.open is None else page.open:
-            webbrowser.open(links[0])
+        page.show(links[0])
         until_stopped(room)
     return _exit(room.useless)
 
@@ -266,11 +266,7 @@ def serve_elsewhere(game: Game, options: TableOptions, page: BrowserOptions) -> 
     link = f"{url_of(listening)}/#{options.game or ''}"
     results().print(f"Play at {link} (Ctrl-C ends).", soft_wrap=True)
 
-    def started() -> None:
-        if sys.stdout.isatty() if page.open is None else page.open:
-            webbrowser.open(link)
-
-    Server(app, lambda: None, started).until_stopped(listening)
+    Server(app, lambda: None, lambda: page.show(link)).until_stopped(listening)
     return Exit.OK
 
 

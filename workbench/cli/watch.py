@@ -14,7 +14,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import match_file, steps_document
-from cardsharp.viewer.shown import DrawnMatch, shown
+from cardsharp.viewer.shown import shown
 from cardsharp.viewer.site import Manner, Pages
 from workbench.cli.analyse import watched
 from workbench.cli.games import AnyGame
@@ -24,7 +24,7 @@ from workbench.show.options import CommandOptions, Json, Match, Store
 from workbench.show.output import print_json, results, tell, write_file
 from workbench.table.served import pages_over
 from workbench.watch.branches import with_branches
-from workbench.watch.sources import MatchSource, match_of
+from workbench.watch.sources import match_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,23 +49,23 @@ def watch(
 ) -> None:
     """Look at a match in the browser, step by step; one that is played moves on by itself."""
     source, match_id = match_of(match, options.store, game)
+    if not (options.html or options.svg or options.as_json):
+        with pages_over(source, options.port) as address:
+            shown_until_stopped(f"{address}/matches/{match_id}", options.open)
+        return
+    record = source.match(match_id)
+    if record is None:
+        raise ConfigError(f"There is no match {match_id}.")
+    found = shown(record, source.moves(match_id), public=options.public)
     if options.html is not None:
-        found = _match(source, match_id, public=options.public)
         pages = Pages(source, with_branches(Manner(public=options.public)))
         page = match_file(found, explained(found, watched), pages.branches(found))
         _write(options.html, page, match_id, as_json=options.as_json)
     if options.svg is not None:
-        found = _match(source, match_id, public=options.public)
         picture = moment(found, explained(found, watched))
         _write(options.svg, picture, match_id, as_json=options.as_json)
-    if options.html is not None or options.svg is not None:
-        return
-    if options.as_json:
-        found = _match(source, match_id, public=options.public)
+    if not (options.html or options.svg):
         print_json({"match": match_id, **steps_document(found)})
-    else:
-        with pages_over(source, options.port) as address:
-            shown_until_stopped(f"{address}/matches/{match_id}", options.open)
 
 
 def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
@@ -73,13 +73,6 @@ def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
     write_file(file, text)
     told = {"match": match_id, "file": str(file)}
     tell(told, f"{file} opens in any browser", as_json=as_json)
-
-
-def _match(source: MatchSource, match_id: str, *, public: bool) -> DrawnMatch:
-    record = source.match(match_id)
-    if record is None:
-        raise ConfigError(f"There is no match {match_id}.")
-    return shown(record, source.moves(match_id), public=public)
 
 
 def shown_until_stopped(url: str, wanted: bool | None) -> None:
