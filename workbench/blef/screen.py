@@ -93,9 +93,8 @@ class BlefScreen(Screen[Match, Position, int]):
             for kind, bets in [*kinds, ("Check", range(CHECK, CHECK + 1))]
         ]
 
-    def misread(self, line: str, position: Position) -> str:
+    def misread(self, line: str, _position: Position) -> str:
         """Why that cannot be said now."""
-        del position
         every = [Choice(str(one), name_of(one), one) for one in range(CHECK + 1)]
         meant = matching(line, every)
         if [one.action for one in meant] == [CHECK]:

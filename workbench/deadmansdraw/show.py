@@ -20,10 +20,9 @@ class TurnByTurn(StepByStep[EventStep]):
     """Draws each turn as a line, our decisions under it, and the banks at the end."""
 
     def told(
-        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
+        self, _record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> dict[str, object]:
         """The turns for programs."""
-        del record
         return {"turns": [turn_document(one) for one in _turns(moves, turn)]}
 
     def show(

@@ -59,9 +59,8 @@ class Terminal(Screen[Match, Position, Action]):
         actions = position.legal_actions()
         return [Choice(str(n), _name(a, position), a) for n, a in enumerate(actions, 1)]
 
-    def told(self, before: Match, action: Action, after: Match) -> ScreenMove:
+    def told(self, before: Match, _action: Action, after: Match) -> ScreenMove:
         """What you drew, at once; the opponent's turn when it has ended, in one line."""
-        del action
         move = after.history[-1]
         self._turn += move.events
         ended = any(isinstance(event, TurnEnded | MatchEnded) for event in move.events)

@@ -60,9 +60,8 @@ class DealArchive:
                 return moves
         return []
 
-    def notes(self, match_id: str) -> list[NoteRecord]:
+    def notes(self, _match_id: str) -> list[NoteRecord]:
         """No notes: none are kept."""
-        del match_id
         return []
 
     def _began(self) -> Iterator[tuple[DealKey, datetime]]:

@@ -40,8 +40,7 @@ class AnalysedSide(NamedTuple):
     stake: float
     marks: Mapping[str, int]
     counts: Mapping[str, int]
-    less_luck: float | None = None
-    """The result without what chance brought, where that is known."""
+    less_luck: float | None = None  # the result without what chance brought, where that is known
 
 
 class Estimate(NamedTuple):

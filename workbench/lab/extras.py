@@ -108,57 +108,49 @@ class Extras:
             table, table, Random(f"{seed}/{number}/first"), Random(f"{seed}/{number}/second")
         )
 
-    def guest(self, name: str) -> Guest | None:
+    def guest(self, _name: str) -> Guest | None:
         """The player of that name, where it is no strategy."""
-        del name
         return None
 
-    def strategy(self, name: str, *, plain: bool) -> Any | None:  # noqa: ANN401 - any game's
+    def strategy(self, _name: str, *, plain: bool) -> Any | None:  # noqa: ANN401 - any game's
         """A strategy that only the lab knows, or a faster one that decides alike."""
-        del name, plain
+        del plain
         return None
 
-    def series(self, plan: Plan) -> PlaySeries | None:
+    def series(self, _plan: Plan) -> PlaySeries | None:
         """What plays whole pairs faster and with the same results, if there is such a thing."""
-        del plan
         return None
 
-    def kind(self, position: Any) -> str | None:  # noqa: ANN401
+    def kind(self, _position: Any) -> str | None:  # noqa: ANN401
         """What is to be decided, in a word; None where the game has but one kind."""
-        del position
         return None
 
-    def nodes(self, name: str, position: Any) -> int | None:  # noqa: ANN401
+    def nodes(self, _name: str, _position: Any) -> int | None:  # noqa: ANN401
         """How many leaves the search of that strategy values there, where that is known."""
-        del name, position
         return None
 
-    tells_luck = False
-    """Whether `luck` knows the luck of its matches."""
+    tells_luck = False  # whether `luck` knows the luck of its matches
 
     def luck(self, before: Any, after: Any) -> Sequence[float]:  # noqa: ANN401
         """What chance brought each side between two states, in shares of 1; its mean is 0."""
         raise NotImplementedError
 
-    def is_late(self, state: Any) -> bool:  # noqa: ANN401
+    def is_late(self, _state: Any) -> bool:  # noqa: ANN401
         """Whether only the last cards are left, which `dice_again` deals anew from there."""
-        del state
         return False
 
     def dice_again(self, seed: int, number: int, time: int) -> tuple[Random, Random]:
         """The dice of another end of a pair's matches: of what is hidden, and of what comes."""
         raise NotImplementedError
 
-    keeps = False
-    """Whether `kept` can tell its matches."""
+    keeps = False  # whether `kept` can tell its matches
 
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """A match of the lab as the log holds matches, in one part or in several."""
         raise NotImplementedError
 
-    def answers(self, strategy: Any) -> Iterator[ProbeAnswer]:  # noqa: ANN401
+    def answers(self, _strategy: Any) -> Iterator[ProbeAnswer]:  # noqa: ANN401
         """What a strategy answers to hand-made positions; a game may have none."""
-        del strategy
         return iter(())
 
 

@@ -16,12 +16,8 @@ class Command:
     summary: str
     more: str
     examples: Sequence[tuple[str, str]]
-    group: bool = False
-    """Whether it has sub-commands of its own; then its module adds the epilogue."""
-
-    room: str = "workbench.cli"
-    """The package that has its module."""
-
+    group: bool = False  # whether it has sub-commands of its own; then its module adds the epilogue
+    room: str = "workbench.cli"  # the package that has its module
     function: str = ""
     """Its module and function as `module:name` where Python reserves the command's own name."""
 

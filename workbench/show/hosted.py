@@ -25,8 +25,7 @@ def screen_of(folder: str) -> type[Screen[Any, Any, Any]]:
             options = enumerate(simulation.options(position), 1)
             return [Choice(str(number), str(action), action) for number, action in options]
 
-        def told(self, before: Any, action: Any, after: Any) -> ScreenMove:  # noqa: ANN401 - any game's
-            del after
+        def told(self, before: Any, action: Any, _after: Any) -> ScreenMove:  # noqa: ANN401 - any game's
             seat = simulation.to_act(before) or 0
             return ScreenMove([f"{self.names[seat]}: {action}"], closes=True)
 

@@ -77,35 +77,29 @@ class Invitation(NamedTuple):
 class Screen(Generic[S, P, A]):
     """What a person at seat `you` sees of a match; `names` are by seat. A game has its own."""
 
-    rules = ""
-    """On at most `SCREEN` lines, with the prompt."""
+    rules = ""  # on at most `SCREEN` lines, with the prompt
 
-    chapter = "round"
-    """What a match is told in."""
+    chapter = "round"  # what a match is told in
 
-    leaving = ""
-    """What it means to leave, after a comma."""
+    leaving = ""  # what it means to leave, after a comma
 
     def __init__(self, names: Sequence[str], you: int) -> None:
         self.names, self.you = names, you
 
     @classmethod
-    def join(cls, wanted: Invitation, seat: "Callable[[Screen[Any, P, A]], Person[P, A]]") -> str:
+    def join(cls, _wanted: Invitation, _seat: "Callable[[Screen[Any, P, A]], Person[P, A]]") -> str:
         """Play a match at a service; who has won. `seat` makes the person who sees a screen."""
-        del wanted, seat
         raise ConfigError("No service of this game can be joined from a terminal; leave --url out.")
 
     def resume(self, header: Mapping[str, object]) -> None:
         """Take in what the header of a stored match says of what was before the screen's match."""
 
-    def given_up(self, state: S) -> S | None:
+    def given_up(self, _state: S) -> S | None:
         """How a match ends that the person leaves; None for a game that knows no such end."""
-        del state
         return None
 
-    def standing(self, position: P) -> str:
+    def standing(self, _position: P) -> str:
         """How the match stands, in a line."""
-        del position
         return ""
 
     def table(self, position: P) -> Iterable[RenderableType]:
@@ -146,9 +140,8 @@ class Screen(Generic[S, P, A]):
         lines = cls.rules[: first.start() if first else None].rstrip().splitlines()
         return [*lines, "  Each is explained when it first comes up."] if first else lines
 
-    def misread(self, line: str, position: P) -> str:
+    def misread(self, _line: str, _position: P) -> str:
         """What to say of a line that means none of the choices."""
-        del line, position
         return "That is none of your moves; type a number of the list, or ? to see all."
 
 

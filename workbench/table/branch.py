@@ -30,8 +30,7 @@ class BranchPoint:
     moves: Sequence[MoveRecord]
     game: Game
     simulation: Simulation[Any, Any, Any]
-    steps: Sequence[Step]
-    """Those before, and at last that of the decision."""
+    steps: Sequence[Step]  # those before, and at last that of the decision
     seat: int
     same: bool
 

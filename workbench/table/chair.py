@@ -71,22 +71,17 @@ class Chair:
     seat: int = 0
     to_act: int | None = None
     question: PersonQuestion[Any, Any] | None = None
-    number: int = 0
-    """Of the question; an answer to another is late."""
+    number: int = 0  # of the question; an answer to another is late
     advice: Thought | None = None
     frames: list[ChairFrame] = field(default_factory=list)
-    drawn: dict[str, Markup] = field(default_factory=dict)
-    """The whole table as it was last seen."""
+    drawn: dict[str, Markup] = field(default_factory=dict)  # the whole table as it was last seen
     past: list[str] = field(default_factory=list)
-    since: list[str] = field(default_factory=list)
-    """What has been told since the last answer."""
-    begun: int = 0
-    """How often `since` began anew."""
+    since: list[str] = field(default_factory=list)  # what has been told since the last answer
+    begun: int = 0  # how often `since` began anew
     recap: Recap | None = None
     standing: str = ""
     looked: float = 0.0
-    undoes: bool = False
-    """Whether a choice may be taken back: where all others are bots."""
+    undoes: bool = False  # whether a choice may be taken back: where all others are bots
     _answer: Any = None
     _undo: bool = False
     _told: list[str] = field(default_factory=list)

@@ -117,8 +117,7 @@ class LessonQuestion(NamedTuple):
     card: Exercise
     asked: Asked
     screen: Screen[Any, Any, Any]
-    number: int
-    """Of the step, as a match's page counts them from 1."""
+    number: int  # of the step, as a match's page counts them from 1
 
     @property
     def words(self) -> dict[Any, str]:

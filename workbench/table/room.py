@@ -67,8 +67,7 @@ class Room:
     hints: bool = False
     whys: bool = False
     ended: Callable[[EndedMatch, list[str]], None] = lambda *_: None
-    matches: str = ""
-    """Where the pages of what is played are, if not at each seat."""
+    matches: str = ""  # where the pages of what is played are, if not at each seat
     clock: Callable[[], float] = time.monotonic
     changed: Condition = field(default_factory=Condition)
     stage: TableStage = TableStage.WAITING
@@ -80,8 +79,7 @@ class Room:
     teach: bool = False
     useless: set[str] = field(default_factory=set)
     """Bots of which every decision of a match has failed."""
-    number: int = 0
-    """Of the match that is played, or was last."""
+    number: int = 0  # of the match that is played, or was last
     _wanted: int = 1
 
     def __post_init__(self) -> None:

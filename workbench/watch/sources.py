@@ -193,8 +193,7 @@ class MatchSource:
 
     reading: Callable[[], AbstractContextManager[MatchReader]]
     game: Game | None = None
-    pause: timedelta = timedelta(milliseconds=250)
-    """Between two looks for something new."""
+    pause: timedelta = timedelta(milliseconds=250)  # between two looks for something new
 
     def find(self, word: str) -> str:
         """The id of the match that a word means; raises `ConfigError` for none."""
