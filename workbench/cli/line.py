@@ -23,10 +23,7 @@ _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 
 def run(given: list[str]) -> int:
-    """Run a command line; the exit code.
-
-    What goes wrong is told on stderr and, where --json was asked for, as `{"error": ...}`, too.
-    """
+    """Run a command line; the exit code. With --json a fault is `{"error": ...}` as well."""
     try:
         return _run(given)
     except BrokenPipeError:

@@ -192,10 +192,7 @@ def join(game: Game, options: TableOptions) -> None:
 
 
 def play(setting: Setting, options: TableOptions) -> int:
-    """Play a match with a person at the terminal, and keep it where the game keeps matches.
-
-    It is 1 where every decision of a bot failed.
-    """
+    """Play with a person here, and keep it; 1 where every decision of a bot failed."""
     lineup = setting.lineup()
     (you,) = lineup.people
     console = messages() if options.as_json else results()
@@ -231,10 +228,7 @@ def _exit(useless: Iterable[str]) -> Exit:
 
 
 def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
-    """Let people play in browsers, match after match, until Ctrl-C.
-
-    It is 1 where every decision of a bot failed in a match.
-    """
+    """Let people play in browsers until Ctrl-C; 1 where a bot failed all through a match."""
     console = messages() if options.as_json else results()
 
     def ended(match: EndedMatch, names: list[str]) -> None:
@@ -284,8 +278,8 @@ def _announced(links: list[str], *, local: bool) -> Iterator[str]:
 def until_stopped(room: Room) -> None:
     """Play in this thread, in which alone a file's decision can be cut short, until Ctrl-C.
 
-    An exception may arise just after a lock was taken, which nobody then gives back. So the first
-    signal has the room stopped by another thread; only the second one raises.
+    An exception may arise just after a lock was taken, which nobody then gives back. So only a
+    second signal raises; the first has the room stopped by another thread.
     """
 
     def stop(number: int, _frame: FrameType | None) -> None:

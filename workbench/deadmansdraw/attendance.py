@@ -54,10 +54,7 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
 
 
 def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -> None:
-    """Show what happens until Ctrl-C or, with `once`, a match's end; then wait for the rest.
-
-    Raises `KeyboardInterrupt` where that is asked a second time while matches are running.
-    """
+    """Show what happens until Ctrl-C or a match's end; wait for the rest, until a second Ctrl-C."""
     with _leaving() as heard:
         while not (heard or (once and news.ended)):
             side.assembly.clock.sleep(GLANCE)
@@ -125,10 +122,7 @@ def left_to(say: Callable[[str], None], queue: Queue, at_once: int) -> Callable[
 
 @contextmanager
 def _leaving() -> Iterator[list[int]]:
-    """Yield the signals that come: Ctrl-C and SIGTERM, which interrupt nothing and are not lost.
-
-    An exception that a signal raises in the middle of whatever runs can be caught there.
-    """
+    """Yield the signals that come, Ctrl-C and SIGTERM, which raise nothing that could be caught."""
     heard: list[int] = []
 
     def hear(number: int, _frame: object) -> None:
@@ -180,10 +174,7 @@ def place_at(assembly: Assembly) -> Iterator[Callable[[], bool]]:
 def standing_by(
     assembly: Assembly, take: Callable[[], bool], taken: Callable[[], None]
 ) -> LambdaHandler:
-    """A poller for whoever came second: it looks at the leases until the place is free.
-
-    Then `taken` is called, and from that moment it listens as any other.
-    """
+    """A poller for who came second: it looks at leases until the place is free, then is as any."""
     waits = True
 
     def handler(event: Event, context: LambdaContext) -> object:

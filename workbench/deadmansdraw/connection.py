@@ -106,10 +106,7 @@ def client_for(settings: Settings) -> ArenaClient:
 
 
 def await_arena(client: ArenaClient, clock: Clock, say: Callable[[str], None]) -> WhoAmI:
-    """Who the arena takes us for, asked again for as long as it cannot be reached.
-
-    Raises `Unauthorized`, `Untrusted`, or another `ArenaError` where it answers otherwise.
-    """
+    """Who the arena takes us for, asked until it can be reached; raises `ArenaError` otherwise."""
     wait = timedelta(seconds=1)
     while True:
         try:

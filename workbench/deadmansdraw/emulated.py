@@ -86,10 +86,9 @@ def emulated(
     moved: Moved = nobody_told,
     around: Callable[[LambdaHandler], LambdaHandler] = lambda handler: handler,
 ) -> Iterator[CloudServer]:
-    """Yield an arena in an emulator of its own; start it by `with` or `front.run()`.
+    """Yield an arena in an emulator of its own, to be started; `moved` hears of every move.
 
-    `moved` is told of every move, and the handler that `around` makes of the arena's is asked.
-    Raises `ConfigError` for a wrong setting, or without an emulator.
+    Its handler is what `around` makes of the arena's. Raises `ConfigError`, as without an emulator.
     """
     with Emulator() as emulator:
         table = new_table(emulator, config.players)

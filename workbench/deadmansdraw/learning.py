@@ -176,8 +176,8 @@ class Learning:
 class Bets:
     """What later matches say of a candidate: logarithms of what each bet has become.
 
-    `given` is on its giving more away than an equal, `likely` on its deciding as was thought
-    rather than as a stranger, and `_doubt` on the contrary since that was likeliest.
+    `given` is on its giving more away than an equal, `likely` on its deciding as was thought, not
+    as a stranger, and `_doubt` on the contrary since that was likeliest.
     """
 
     def __init__(self, entry: Entry) -> None:

@@ -191,10 +191,7 @@ def _create(options: PracticeOptions, tags: Sequence[str], number: int) -> list[
 def _play(
     assembly: Assembly, options: PracticeOptions, tags: Sequence[str], at_once: int
 ) -> list[MatchReport]:
-    """The matches, played to their ends and compared with the arena's history.
-
-    Each is created when it can be played: the time of its first turn runs from then on.
-    """
+    """The matches, each created when it can be played, to their ends, and what the arena says."""
     log, number = assembly.log, options.matches
     matches = (match_id for _ in range(number) for match_id in _create(options, tags, 1))
     follower = Follower(log, assembly.clock, STALL)

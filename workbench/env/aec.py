@@ -17,10 +17,9 @@ Observation = dict[str, NDArray[Any]]
 
 
 def env(name: str = DEFAULT_GAME, seats: int | None = None) -> "AECEnv[str, Observation, int]":
-    """The environment of a game; an action that the rules refuse ends the match with -1.
+    """The environment of a game, for 2 to 8 `seats` of Blef; a refused action ends a match with -1.
 
-    `seats` are those of Blef, which two to eight play; without a number it is two. Raises
-    `ConfigError` for no such game, or one that is not played so.
+    Raises `ConfigError` for no such game, or one that is not played so.
     """
     checked = _Checked(CardEnv(name, seats), illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(checked)

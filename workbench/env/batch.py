@@ -30,10 +30,7 @@ class LaneRows(NamedTuple):
 
 
 class Stepper:
-    """Steps lanes of any game in plain Python, as `research/lanes.py` does compiled.
-
-    The lanes' matches of a seed are numbered in turn, and dealt as the lab deals its pairs.
-    """
+    """Steps lanes in plain Python, as `research/lanes.py` does compiled, dealt as in the lab."""
 
     def __init__(self, one: CardEnv, number: int) -> None:
         self._simulation, self._encoding = one.simulation, one.encoding
@@ -122,10 +119,7 @@ class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Do an action in each lane; nothing is done where one raises.
-
-        Raises `ResetNeeded` where nothing was dealt yet, `ValueError` for actions not allowed.
-        """
+        """Act in each lane; raises `ResetNeeded` before a deal, `ValueError` for a refused one."""
         if not self._dealt:
             raise ResetNeeded("Call reset before step.")
         numbers = np.asarray(actions)

@@ -57,10 +57,7 @@ class Guarded:
 
 
 class SeatedFile:
-    """A user's strategy at a table with people: where it fails a safe action is played, and told.
-
-    `decided` is its last decision; `is_useless` says that it has failed at every one.
-    """
+    """A user's strategy at a table: its faults are told, and a safe action is `decided`."""
 
     def __init__(
         self,

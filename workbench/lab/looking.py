@@ -103,8 +103,7 @@ ALL = "all"
 def profile(plan: Plan, tell: Callable[[], None] = lambda: None) -> Profile:
     """The profile of `plan.first` over `plan.pairs` positions that it meets against the second.
 
-    Each decision is timed on a strategy made anew, as a worker makes it for every turn; what a
-    strategy loads once is loaded before.
+    Each is decided by a strategy made anew, as workers do; what it loads once is loaded before.
     """
     extras = extras_of(plan.game)
     strategy_of(plan, plan.first, extras.dice(plan.seed, 0).first)

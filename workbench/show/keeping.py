@@ -23,10 +23,7 @@ class KeepersClock(SystemClock):
 
 
 def keep_match(record: MatchRecord, moves: Sequence[MoveRecord], target: MatchLog) -> bool:
-    """Write a finished match with its moves; False if the log has it already.
-
-    It keeps its times where the log's clock is a `KeepersClock`. Raises `StoreError`.
-    """
+    """Write a finished match, timed by a `KeepersClock`; False if it is there; or `StoreError`."""
     before = _then.set(record.started)
     try:
         lease = target.take(record.match_id, _OWNER, _TTL, record.header)

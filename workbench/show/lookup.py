@@ -147,10 +147,7 @@ def _is_of(game: Game | None, record: MatchRecord) -> bool:
 
 
 def find_match(log: MatchReader, word: str, game: Game | None = None) -> MatchRecord:
-    """The match that `word` means: `last`, its id, or a unique beginning or end of it.
-
-    The last is that of `game` where one is named. Raises `ConfigError` for none, or several.
-    """
+    """The match that `word` means: `last` (of `game`), its id or a part of one; or a fault."""
     if word == LAST:
         newest = log.matches(limit=_NEWEST if game is None else _ENOUGH)
         found = next((one for one in newest if _is_of(game, one)), None)

@@ -113,10 +113,7 @@ class AtTheTable(Protocol[P, A]):
 
 @dataclass
 class Person(Generic[P, A]):
-    """Decides by what is typed; `hinted` has a hint told at each turn, `undoes` a choice back.
-
-    `make` makes the game's own decision.
-    """
+    """Decides by what is typed; `hinted` or not; `make` makes the game's own decision."""
 
     screen: Screen[Any, P, A]
     ask: Ask
@@ -145,10 +142,7 @@ class Person(Generic[P, A]):
         return self.console.status(Text(text))
 
     def decide(self, position: P) -> Decision[A]:
-        """The action that is typed, or the only one; the reason tells the hint, if there was one.
-
-        Raises `Left` where the input ended or the person leaves, `Undone` to take a choice back.
-        """
+        """The action that is typed, or the only one, with the hint; raises `Left` or `Undone`."""
         question = PersonQuestion(position, self.screen.choices(position), self.advisor, self.make)
         only = question.only()
         if only is not None:

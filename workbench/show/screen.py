@@ -44,10 +44,7 @@ class Choice(NamedTuple, Generic[A]):
 
 
 class ChoiceGroup(NamedTuple, Generic[A]):
-    """Choices of a kind; the keys in `barred` are shown and cannot be chosen now.
-
-    `remote` are those that make no sense, though the rules allow them.
-    """
+    """Choices of a kind; keys in `barred` cannot be chosen now, `remote` ones make no sense."""
 
     title: str
     choices: Sequence[Choice[A]]
@@ -56,10 +53,7 @@ class ChoiceGroup(NamedTuple, Generic[A]):
 
 
 class ScreenMove(NamedTuple):
-    """What there is to tell of a move; `closes` says that a chapter, such as a round, is over.
-
-    `shown` is a position to be seen before the table goes on, such as a round's with all hands.
-    """
+    """What to tell of a move; it `closes` a chapter; `shown` is seen before all goes on."""
 
     lines: Sequence[RenderableType] = ()
     closes: bool = False
@@ -146,10 +140,7 @@ class Screen(Generic[S, P, A]):
 
 
 def matching(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]:
-    """The choices that a line can mean: by key, by name, by words of it or their beginnings.
-
-    Of several words those names are meant that say least beside them.
-    """
+    """The choices that a line can mean: by key, by name, by words or beginnings; the closest."""
     if text.isascii() and text.isdecimal():
         return [one for one in choices if one.key == text]
     words = words_of(text)

@@ -69,10 +69,7 @@ class BranchPoint:
         return f"Step {self.number} of {self.record.match_id}, then: {self.step.happened}. {cards}."
 
     def kept(self, parts: Sequence[Kept]) -> list[Kept]:
-        """A match that began here, as the log holds it: with the reasons for what came before.
-
-        The first part says of what it is a branch; the others, such as later deals, are tagged so.
-        """
+        """The parts of a match that began here, for the log: tagged, the first with its branch."""
         (record, moves), *others = parts
         branch = Branch(of=self.record.match_id, step=self.number, same=self.same)
         opening = {n: part for n, part in self.record.header.items() if n == "opening"}
@@ -89,10 +86,9 @@ class BranchPoint:
 def branch_point(
     record: MatchRecord, moves: Sequence[MoveRecord], number: int = 1, *, same: bool = False
 ) -> BranchPoint:
-    """The first decision at the step of that number, which counts from 1, or after it.
+    """The first decision at or after the step of that number, which counts from 1.
 
-    Raises `ConfigError` where none is known, or what would have come is not to be known yet; and
-    `StoreError`.
+    Raises `ConfigError` where none is known, or is to be known yet, and `StoreError`.
     """
     game = game_of(record)
     if same and record.status is not Status.FINISHED:
@@ -122,10 +118,7 @@ def branch_point(
 def point_named(
     word: str, store: str | None = None, game: Game | None = None, *, same: bool = False
 ) -> BranchPoint:
-    """The decision that `MATCH@STEP` means; without a step the first one.
-
-    Raises `ConfigError` where there is none, `StoreError` or `Unreachable` where nobody can tell.
-    """
+    """The decision that `MATCH@STEP` means, or the first; or `ConfigError` or `StoreError`."""
     match, at, step = word.rpartition("@")
     named, number = (match, int(step)) if at and step.isdecimal() else (word, 1)
     found = opened(named, store, game)

@@ -51,10 +51,7 @@ class Recap(NamedTuple):
 
 @dataclass(eq=False)
 class Chair:
-    """A seat for a person, known by its secret; `decide`, `tell` and `see` are what a match needs.
-
-    `stand_in` plays instead of a person who has not come or has left.
-    """
+    """A person's seat, known by its secret, as a match needs it; a `stand_in` may play instead."""
 
     changed: Condition
     advisor: Advisor[Any]

@@ -151,10 +151,7 @@ def question_of(card: Exercise, game: Game, log: MatchReader) -> LessonQuestion 
 
 
 class Correction(NamedTuple):
-    """What an answer is worth beside the best one; `well` is whether it would have no mark.
-
-    The options are called as at a table, and the worths written in the judge's `form`.
-    """
+    """What an answer is worth beside the best, in the judge's `form`; `well`: without a mark."""
 
     well: bool
     answer: str

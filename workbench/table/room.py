@@ -41,10 +41,7 @@ class JudgedPart:
 
 @dataclass(eq=False)
 class EndedMatch:
-    """A match that is over: who has won, by seat, and its parts; `judged` is whether all are.
-
-    `ours` are the seats that win with the host's.
-    """
+    """A match that is over: its `winners`, the seats of the host's side (`ours`), its parts."""
 
     number: int
     ours: tuple[int, ...]
@@ -57,9 +54,9 @@ class EndedMatch:
 
 @dataclass(eq=False)
 class Room:
-    """A table for `setting.people`, the first of whom is `host`; `ended` is told of each match.
+    """A table for `setting.people`, of whom `host` is the first; `ended` hears of each match.
 
-    Raises `ConfigError` where the game is not played so, or its table cannot be drawn.
+    Raises `ConfigError` where the game is not played so, or cannot be drawn.
     """
 
     setting: Setting

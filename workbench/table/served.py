@@ -146,10 +146,7 @@ def tabled(seats: TableSeats, hosts: Iterable[str], more: Iterable[BaseRoute]) -
 
 
 def _matches(room: Room, links: Iterable[str], tables: ServedTables) -> Iterator[BaseRoute]:
-    """The pages of what was played at a table, for each seat.
-
-    Who sits alone against bots may go on from within it; guests see nothing else that we keep.
-    """
+    """The pages of what was played, for each seat; who sits alone may go on from within it."""
     for link in links:
         back = (("Back to the table", link),)
         site = Site("Cardsharp", matches=f"{link}/matches", links=back, judged=True)

@@ -103,10 +103,7 @@ _LOCAL = {"127.0.0.1", "localhost", "::1"}
 
 
 class ArenaMatches(ToldMatches):
-    """The matches of an arena, as a spectator sees them or, with a password set, a player.
-
-    Of an address with `tag` or `tags` only matches with one of those.
-    """
+    """An arena's matches for a spectator or, with a password set, a player; by `tag` or `tags`."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
