@@ -1,29 +1,12 @@
 """What Blef brings to the lab: how its games are kept."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import SPAN, intent_body, said_in
 from cardsharp.blef.position import position_of
-from cardsharp.blef.rules import Round
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
-from workbench.lab.extras import Extras, LabMatch, Taken
-
-
-def _intent(told: LabMatch, taken: Taken) -> tuple[int, Body | None]:
-    """A decision under the number that its move has in the log."""
-    position, live = position_of(taken.state.live, taken.state.live.turn), taken.state.live
-    number = SPAN * live.number + len(live.history)
-    if taken.decided is None:
-        return number, None
-    name = told.names[live.turn]
-    return number, intent_body(position, taken.decided, told.at, "lab", name)
-
-
-def _facts(played: Round, names: Sequence[str]) -> dict[int, Body]:
-    shown = {names[seat]: [str(card) for card in played.hands[seat]] for seat in played.active}
-    said = [(names[move.seat], move.action) for move in played.history]
-    return said_in(played.number, said, shown)
+from workbench.lab.extras import Extras, LabMatch
 
 
 class BlefExtras(Extras):
@@ -37,8 +20,17 @@ class BlefExtras(Extras):
             name if told.names.count(name) == 1 else f"{name} {seat}"
             for seat, name in enumerate(told.names, 1)
         ]
-        intents = dict(_intent(told, taken) for taken in told.taken)
-        facts = {key: body for one in told.end.closed for key, body in _facts(one, names).items()}
+        intents, facts = dict[int, Body | None](), dict[int, Body]()
+        for one in told.taken:  # under the number that its move has in the log
+            live, decided = one.state.live, one.decided
+            position, name = position_of(live, live.turn), told.names[live.turn]
+            intents[SPAN * live.number + len(live.history)] = decided and intent_body(
+                position, decided, told.at, "lab", name
+            )
+        for over in told.end.closed:
+            shown = {names[seat]: [str(card) for card in over.hands[seat]] for seat in over.active}
+            said = [(names[move.seat], move.action) for move in over.history]
+            facts |= said_in(over.number, said, shown)
         moves = [MoveRecord(at, intents.get(at), facts[at]) for at in sorted(facts)]
         won = told.end.live.winner in told.seats
         outcome = {

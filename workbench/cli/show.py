@@ -4,7 +4,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from cardsharp.cloud.ports import MatchRecord
 from cardsharp.replay import header_of, outcome_of
 from cardsharp.viewer.shown import sides
 from workbench.cli.games import AnyGame
@@ -37,18 +36,15 @@ def show(
     else:
         drawing.show(record, moves, turn)
         for one in branches:
-            results().print(_branch(one), soft_wrap=True)
+            header, outcome = header_of(one), outcome_of(one)
+            step = 0 if header.branch is None else header.branch.step
+            scores = " : ".join(map(str, (outcome and outcome.scores) or ()))
+            ended = "" if outcome is None else f", {outcome.result} {scores}".rstrip()
+            line = f"other course from step {step}: {one.match_id}, {' v '.join(sides(header))}"
+            results().print(f"{line}{ended}", soft_wrap=True)
     if withdrawn:
         numbers = ", ".join(map(str, withdrawn))
         messages().print(f"the arena went back: the moves {numbers} were lost and played anew")
-
-
-def _branch(one: MatchRecord) -> str:
-    header, outcome = header_of(one), outcome_of(one)
-    step = 0 if header.branch is None else header.branch.step
-    scores = " : ".join(map(str, (outcome and outcome.scores) or ()))
-    ended = "" if outcome is None else f", {outcome.result} {scores}".rstrip()
-    return f"other course from step {step}: {one.match_id}, {' v '.join(sides(header))}{ended}"
 
 
 def why(

@@ -26,7 +26,7 @@ from cardsharp.deadmansdraw.strategies.champion import Champion
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from workbench.lab.dice import AGAIN, DicePurpose, PairDice, dice
-from workbench.lab.extras import Extras, LabMatch, MatchDice, PlaySeries, ProbeAnswer, Taken
+from workbench.lab.extras import Extras, LabMatch, MatchDice, PlaySeries, ProbeAnswer
 from workbench.lab.plan import Plan
 from workbench.twins import twin_function
 
@@ -35,22 +35,30 @@ def kept_match(told: LabMatch) -> tuple[MatchRecord, list[MoveRecord]]:
     """The match for the log."""
     match: Match = told.end
     # The end of a match that was given up is a move that nobody took.
-    intents = (None, *(_intent(told, taken) for taken in told.taken))
+    intents: list[Body | None] = [None]
+    for one in told.taken:
+        position, decided = one.state.position, one.decided
+        who = told.names[position.me]
+        intents.append(decided and intent_body(position, decided, told.at, "lab", who))
     moves = [
         MoveRecord(number, intent, facts)
         for number, (intent, facts) in enumerate(zip_longest(intents, _facts(told)))
     ]
     at = told.at.isoformat()
     header = {**told.header(GAME.name), "startedAt": at, "timeoutSeconds": None}
-    outcome = {**_outcome(match, told.seats[0]), "endedAt": at}
+    ended = next(event for event in match.history[-1].events if isinstance(event, MatchEnded))
+    won = "won" if ended.winner == told.seats[0] else "lost"
+    outcome = {
+        "scores": list(ended.scores),
+        "winner": ended.winner,
+        "result": "tied" if ended.winner is None else won,
+        "terminated": ended.terminated,
+        "turns": match.history[-1].turn,
+        "moves": len(match.history),
+        "timeouts": 0,
+        "endedAt": at,
+    }
     return MatchRecord(told.match_id, Status.FINISHED, told.at, header, outcome=outcome), moves
-
-
-def _intent(told: LabMatch, taken: Taken) -> Body | None:
-    if taken.decided is None:
-        return None
-    position = taken.state.position
-    return intent_body(position, taken.decided, told.at, "lab", told.names[position.me])
 
 
 def _facts(told: LabMatch) -> Iterator[Body]:
@@ -74,20 +82,6 @@ def _facts(told: LabMatch) -> Iterator[Body]:
                 for event in move.events
             ],
         }
-
-
-def _outcome(match: Match, us: int) -> dict[str, object]:
-    ended = next(event for event in match.history[-1].events if isinstance(event, MatchEnded))
-    result = "tied" if ended.winner is None else "won" if ended.winner == us else "lost"
-    return {
-        "scores": list(ended.scores),
-        "winner": ended.winner,
-        "result": result,
-        "terminated": ended.terminated,
-        "turns": match.history[-1].turn,
-        "moves": len(match.history),
-        "timeouts": 0,
-    }
 
 
 LAST = 10  # so many cards left are the last ones: their play is repeated, not judged

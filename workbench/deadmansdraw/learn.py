@@ -57,8 +57,10 @@ def learn(source: AnySource = None, /, *, options: LearnOptions = LearnOptions()
         raise ConfigError("The log has no finished match against anybody; play some first.")
     for key, (name, matches) in met.items():
         learning.opponent(key, name, matches)
-        if not options.dry_run:
-            _write(file, learned)
+        if not options.dry_run:  # the file stays whole where this is stopped
+            part = file.with_suffix(".part")
+            part.write_text(learned.model_dump_json(), "utf-8")
+            part.replace(file)
     if options.as_json:
         print_json({"file": str(file), "opponents": told})
     elif learned.opponents and not options.dry_run:
@@ -80,10 +82,3 @@ def _read(file: Path) -> Learned:
         return Learned()
     except (OSError, ValidationError) as error:
         raise ConfigError(f"{file} is no file that `learn` wrote; name another.") from error
-
-
-def _write(file: Path, learned: Learned) -> None:
-    """The file stays whole where this is stopped."""
-    part = file.with_suffix(".part")
-    part.write_text(learned.model_dump_json(), "utf-8")
-    part.replace(file)

@@ -136,17 +136,14 @@ class Learning:
                 if len(fresh) < LEAST:
                     self.say(name, "waits", f"{len(fresh)} of {LEAST} fresh matches")
                     return
-                trial = self._begin(key, name, fresh[:LEAST])
+                seen = [one for match in fresh[:LEAST] for one in match.seen]
+                trial = Trial(entry=fitted(name, seen), since=fresh[LEAST - 1].match_id)
+                self.learned.trials[key] = trial
+                self.learned.weights[trial.entry.weights] = self.make(trial.entry)
+                self.say(name, "candidate", f"made from {LEAST} matches")
             self._go_on(trial, name, _after(matches, trial.since))
             if not trial.is_over:
                 return
-
-    def _begin(self, key: str, name: str, matches: Sequence[Met]) -> Trial:
-        entry = fitted(name, [one for match in matches for one in match.seen])
-        trial = self.learned.trials[key] = Trial(entry=entry, since=matches[-1].match_id)
-        self.learned.weights[entry.weights] = self.make(entry)
-        self.say(name, "candidate", f"made from {LEAST} matches")
-        return trial
 
     def _go_on(self, trial: Trial, name: str, later: Sequence[Met]) -> None:
         """Test a candidate, or what was promoted."""

@@ -186,7 +186,12 @@ class Person(Generic[P, A]):
         screen = self.screen
         return {
             "?": lambda question: self._seen(question.position, every=True),
-            "help": lambda _: self._help(),
+            "help": lambda _: _WORDS.format(
+                advisor=self.advisor.name,
+                chapter=screen.chapter,
+                leaving=screen.leaving,
+                undo=_UNDO if self.undoes else _NO_UNDO,
+            ).splitlines(),
             "table": lambda question: self._seen(question.position),
             "hint": self._hint,
             "history": lambda _: self._history(),
@@ -199,14 +204,6 @@ class Person(Generic[P, A]):
         yield ""
         yield from self.screen.table(position)
         yield from self.screen.listed(position, self.console.width, every=every)
-
-    def _help(self) -> list[str]:
-        return _WORDS.format(
-            advisor=self.advisor.name,
-            chapter=self.screen.chapter,
-            leaving=self.screen.leaving,
-            undo=_UNDO if self.undoes else _NO_UNDO,
-        ).splitlines()
 
     def _history(self) -> Iterator[RenderableType]:
         earlier = len(self._past) - _EARLIER
