@@ -73,8 +73,7 @@ def again(player: Player, /, *, options: TryOptions = TryOptions(), game: AnyGam
         trial = trials.setdefault(of.name, TrialPlayer(of, player))
         asked = trial.asked(record, moves)
         found.append((record, trial, asked if turn is None else _in_turn(asked, turn)))
-    tried: list[MatchTried] = []
-    late = 0
+    tried, late = list[MatchTried](), 0
     with Bar(sum(len(asked) for _, _, asked in found), "deciding") as bar:
         for record, trial, asked in found:
             tried.append(MatchTried(record, trial.game, player, []))
@@ -83,9 +82,8 @@ def again(player: Player, /, *, options: TryOptions = TryOptions(), game: AnyGam
                 bar.advance()
                 late += (one.decided.fault or "").startswith(LATE)
                 if late == MOST_LATE:
-                    raise StrategyFault(
-                        f"{player}: {late} decisions were late: {one.decided.fault}."
-                    )
+                    fault = f"{late} decisions were late: {one.decided.fault}."
+                    raise StrategyFault(f"{player}: {fault}")
     if options.as_json:
         print_json([document(one, whole=turn is not None) for one in tried])
     elif turn is not None:
@@ -159,7 +157,8 @@ def print_all(console: Console, matches: Sequence[MatchTried]) -> None:
     if not tried:
         console.print("There is nothing to decide again: the log tells no position of ours.")
         return
-    differ = [one for one in tried if one.differs]
+    differing = [(match, one) for match in matches for one in match.decisions if one.differs]
+    differ = [one for _, one in differing]
     among = f"in {len(matches)} matches" if len(matches) > 1 else "in this match"
     console.print(
         f"{matches[0].name} decides otherwise in {len(differ)} of {len(tried)} decisions {among}",
@@ -170,22 +169,12 @@ def print_all(console: Console, matches: Sequence[MatchTried]) -> None:
     number = sum(one.decided.fault is not None for one in tried)
     if number:
         console.print(f"It failed in {number}, where a safe action took its place.", style="red")
-    worst = max(
-        (
-            (one.cost or 0.0, number, one)
-            for number, match in enumerate(matches)
-            for one in match.decisions
-            if one.differs
-        ),
-        key=lambda found: found[0],
-        default=None,
-    )
-    if worst is not None:
-        match, turn = matches[worst[1]], worst[2].asked.step.turn
+    if differing:
+        match, worst = max(differing, key=lambda found: found[1].cost or 0.0)
         words = f"try {shlex.quote(match.player)} --match {match.record.match_id}"
         console.print()
         console.print("All that was weighed in the turn that cost most:")
-        print_command(f"{words} --turn {turn}")
+        print_command(f"{words} --turn {worst.asked.step.turn}")
 
 
 def _differences(match: MatchTried, shown: Sequence[TriedAgain]) -> Table:

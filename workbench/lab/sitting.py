@@ -55,7 +55,6 @@ class Sitting(Generic[S, P, A]):
     _before: int = field(default=0, init=False)
     _back: list[str] = field(default_factory=list, init=False)
     _reasons: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list), init=False)
-
     _taught: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set), init=False)
 
     @property
@@ -86,8 +85,7 @@ class Sitting(Generic[S, P, A]):
             self.taken.append(Taken(state, action, decided))
             for you, person in self.people.items():
                 told = person.screen.told(state, action, after)
-                told = self._with_reasons(you, told, seat, decided.decision)
-                person.tell(self._with_lessons(you, told) if self.teach else told)
+                person.tell(self._explained(you, told, seat, decided.decision))
             self._show(after)
             state = after
         return state
@@ -97,9 +95,8 @@ class Sitting(Generic[S, P, A]):
         for place in range(len(self.taken) - 1, self._before - 1, -1):
             then, action, _ = self.taken[place]
             person = self.people.get(self.simulation.to_act(then) or 0)
-            choices = (
-                [] if person is None else person.screen.choices(self.simulation.position(then))
-            )
+            seen = self.simulation.position(then)
+            choices = [] if person is None else person.screen.choices(seen)
             if len(choices) > 1:
                 name = next((one.name for one in choices if one.action == action), str(action))
                 del self.taken[place:]
@@ -107,9 +104,9 @@ class Sitting(Generic[S, P, A]):
                 self.undone.append(name)
                 self._back.append(name)
                 self._say(f"Taken back: {name}. What you did not know then is dealt anew.")
-                self._show(state)
-                return state
-        self._say("There is nothing to take back.")
+                break
+        else:
+            self._say("There is nothing to take back.")
         self._show(state)
         return state
 
@@ -129,23 +126,22 @@ class Sitting(Generic[S, P, A]):
             return player.decided
         return Decided(decision, timedelta(seconds=time.perf_counter() - began))
 
-    def _with_reasons(
+    def _explained(
         self, you: int, told: ScreenMove, seat: int, decision: Decision[A]
     ) -> ScreenMove:
-        """The reasons wait for the end of the chapter of whoever sits at `you`."""
+        """With the bots' reasons at a chapter's end, and what the rules say of what is new."""
+        screen, lines = self.people[you].screen, [*told.lines]
         if self.whys and seat in self.bots:
-            name = self.people[you].screen.names[seat]
-            self._reasons[you].append(f"   {name}: {decision.reason}")
-        reasons = self._reasons.pop(you, []) if told.closes else []
-        return told._replace(lines=[*told.lines, *reasons])
-
-    def _with_lessons(self, you: int, told: ScreenMove) -> ScreenMove:
-        """With what the rules say of what comes up for the first time."""
-        said = " ".join(map(str, told.lines)).lower()
-        known, lessons = self._taught[you], self.people[you].screen.lessons()
-        fresh = [one for one in lessons if one not in known and one.lower() in said]
-        known.update(fresh)
-        return told._replace(lines=[*told.lines, *(f"   {one}: {lessons[one]}." for one in fresh)])
+            self._reasons[you].append(f"   {screen.names[seat]}: {decision.reason}")
+        if told.closes:
+            lines += self._reasons.pop(you, [])
+        if self.teach:
+            said, known = " ".join(map(str, lines)).lower(), self._taught[you]
+            lessons = screen.lessons()
+            fresh = [one for one in lessons if one not in known and one.lower() in said]
+            known.update(fresh)
+            lines += [f"   {one}: {lessons[one]}." for one in fresh]
+        return told._replace(lines=lines)
 
     def _show(self, state: S) -> None:
         to_act = self.simulation.to_act(state)
