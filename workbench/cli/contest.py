@@ -20,21 +20,7 @@ from workbench.cli.contest_new import new, plan
 from workbench.cli.contest_play import organise, practice, run_
 from workbench.cli.contest_teams import teams
 from workbench.cli.contest_where import HERE, Folder, Where
-from workbench.contest.showing import (
-    MEETING_COLUMNS,
-    RESULT_COLUMNS,
-    Cells,
-    csv_text,
-    fault_row,
-    ladder_rows,
-    lines_text,
-    match_rows,
-    meeting_row,
-    pairing_line,
-    print_table,
-    result_row,
-    standing_row,
-)
+from workbench.contest import showing
 from workbench.show.options import Json
 from workbench.show.output import print_json, results, write_file
 
@@ -64,11 +50,11 @@ def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> 
         found, table = records.results(), records.table()
         paused, settings, stage = records.paused, records.settings, records.stage
         held, names = freeze_of(records), records.names()
-        rows = ladder_rows(records, names) if records.meetings() else []
-        standings = [standing_row(line, names) for line in Status(records).standings()]
-        failed = [fault_row(names[team], one) for team, one in records.faults().items()]
+        rows = showing.ladder_rows(records, names) if records.meetings() else []
+        standings = [showing.standing_row(line, names) for line in Status(records).standings()]
+        failed = [showing.fault_row(names[team], one) for team, one in records.faults().items()]
     decided = sum(result.decided for result in found)
-    document: Cells = {"contest": settings.name, "stage": stage, "paused": paused}
+    document: showing.Cells = {"contest": settings.name, "stage": stage, "paused": paused}
     if as_json:
         document |= {"pairings": len(found), "decided": decided, "places": table}
         print_json({**document, "standings": standings, "practice": rows, "faults": failed})
@@ -78,12 +64,12 @@ def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> 
     if held is not None:
         results().print(f"frozen for spectators from {held.at:%H:%M:%S} UTC on; you see all")
     for result in (one for one in found if not one.decided):
-        results().print(pairing_line(result, names, settings.form), markup=False)
-    print_table(standings)
+        results().print(showing.pairing_line(result, names, settings.form), markup=False)
+    showing.print_table(standings)
     for title, more in (("ladder of practice", rows), ("teams that failed here", failed)):
         if more:
             results().print(title)
-            print_table(more)
+            showing.print_table(more)
 
 
 @contest.command(name="results")
@@ -117,20 +103,21 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
     if as_json:
         print_json(rows)
     elif as_csv or as_lines:
-        sys.stdout.write(csv_text(rows) if as_csv else lines_text(rows))
+        sys.stdout.write(showing.csv_text(rows) if as_csv else showing.lines_text(rows))
     elif not rows:
         results().print("Nothing has been played yet.")
     else:
-        print_table(rows, MEETING_COLUMNS if of_practice else RESULT_COLUMNS)
+        columns = showing.MEETING_COLUMNS if of_practice else showing.RESULT_COLUMNS
+        showing.print_table(rows, columns)
 
 
-def _rows(records: Records, *, practice: bool, by_match: bool) -> list[Cells]:
+def _rows(records: Records, *, practice: bool, by_match: bool) -> list[showing.Cells]:
     names = records.names()
     if practice:
-        return [meeting_row(meeting, names) for meeting in records.meetings()]
+        return [showing.meeting_row(meeting, names) for meeting in records.meetings()]
     if by_match:
-        return [row for result in records.listed() for row in match_rows(result, names)]
-    return [result_row(result, names) for result in records.listed()]
+        return [row for result in records.listed() for row in showing.match_rows(result, names)]
+    return [showing.result_row(result, names) for result in records.listed()]
 
 
 @contest.command
@@ -172,7 +159,7 @@ def history(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) ->
     elif not rows:
         results().print("The organiser has done nothing yet.")
     else:
-        print_table([{**row, "undone": "undone" if row["undone"] else ""} for row in rows])
+        showing.print_table([{**row, "undone": "undone" if row["undone"] else ""} for row in rows])
 
 
 @contest.command

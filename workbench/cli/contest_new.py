@@ -115,10 +115,7 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
         if len(known) < 2:  # noqa: PLR2004 - nobody meets anybody
             raise ConfigError(f"Nobody has practised in {folder}; give --teams instead.")
     found = _proposed(len(known) or teams, minutes, match_seconds, spread, known)
-    if as_json:
-        print_json(_kinds(found, minutes))
-    else:
-        print_table(_kinds(found, minutes))
+    (print_json if as_json else print_table)(_kinds(found, minutes))
 
 
 def _proposed(

@@ -20,18 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
 from cardsharp.deadmansdraw.actions import END_TURN, EffectType
 from cardsharp.deadmansdraw.briefing import past_match
-from cardsharp.deadmansdraw.strategies.adaptive_belief import (
-    MEASURES,
-    MOST_LYING,
-    Belief,
-    Entry,
-    Habits,
-    Tastes,
-    class_of,
-    has_gain,
-    kinds_of,
-    known_opponents,
-)
+from cardsharp.deadmansdraw.strategies import adaptive_belief as beliefs
 from cardsharp.deadmansdraw.strategies.adaptive_gifts import loss_of
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, decisions_of
 from cardsharp.deadmansdraw.strategies.choices import lying
@@ -56,7 +45,7 @@ class Trial(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    entry: Entry
+    entry: beliefs.Entry
     since: str
     stage: Stage = "candidate"
     why: str = ""
@@ -73,7 +62,7 @@ class Learned(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: Literal[1] = 1
-    opponents: list[Entry] = []
+    opponents: list[beliefs.Entry] = []
     weights: dict[str, dict[str, object]] = {}
     trials: dict[str, Trial] = {}
 
@@ -90,8 +79,8 @@ class Met:
         return min(1.0, sum(loss_of(one.position, one.action) for one in self.seen))
 
 
-Make = Callable[[Entry], dict[str, object]]  # trains weights against an opponent
-Gains = Callable[[dict[str, object], Entry], tuple[bool, str]]  # on the captain; as measured
+Make = Callable[[beliefs.Entry], dict[str, object]]  # trains weights against an opponent
+Gains = Callable[[dict[str, object], beliefs.Entry], tuple[bool, str]]  # and as measured
 
 
 def opponents(log: MatchReader) -> dict[str, tuple[str, list[Met]]]:
@@ -177,10 +166,12 @@ class Bets:
     as a stranger, and `_doubt` on the contrary since that was likeliest.
     """
 
-    def __init__(self, entry: Entry) -> None:
-        stranger = next(one for one in known_opponents() if one.stops is None is one.answers)
+    def __init__(self, entry: beliefs.Entry) -> None:
+        stranger = next(
+            one for one in beliefs.known_opponents() if one.stops is None is one.answers
+        )
         self.given = self.likely = self._doubt = 0.0
-        self._belief = Belief((stranger, entry))
+        self._belief = beliefs.Belief((stranger, entry))
 
     def take(self, met: Met) -> None:
         """Take in the next match."""
@@ -221,30 +212,30 @@ def _after(matches: Sequence[Met], match_id: str | None) -> Sequence[Met]:
 # --- habits and tastes ---------------------------------------------------------------------------
 
 
-def fitted(name: str, seen: Sequence[Seen]) -> Entry:
+def fitted(name: str, seen: Sequence[Seen]) -> beliefs.Entry:
     """How somebody decides who has decided so: by the likeliest measure and sharpness of taste."""
     weights = f"{name} (learned)"
     entries = tuple(
-        Entry(weights, weights, _habits(seen, by), _tastes(seen, power), by)
-        for by, power in product(MEASURES, _POWERS)
+        beliefs.Entry(weights, weights, _habits(seen, by), _tastes(seen, power), by)
+        for by, power in product(beliefs.MEASURES, _POWERS)
     )
-    belief = Belief(entries)
+    belief = beliefs.Belief(entries)
     belief.see_all(seen)
     return max(zip(belief.evidence, entries, strict=True), key=lambda one: one[0].likelihood)[1]
 
 
-def _habits(seen: Sequence[Seen], by: str) -> Habits:
+def _habits(seen: Sequence[Seen], by: str) -> beliefs.Habits:
     """The chances to stop; what was never seen counts as even."""
-    counts = [[[0, 0], [0, 0]] for _ in range(MOST_LYING)]
+    counts = [[[0, 0], [0, 0]] for _ in range(beliefs.MOST_LYING)]
     for one in seen:
         if one.position.pending is None:
-            place = counts[class_of(one.position, by)][has_gain(one.position)]
+            place = counts[beliefs.class_of(one.position, by)][beliefs.has_gain(one.position)]
             place[one.action == END_TURN] += 1
     shares = [tuple(_share(stops, goes + stops) for goes, stops in row) for row in counts]
     return tuple((without, with_gain) for without, with_gain in shares)
 
 
-def _tastes(seen: Sequence[Seen], power: int) -> Tastes:
+def _tastes(seen: Sequence[Seen], power: int) -> beliefs.Tastes:
     """How often each kind was chosen where it could be; of an Oracle, what was done with it."""
     could, did = defaultdict[tuple[str, str], int](int), defaultdict[tuple[str, str], int](int)
     for one in seen:
@@ -260,11 +251,11 @@ def _tastes(seen: Sequence[Seen], power: int) -> Tastes:
             could[effect, "end"] += card is None
             did[effect, "end"] += one.action == END_TURN
             continue
-        for offered, kinds in kinds_of(one.position).items():
+        for offered, kinds in beliefs.kinds_of(one.position).items():
             for kind in kinds:
                 could[effect, kind] += 1
                 did[effect, kind] += offered == card
-    tastes: Tastes = {}
+    tastes: beliefs.Tastes = {}
     for (effect, kind), number in could.items():
         sharp = 1 if effect == EffectType.ORACLE else power
         tastes.setdefault(effect, {})[str(kind)] = _share(did[effect, kind], number) ** sharp

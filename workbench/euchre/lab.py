@@ -5,22 +5,13 @@ from itertools import groupby
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError
+from cardsharp.euchre import records
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Question
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.game import GAME
 from cardsharp.euchre.journal import decision_entry
 from cardsharp.euchre.judge import luck_of, winning
 from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.records import (
-    BidEvent,
-    DealKey,
-    DefenseEvent,
-    Event,
-    PlayEvent,
-    Record,
-    SwapEvent,
-    encode_event,
-)
 from cardsharp.euchre.replay import header_body
 from cardsharp.euchre.rules import score
 from cardsharp.euchre.simulation import Dealt, Match
@@ -32,12 +23,14 @@ from workbench.lab.extras import Extras, LabMatch, Taken
 from workbench.twins import twin_function
 
 
-def _record(told: LabMatch, key: DealKey, dealt: Dealt, before: Sequence[int]) -> MatchRecord:
+def _record(
+    told: LabMatch, key: records.DealKey, dealt: Dealt, before: Sequence[int]
+) -> MatchRecord:
     """A deal's header and outcome for the first player's seats; `before` are the points then."""
     ours = [seat for seat in SEATS if dealt.chair(seat) in told.seats]
     header = {
         **told.header(GAME.name),
-        **header_body(Record(key, dealt.deal.cards), over=True),
+        **header_body(records.Record(key, dealt.deal.cards), over=True),
         "seats": {str(seat): told.names[dealt.chair(seat)] for seat in ours},
         "score": list(before),
     }
@@ -50,7 +43,7 @@ def _record(told: LabMatch, key: DealKey, dealt: Dealt, before: Sequence[int]) -
 
 
 def _moves(
-    told: LabMatch, key: DealKey, taken: Sequence[Taken], laid: Card | None
+    told: LabMatch, key: records.DealKey, taken: Sequence[Taken], laid: Card | None
 ) -> Iterator[MoveRecord]:
     """The moves; in a branch the dealer has `laid` another card aside than there."""
     for number, one in enumerate(taken):
@@ -67,15 +60,15 @@ def _moves(
         action = one.action
         if laid is not None and isinstance(action, Discard):
             action = Discard(laid)
-        event = encode_event(_event(position, action))
+        event = records.encode_event(_event(position, action))
         yield MoveRecord(number, intent, {"event": event})
 
 
-def _event(position: Position, action: Action) -> Event:
+def _event(position: Position, action: Action) -> records.Event:
     table, seat = position.table, position.seat
     match action:
         case Bid(suit, alone):
-            return BidEvent(
+            return records.BidEvent(
                 ours=True,
                 round=1 + len(table.bids) // len(SEATS),
                 pos=seat,
@@ -85,10 +78,10 @@ def _event(position: Position, action: Action) -> Event:
         case Discard(card):
             if table.call is None:
                 raise ValueError("Nobody has called.")
-            return SwapEvent(table.call.seat, card)
+            return records.SwapEvent(table.call.seat, card)
         case Defend(alone):
-            return DefenseEvent(seat, alone)
-    return PlayEvent(len(table.complete_tricks), len(table.trick), seat, action.card)
+            return records.DefenseEvent(seat, alone)
+    return records.PlayEvent(len(table.complete_tricks), len(table.trick), seat, action.card)
 
 
 ENGINE = "pimc"
@@ -135,7 +128,7 @@ class EuchreExtras(Extras):
         """Each deal of the match that is over, as the service keeps deals."""
         by_deal = groupby(told.taken, key=lambda taken: len(taken.state.past))
         for dealt, (number, group) in zip(told.end.deals, by_deal, strict=False):
-            key, taken = DealKey(told.match_id, 0, number + 1), list(group)
+            key, taken = records.DealKey(told.match_id, 0, number + 1), list(group)
             before = taken[0].state.points[:: 1 if dealt.first % 2 == 0 else -1]
             record = _record(told, key, dealt, before)
             yield record, list(_moves(told, key, taken, dealt.deal.discard))

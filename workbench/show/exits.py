@@ -2,16 +2,7 @@
 
 from enum import IntEnum
 
-from cardsharp.errors import (
-    CardsharpError,
-    ConfigError,
-    Garbled,
-    RateLimited,
-    RulesError,
-    Unauthorized,
-    Unreachable,
-    Untrusted,
-)
+from cardsharp import errors
 
 
 class Exit(IntEnum):
@@ -25,10 +16,11 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def exit_for(error: CardsharpError) -> Exit:
+def exit_for(error: errors.CardsharpError) -> Exit:
     """The exit code that tells of an error."""
-    if isinstance(error, ConfigError | RulesError | Unauthorized | Untrusted):
+    wrong = errors.ConfigError | errors.RulesError | errors.Unauthorized | errors.Untrusted
+    if isinstance(error, wrong):
         return Exit.USAGE
-    if isinstance(error, Unreachable | Garbled | RateLimited):
+    if isinstance(error, errors.Unreachable | errors.Garbled | errors.RateLimited):
         return Exit.UNREACHABLE
     return Exit.FAILED
