@@ -44,9 +44,6 @@ PLAIN = 300  # how many clients wait, turns are awaited, plain requests are made
 DRAW = {"etype": "Draw", "autopick": True}
 
 
-# --- the arena in a process of its own --------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Remote:
     """The arena's process as the benchmark sees it."""
@@ -100,9 +97,6 @@ async def _remote(*, in_cloud: bool = False) -> "AsyncIterator[Remote]":
         process.join(timeout=20)
 
 
-# --- a lean client ------------------------------------------------------------------------------
-
-
 class PlayerLine:
     """One kept-alive connection of one player."""
 
@@ -131,9 +125,6 @@ class PlayerLine:
         """Close the connection."""
         if self._streams is not None:
             self._streams[1].close()
-
-
-# --- the benchmarks -----------------------------------------------------------------------------
 
 
 @app.command
@@ -215,9 +206,6 @@ async def hold() -> None:
 async def _until_waiting(arena: Remote, clients: int) -> None:
     while arena.waiting() < clients:  # noqa: ASYNC110 - another process: no event to wait for
         await asyncio.sleep(0.001)
-
-
-# --- figures --------------------------------------------------------------------------------------
 
 
 async def _timed(answer: Awaitable[tuple[int, Any]]) -> tuple[tuple[int, Any], float]:

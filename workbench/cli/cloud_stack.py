@@ -75,9 +75,6 @@ def deploy(
     return deploying.deploy(deploying.project(into), stage, stack, parameters, more)
 
 
-# --- dead letters ---------------------------------------------------------------------------
-
-
 letters = cyclopts.App(name="dlq", help="List, resend or drop dead letters.")
 
 

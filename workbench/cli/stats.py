@@ -232,9 +232,6 @@ def _document(judged: JudgedMatches, by: By) -> dict[str, object]:
     return {**told, "groups": groups, "ratings": ratings}
 
 
-# --- one page -------------------------------------------------------------------------------------
-
-
 _FOLDER = Path(__file__).with_name("page")
 LUCKY = 10  # matches that the cards decided, as many as are told
 

@@ -142,9 +142,6 @@ class MatchTried:
         return tried.then.strategy or header_of(self.record).called(tried.asked.step.seat)
 
 
-# --- many decisions --------------------------------------------------------------------------
-
-
 def print_all(console: Console, matches: Sequence[MatchTried]) -> None:
     """Where the player decides otherwise or fails, match by match, and what it comes to."""
     for match in matches:
@@ -207,9 +204,6 @@ def _judged(differ: Sequence[TriedAgain]) -> Iterator[str]:
         f"{each} each ({judge.unit}){valued}."
     )
     yield "Each is judged on the position as it was."
-
-
-# --- one turn --------------------------------------------------------------------------------
 
 
 def print_turn(console: Console, match: MatchTried) -> None:
@@ -276,9 +270,6 @@ def _rows(match: MatchTried, tried: TriedAgain) -> Iterator[tuple[str, Text]]:
         known = tried.cost is not None
         cost = amount(tried.judge.form, tried.cost or 0.0) if known else "not valued"
         yield "cost", Text(f"{cost}, by {tried.judge.name} ({tried.judge.unit})")
-
-
-# --- for programs ----------------------------------------------------------------------------
 
 
 def document(match: MatchTried, *, whole: bool) -> dict[str, object]:

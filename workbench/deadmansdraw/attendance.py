@@ -136,9 +136,6 @@ def _leaving() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-# --- standing by ----------------------------------------------------------------------------------
-
-
 _SQLITE = "sqlite:"
 
 

@@ -152,8 +152,6 @@ class DeadMansDrawExtras(Extras):
             yield ProbeAnswer(probe.name, str(decision.action), probe.right, decision.reason)
 
 
-# --- hand-made positions -------------------------------------------------------------------------
-
 POSITIONS = Path(__file__).with_name("probe_positions.json")
 
 

@@ -150,9 +150,6 @@ def _counted(ended: Iterable[str], log: MatchLog, total: int) -> Iterator[str]:
                 console.print(f"{number} of {total} matches: {said}")
 
 
-# --- for programs --------------------------------------------------------------------------------
-
-
 def turn_document(turn: Turn) -> dict[str, object]:
     """A turn: its moves, what they brought, and the banks after it."""
     return {

@@ -109,8 +109,6 @@ class RemotePlayer:
         self._tell(deal)
         self._call("PATCH", "/deal", self._address(), {}, status="complete")
 
-    # --- told ----------------------------------------------------------------------------------
-
     def _tell(self, deal: Deal) -> None:
         told = list(self._story(deal))
         for method, path, address, more, status in told[self._told :]:
@@ -138,8 +136,6 @@ class RemotePlayer:
             if number < len(table.complete_tricks):
                 yield "PATCH", "/trick", of_trick, {}, "complete"
 
-    # --- asked ---------------------------------------------------------------------------------
-
     def _ask_bid(self, table: Table, seat: int) -> Bid:
         answer = self._call("GET", "/bid", self._bid_address(table, seat), {})
         suit = _integer(answer, "suit")
@@ -158,8 +154,6 @@ class RemotePlayer:
         address = self._play_address(table, number, seat)
         answer = self._call("GET", "/play", address, {"playableCards": legal})
         return Play(_integer(answer, "card"))
-
-    # --- how -----------------------------------------------------------------------------------
 
     def _address(self) -> Json:
         return {"token": self.token, "gameNum": 0, "dealNum": self._deal_number}

@@ -117,9 +117,6 @@ def difference_(
     tell({**told, "matches": matches}, line, as_json=as_json)
 
 
-# --- league ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class League:
     """The duels of a league; `duels` maps the places of two players, the lower first."""
@@ -198,9 +195,6 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
     with pool_of(options.workers or all_cores(), options.cluster, apart=apart) as pool:
         found = play_league(players, plan, pool)
     tell(found.document(), found.table(), as_json=options.as_json)
-
-
-# --- probe and profile -----------------------------------------------------------------------
 
 
 @app.command(name="probe")

@@ -45,9 +45,6 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-# --- the rungs -----------------------------------------------------------------------------------
-
-
 class Ladder(_Frozen):
     """The measured players of a game, the lowest rung first; `pairs` were played by each two."""
 
@@ -96,9 +93,6 @@ def measured(plan: Plan, pool: Executor | None, tell: Callable[[Duel], None]) ->
     found = ratings_of(scores)
     players = {name: found[name].rounded for name in names}
     return Ladder(game=plan.game, pairs=plan.pairs, seed=plan.seed, players=players)
-
-
-# --- the climb -----------------------------------------------------------------------------------
 
 
 class Rung(_Frozen):
@@ -238,9 +232,6 @@ class Climbed:
     def rating(self) -> Rating:
         """The climber's rating by all that it met."""
         return rating_of((step.rating.value, step.rung.score) for step in self.steps)
-
-
-# --- the command that measures --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,9 +30,6 @@ def met_states(plan: Plan) -> Iterator[Any]:
             state = simulation.act(state, action, dice.chance)
 
 
-# --- answers ---------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class LabProbed:
     """Answers to hand-made positions, and what was asked a second time over real ones.
@@ -67,9 +64,6 @@ def probe(plan: Plan) -> LabProbed:
         asked += 1
         changed += one != two
     return LabProbed(answers, asked, changed)
-
-
-# --- what a decision costs -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,9 +176,6 @@ def _listed(told: Mapping[str, Any]) -> MatchRecord:
     )
 
 
-# --- an arena -------------------------------------------------------------------------------------
-
-
 _STORES = ("sqlite:", "dynamodb:")
 _URLS = ("http://", "https://")
 _SAMPLES = Path(__file__).parent / "samples"  # that come with the program
