@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, TypeAdapter
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.deadmansdraw.actions import Effect, EffectType
@@ -164,10 +164,8 @@ def _cards(names: object) -> object:
 Cards = Annotated[tuple[Card, ...], BeforeValidator(_cards)]
 
 
-class Probe(BaseModel):
+class Probe(BaseModel, frozen=True, extra="forbid"):
     """A position, and the actions that are right there; cards as `Key5 Map3`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     own: Cards

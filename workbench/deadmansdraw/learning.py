@@ -15,7 +15,7 @@ from itertools import product
 from math import exp, log
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
 from cardsharp.deadmansdraw.actions import END_TURN, EffectType
@@ -40,10 +40,8 @@ _ENOUGH = 2_000
 Stage = Literal["candidate", "promoted", "rejected", "rolled back"]
 
 
-class Trial(BaseModel):
+class Trial(BaseModel, extra="forbid"):
     """A candidate: how far it came, why, and the last match that it was made from or judged by."""
-
-    model_config = ConfigDict(extra="forbid")
 
     entry: beliefs.Entry
     since: str
@@ -56,10 +54,8 @@ class Trial(BaseModel):
         return self.stage in {"rejected", "rolled back"}
 
 
-class Learned(BaseModel):
+class Learned(BaseModel, extra="forbid"):
     """The file that `adaptive` plays by: promoted opponents, weights by name, trials by player."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version: Literal[1] = 1
     opponents: list[beliefs.Entry] = []

@@ -1,24 +1,21 @@
 """What a program is told of Dead Man's Draw: a position in the arena's own words for it."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
 from cardsharp.deadmansdraw.actions import action_body
-from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, Option
 from cardsharp.deadmansdraw.wire_views import BankView, Cards, CardView, PendingEffect
 from workbench.program import Translation
 
 
-class Shown(BaseModel):
+class Shown(BaseModel, alias_generator=to_camel, validate_by_name=True):
     """A position of player `me`, 0 or 1; `unseen` are the cards that the draw pile can hold.
 
     The arena has the same names for what it shows (docs/spec/arena.md section 4). `known_top` is
     the next card where an Oracle has shown it, `refused` the one that was left lying just now.
     """
-
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
 
     me: int
     turn: int
@@ -37,7 +34,7 @@ def shown(position: Position) -> Shown:
     return Shown(
         me=position.me,
         turn=position.turn,
-        banks=(_bank(position.banks[0]), _bank(position.banks[1])),
+        banks=(dict(position.banks[0].stacks), dict(position.banks[1].stacks)),
         play_area=position.play_area,
         pending_effect=None
         if effect is None
@@ -49,10 +46,6 @@ def shown(position: Position) -> Shown:
         known_top=position.known_top,
         refused=position.refused,
     )
-
-
-def _bank(bank: Bank) -> dict[str, tuple[int, ...]]:
-    return dict(bank.stacks)
 
 
 TRANSLATION = Translation(shown, Position.legal_actions, action_body, Decision, Option)

@@ -1,6 +1,6 @@
 """What a program is told of Euchre: a deal as one seat sees it, in the words of the protocol."""
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, JsonValue
 from pydantic.alias_generators import to_camel
 
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play
@@ -11,25 +11,21 @@ from workbench.program import Translation
 PASS = -1  # the suit of a pass
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
-
-
-class BidShown(_Body):
+class BidShown(BaseModel, alias_generator=to_camel, validate_by_name=True):
     """A bid; suits are 0 to 3 for clubs, diamonds, hearts, spades, and -1 is a pass."""
 
     suit: int
     alone: bool
 
 
-class PlayShown(_Body):
+class PlayShown(BaseModel, alias_generator=to_camel, validate_by_name=True):
     """A card and who played it."""
 
     pos: int
     card: int
 
 
-class Shown(_Body):
+class Shown(BaseModel, alias_generator=to_camel, validate_by_name=True):
     """A question to a seat: `bid`, `discard`, `defend` or `play`.
 
     Positions count from the dealer's left, 3 is the dealer. A card is 4 x rank + suit, ranks 0 to 5

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from cardsharp.cloud.private import make_private
 from cardsharp.errors import ConfigError, StrategyFault
@@ -41,11 +41,7 @@ REACH = 4  # how many rungs above its own a player is measured against: those fa
 Verdict = Literal["beaten", "not beaten", "not decided"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Ladder(_Frozen):
+class Ladder(BaseModel, frozen=True, extra="forbid"):
     """The measured players of a game, the lowest rung first; `pairs` were played by each two."""
 
     game: str
@@ -95,7 +91,7 @@ def measured(plan: Plan, pool: Executor | None, tell: Callable[[Duel], None]) ->
     return Ladder(game=plan.game, pairs=plan.pairs, seed=plan.seed, players=players)
 
 
-class Rung(_Frozen):
+class Rung(BaseModel, frozen=True, extra="forbid"):
     """What came of the meeting with one rung; `fingerprint` is of all code that took part."""
 
     game: str

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from cardsharp.errors import ConfigError
 from workbench.lab.duel import Duel, share_of
@@ -23,11 +23,7 @@ from workbench.show.progress import Bar
 from workbench.strategy_file import is_file
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _Head(_Line):
+class _Head(BaseModel, frozen=True, extra="forbid"):
     kind: Literal["duel"] = "duel"
     game: str
     first: str
@@ -39,15 +35,14 @@ class _Head(_Line):
     less_luck: bool = False
 
 
-class _Pair(_Line):
+class _Pair(BaseModel, frozen=True, extra="forbid"):
     kind: Literal["pair"] = "pair"
     number: int
     matches: Pair
 
 
-_LINE: TypeAdapter[_Head | _Pair] = TypeAdapter(
-    Annotated[_Head | _Pair, Field(discriminator="kind")]
-)
+_Line = Annotated[_Head | _Pair, Field(discriminator="kind")]
+_LINE: TypeAdapter[_Head | _Pair] = TypeAdapter(_Line)
 
 
 class RunLedger:
