@@ -81,9 +81,8 @@ class Limits:
 def checked_address(base_url: str, *, insecure: bool = False) -> str:
     """The arena's address without a slash, or an `/api`, at its end.
 
-    Raises:
-        ConfigError: not an address, with a password in it, or http to another machine; with
-            `insecure`, http to one that is not in a private network.
+    Raises `ConfigError` for what is not an address, with a password in it, or http to another
+    machine; with `insecure`, http to one that is not in a private network.
     """
     try:
         parts = urlsplit(base_url)

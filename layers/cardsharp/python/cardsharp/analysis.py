@@ -175,9 +175,8 @@ def analyse(
 ) -> Analysis:
     """The analysis of a stored match; `following` hands on the decisions one by one as it likes.
 
-    Raises:
-        ConfigError: the game has no judge, or the match is none that it can judge.
-        StoreError: the log cannot be read.
+    Raises `ConfigError` if the game has no judge, or the match is none that it can judge, and
+    `StoreError` if the log cannot be read.
     """
     judge, replay, decisions_of = judging(game)
     result = judge.result(record, moves)

@@ -67,11 +67,7 @@ class Decider(NamedTuple, Generic[P, A, DA]):
         return Decided(decision, took, found.fault, found.trace, found.printed)
 
     def fit(self, position: P, decision: object, refused: frozenset[A] = frozenset()) -> DA:
-        """The decision, if it is one that may be sent.
-
-        Raises:
-            Unfit: it is none, or holds what is none; the text says what.
-        """
+        """The decision, if it is one that may be sent; raises `Unfit` with what is wrong."""
         fit = shaped(decision, self.make)
         action: A = fit.action
         if type(action) not in self.kinds:
@@ -85,11 +81,7 @@ class Decider(NamedTuple, Generic[P, A, DA]):
 
 
 def shaped(decision: object, make: type[DA]) -> DA:
-    """The decision, if it is a `make` that a log can hold, whatever its action.
-
-    Raises:
-        Unfit: it is not; the text says why.
-    """
+    """The decision, if it is a `make` that a log can hold, whatever its action; raises `Unfit`."""
     if not isinstance(decision, make):
         raise Unfit(
             f"the strategy returned {_named(decision)}, which is no Decision; let decide end "

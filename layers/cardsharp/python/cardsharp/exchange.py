@@ -141,11 +141,7 @@ class Exchange:
         self._session.close()
 
     def send(self, call: Call) -> Answer:
-        """The answer to `call`, one of the statuses it accepts.
-
-        Raises:
-            ArenaError: anything else; `doubtful` where a write may have been carried out.
-        """
+        """The answer to `call`; `ArenaError` is `doubtful` where a write may have been done."""
         limit = min(self._limit_for(call), call.most)
         if call.writes:
             return self._once(call, limit)

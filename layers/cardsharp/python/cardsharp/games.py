@@ -28,11 +28,7 @@ def mounted(place: str) -> Game:
 
 
 def game(name: str | None) -> Game:
-    """The game of that name, the first one for None.
-
-    Raises:
-        Malformed: no game is called that; the message lists those that are.
-    """
+    """The game of that name, the first one for None; `Malformed` lists those that are."""
     there = map(mounted, MOUNTED)
     found = next((one for one in there if name in {None, one.name}), None)
     if found is None:

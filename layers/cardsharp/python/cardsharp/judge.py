@@ -73,11 +73,7 @@ class Judging(NamedTuple):
 
 
 def judging(game: Game) -> Judging:
-    """What it takes to analyse matches of a game.
-
-    Raises:
-        ConfigError: the game lacks some of it.
-    """
+    """What it takes to analyse matches of a game; raises `ConfigError` where it lacks some."""
     if game.judge is None or game.replay is None or game.decisions is None:
         raise ConfigError(f"Matches of {game.title} cannot be analysed: nobody judges it.")
     return Judging(game.judge.load(), game.replay.load(), game.decisions.load())

@@ -84,10 +84,7 @@ def rating_of(
     """The rating of a player by its scores against opponents of those ratings.
 
     Each score is tempered first, unless the caller has seen to it that none is infinite. It is
-    looked for first where it may be `near`.
-
-    Raises:
-        ValueError: it has met nobody.
+    looked for first where it may be `near`. Raises `ValueError` if it has met nobody.
     """
     scores = [(rating, score.tempered if tempered else score) for rating, score in met]
     if not scores:

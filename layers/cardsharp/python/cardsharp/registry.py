@@ -47,11 +47,7 @@ class Registry(Generic[G, S]):
         self._guests[name] = maker
 
     def build(self, name: str, given: G) -> S:
-        """A new strategy, made from `given` and nothing else.
-
-        Raises:
-            ConfigError: no strategy has this name; the message lists those that exist.
-        """
+        """A new strategy, made from `given` alone; `ConfigError` lists those that exist."""
         return self.maker(name)(given)
 
     def names(self) -> tuple[str, ...]:
@@ -71,11 +67,7 @@ class Registry(Generic[G, S]):
         return self._makers[name]
 
     def about(self, name: str) -> str:
-        """A line about the strategy, from the docstring of what was registered.
-
-        Raises:
-            ConfigError: no strategy has this name.
-        """
+        """A line about the strategy, from the docstring of its maker; raises `ConfigError`."""
         return (inspect.getdoc(self.maker(name)) or "").partition("\n")[0]
 
     def _import_all(self) -> None:

@@ -174,11 +174,7 @@ class Asked(NamedTuple):
 
 
 def parse(kind: type[M], body: Body, holder: str = "The match log") -> M:
-    """The body of a match log as a record of that kind.
-
-    Raises:
-        StoreError: it is not one; the text names the first fault, and `holder`.
-    """
+    """The body of a log as a record of that kind; `StoreError` says whose first fault it is."""
     try:
         return kind.model_validate(dict(body))
     except ValidationError as error:

@@ -119,12 +119,9 @@ class Seat:
 def order_seat(game: str, order: SeatOrder, player: str, vault: Vault, offering: Offering) -> str:
     """Have the bot join a match of that game and play it; the seat's name in the match log.
 
-    `player` is to be random and secret. The seat is running from before it is offered, so that
-    the poller finds it whatever dies here. Asking for the same again changes nothing, but
-    a seat that was refused is tried again.
-
-    Raises:
-        ConfigError: new matches are paused.
+    `player` is to be random and secret. The seat is running from before it is offered, so that the
+    poller finds it whatever dies here. Asking for the same again changes nothing, but a seat that
+    was refused is tried again. Raises `ConfigError` if new matches are paused.
     """
     _check_not_paused(offering)
     match_id = order.match_id
@@ -148,11 +145,8 @@ def reserved(game: str, seat: Seat, vault: Vault, offering: Offering) -> Iterato
 
     The seat is claimed before the block begins, under a lease that keeps the bot away from it. So
     whatever dies, the bot finds it after that lease, and at its first look whether it is ours; and
-    where the block raises, it is closed.
-
-    Raises:
-        ConfigError: new matches are paused.
-        Conflict: somebody else is at the same.
+    where the block raises, it is closed. Raises `ConfigError` if new matches are paused, and
+    `Conflict` if somebody else is at the same.
     """
     _check_not_paused(offering)
     log, match_id = offering.log, seat.own_id
@@ -188,11 +182,7 @@ def _match_id(url: str, game: str, nickname: str) -> str:
 
 
 def find_seat(vault: Vault, match_id: str) -> Seat:
-    """The seat of that name; its secret is redacted from logs from now on.
-
-    Raises:
-        StoreError: there is none.
-    """
+    """The seat of that name, its secret redacted from logs from now on; raises `StoreError`."""
     kept = vault.find(match_id)
     if kept is None:
         raise StoreError(f"There is no seat {match_id}; order it again.")

@@ -68,11 +68,7 @@ class Simulation(Protocol[S, P, A]):
         ...
 
     def position(self, state: S) -> P:
-        """What the seat that is to act may know: all that its strategy sees.
-
-        Raises:
-            Illegal: the match has ended.
-        """
+        """All that the strategy of the seat to act may know; raises `Illegal` at the end."""
         seat = self.to_act(state)
         if seat is None:
             raise Illegal("Nobody is to act: the match has ended.")
@@ -90,11 +86,7 @@ class Simulation(Protocol[S, P, A]):
         ...
 
     def act(self, state: S, action: A, dice: Random) -> S:
-        """The state after the action.
-
-        Raises:
-            RulesError: the action is refused.
-        """
+        """The state after the action; raises `RulesError` if the action is refused."""
         ...
 
     def points(self, state: S) -> tuple[float, ...]:
@@ -124,10 +116,8 @@ class Simulation(Protocol[S, P, A]):
         """The strategy of that name; `dice` are all its randomness.
 
         `past` are ended matches against the same opponent, each with the seat that the strategy
-        had: one that learns knows of them what that seat saw.
-
-        Raises:
-            ConfigError: there is no such strategy.
+        had: one that learns knows of them what that seat saw. Raises `ConfigError` if there is no
+        such strategy.
         """
         ...
 
@@ -145,11 +135,7 @@ class Simulation(Protocol[S, P, A]):
         return body
 
     def load(self, body: Mapping[str, object]) -> S:
-        """The state that `dump` wrote.
-
-        Raises:
-            Malformed: it is none.
-        """
+        """The state that `dump` wrote; raises `Malformed` if it is none."""
         try:
             state: S = self._states.validate_python(body)
         except ValidationError as error:

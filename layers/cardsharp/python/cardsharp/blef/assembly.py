@@ -30,11 +30,7 @@ STORES: Stores[Games] = Stores(
 
 
 def build_service(environment: Mapping[str, str]) -> Blef:
-    """The service over the store that BLEF_STORE names, with bots to invite where there are any.
-
-    Raises:
-        ConfigError: there is no such store.
-    """
+    """The service over BLEF_STORE, with bots to invite if there are any; raises `ConfigError`."""
     clock = SystemClock()
     store = STORES.open(environment.get(STORES.variable, ""), clock)
     return Blef(store, clock, agents=_agents(environment))
@@ -51,11 +47,7 @@ def _agents(environment: Mapping[str, str]) -> Agents:
 
 
 def beside(environment: Mapping[str, str]) -> Sequence[Api[Blef]]:
-    """Today's generation of the API, under the prefix that BLEF_NEXT names: none, or "off".
-
-    Raises:
-        ConfigError: it is no prefix.
-    """
+    """Today's generation of the API, under BLEF_NEXT: a prefix or "off"; raises `ConfigError`."""
     prefix = environment.get(NEXT, "/")
     if prefix == "off":
         return ()
@@ -65,11 +57,7 @@ def beside(environment: Mapping[str, str]) -> Sequence[Api[Blef]]:
 
 
 def build_feed(blef: Blef, environment: Mapping[str, str]) -> Handler | None:
-    """What lets people watch, through the sockets that CARDSHARP_FEED names.
-
-    Raises:
-        ConfigError: there are none of that name.
-    """
+    """What lets people watch, by the sockets of CARDSHARP_FEED; raises `ConfigError`."""
     place = environment.get(FEED, "")
     if not place:
         return None

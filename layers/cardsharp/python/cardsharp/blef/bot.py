@@ -208,11 +208,7 @@ class SeatTurn:
 
 
 def _position(seen: Sighting, nickname: str, told: Facts) -> Position:
-    """What the state shows to us, and the rounds before that are told.
-
-    Raises:
-        Garbled: the state contradicts itself.
-    """
+    """What the state shows to us, and the rounds before; raises `Garbled` at a contradiction."""
     try:
         position = position_in(seen.state, nickname)
     except ValueError:

@@ -45,11 +45,7 @@ class SeatedAgents(Agents):
 
 
 def build_agents(environment: Mapping[str, str]) -> SeatedAgents:
-    """The bots that an environment describes.
-
-    Raises:
-        ConfigError: something in it cannot be used.
-    """
+    """The bots that an environment describes; raises `ConfigError` if something cannot be used."""
     named = {"CARDSHARP_STORE": environment[BOT_STORE], "CARDSHARP_QUEUE": environment[BOT_QUEUE]}
     places = assemble(Workplace.load(named), meter)
     names = _read_names(environment.get(NAMES) or DEFAULT_NAMES)

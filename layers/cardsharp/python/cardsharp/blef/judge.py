@@ -55,11 +55,7 @@ class BayesJudgement(Judge):
         return Decision(found.action, found.reason, options)
 
     def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
-        """1 where the first player is left.
-
-        Raises:
-            ConfigError: there are more than two.
-        """
+        """1 where the first player is left; raises `ConfigError` if there are more than two."""
         rounds = opened(record, moves)
         players = max((len(one.hands) for one in rounds.values()), default=MIN_PLAYERS)
         if players > MIN_PLAYERS:

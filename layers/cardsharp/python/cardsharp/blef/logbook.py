@@ -93,11 +93,7 @@ def said_in(
 
 
 def rounds_of(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[int, Round]:
-    """The rounds that are over, by number, where all of it is told and it is known who sits where.
-
-    Raises:
-        StoreError: the log holds what cannot be read.
-    """
+    """The rounds that are over, by number, where all is told; raises `StoreError`."""
     rounds = {}
     for end in sorted(place for place, body in facts.items() if closes_round(body)):
         places = range(end - end % SPAN, end + 1)

@@ -25,11 +25,7 @@ _SEEN = ("hand", "cards", "history")
 
 
 def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
-    """The steps of a game, the hands with the end of each round.
-
-    Raises:
-        StoreError: the log holds a decision that cannot be read.
-    """
+    """The steps of a game, the hands with the end of each round; raises `StoreError`."""
     said: list[list[object]] = []
     seats = seats_of(record, moves)
     for move in moves:
@@ -107,11 +103,7 @@ class _Seen(Stored):
 
 
 def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
-    """Our decisions and, of rounds that are over, everybody's, in order.
-
-    Raises:
-        StoreError: the log holds what cannot be read.
-    """
+    """Our decisions and, of rounds that are over, everybody's, in order; raises `StoreError`."""
     rounds = opened(record, moves)
     for step, move in zip(replay(record, moves), moves, strict=True):
         position = _position(step, rounds)
@@ -124,11 +116,7 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Aske
 
 
 def opened(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[int, Round]:
-    """The rounds that are over, by number, where it is known who sits where.
-
-    Raises:
-        StoreError: the log holds what cannot be read.
-    """
+    """The rounds that are over, by number, where seats are known; raises `StoreError`."""
     facts = {move.sequence: move.facts for move in moves if move.facts is not None}
     return rounds_of(facts, seats_of(record, moves))
 
@@ -162,8 +150,7 @@ def _as_seen(body: Body, me: int, number: int) -> Position:
 def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> Iterator[Restored]:
     """The game before each decision that is told; in a live round the others' cards are dealt.
 
-    Raises:
-        StoreError: the log holds what cannot be read.
+    Raises `StoreError` if the log holds what cannot be read.
     """
     rounds = opened(record, moves)
     for asked in decisions(record, moves):

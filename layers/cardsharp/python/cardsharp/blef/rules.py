@@ -101,11 +101,7 @@ def legal_actions(live: Round) -> tuple[int, ...]:
 
 
 def apply(live: Round, action: int, deal: Deal) -> Applied:
-    """What follows from the action of the player to move.
-
-    Raises:
-        Illegal: it is no action, not allowed right now, or the round is over.
-    """
+    """What follows from the action of the player to move; raises `Illegal`."""
     if live.turn is None or action not in legal_actions(live):
         raise Illegal("This action not allowed right now")
     if action == CHECK:

@@ -111,10 +111,8 @@ class Games:
     def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> Saved:
         """Put `game` in the place of what was read, together with the round that it closed.
 
-        Returns what is there now.
-
-        Raises:
-            Conflict: the game was changed after it was read; nothing is written.
+        Returns what is there now. Raises `Conflict` if the game was changed after it was read;
+        nothing is written.
         """
         changed = max(self.clock.now(), saved.changed + _STEP)
         after = Lifetime(changed, game.expires(changed))

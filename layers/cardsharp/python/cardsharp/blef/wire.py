@@ -270,11 +270,7 @@ def moves_of(names: Sequence[str], position: Position) -> list[MoveBody]:
 
 
 def parse_state(raw: bytes | str) -> StateBody:
-    """A state as a service sent it, read by whoever plays there, whatever else it says.
-
-    Raises:
-        Garbled: it is none; the text never quotes it.
-    """
+    """A state as a service sent it, whatever else it says; raises `Garbled` without quoting."""
     try:
         return StateBody.model_validate_json(raw, extra="ignore")
     except ValidationError as error:

@@ -43,11 +43,9 @@ class Bot:
 
         Where the time is up before the match is, it is offered to other workers. One in which
         nothing has happened during a long poll is left to the poller, where that is told of it.
-
-        Raises:
-            Unauthorized: the arena does not accept our credentials.
-            StoreError: a store failed; the lease runs out by itself.
-            ConfigError: the match is to be played by a strategy that does not exist.
+        Raises `Unauthorized` if the arena does not accept our credentials. Raises `StoreError` if a
+        store failed; the lease runs out by itself. Raises `ConfigError` if the match is to be
+        played by a strategy that does not exist.
         """
         with self.meet(match_id) as match:
             attended = self._attend(match, match_id, remaining)

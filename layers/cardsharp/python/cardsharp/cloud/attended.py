@@ -49,11 +49,7 @@ class Turn(Protocol[A]):
         ...
 
     def act(self, action: A) -> "Turn[A] | After":
-        """Send the action, once; what is left of the turn, or what to do then.
-
-        Raises:
-            ArenaError: it was refused, or nobody knows.
-        """
+        """Send the action, once; what to do then. Raises `ArenaError`, refused or doubtful."""
         ...
 
 

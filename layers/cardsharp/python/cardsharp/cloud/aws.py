@@ -120,11 +120,7 @@ def client(service: str, read_timeout: float, address: str | None = None) -> Any
 
 
 def prepare(service: str) -> None:
-    """Make the client now that all of this process is to use for short questions.
-
-    Raises:
-        ConfigError: nothing says in which region.
-    """
+    """Make the client for all short questions now; raises `ConfigError` without a region."""
     _prepared[service, ANSWER] = client(service, ANSWER)
 
 
@@ -141,12 +137,9 @@ def call(
 ) -> Answer:
     """The answer of a client's method, which asks something of `thing`, such as a table.
 
-    Throttling and other passing failures are tried again, at most 5 times in 10 seconds.
-
-    Raises:
-        Unmet: a condition did not hold.
-        ConfigError: there are no credentials.
-        StoreError: anything else that AWS or the network did wrong.
+    Throttling and other passing failures are tried again, at most 5 times in 10 seconds. Raises
+    `Unmet` if a condition did not hold, `ConfigError` if there are no credentials, and `StoreError`
+    for anything else that AWS or the network did wrong.
     """
     try:
         for attempt in stamina.retry_context(

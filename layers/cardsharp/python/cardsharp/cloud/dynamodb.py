@@ -274,12 +274,7 @@ class DynamoLog(DynamoReader):
             raise _lost(lease) from unmet
 
     def _write_ours(self, lease: Lease, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
-        """Write all or nothing while the lease is ours.
-
-        Raises:
-            Conflict: the lease is lost.
-            Unmet: a condition of one of `writes` does not hold.
-        """
+        """Write all or nothing while the lease is ours, else `Conflict`; raises `Unmet`."""
         key, values = items.header_key(lease.match_id), {**_ONE, **_ours(lease)}
         beat = self._table.updating(key, f"SET {_BEAT}", values, _OURS)
         try:

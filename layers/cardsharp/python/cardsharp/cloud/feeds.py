@@ -15,11 +15,7 @@ FEED = "CARDSHARP_FEED"
 
 
 def watched(place: str, store: str, clock: Clock) -> Feed:
-    """The feed of that name; with sockets elsewhere, `store` keeps who watches.
-
-    Raises:
-        ConfigError: it names none, or the store is of this machine.
-    """
+    """The feed of that name; elsewhere `store` keeps who watches. Raises `ConfigError`."""
     kind, _, name = place.partition(":")
     if kind == "memory" and name:
         return Feed(memory_watchers(clock), memory_sockets.named(name), clock)

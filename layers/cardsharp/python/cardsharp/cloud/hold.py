@@ -78,11 +78,8 @@ class Hold:
     def patiently(self, look: Callable[[], T], most: timedelta) -> T | None:
         """What `look` returns, asked again while the arena fails; None when the time is up.
 
-        The arena can have us wait for `most` between two times.
-
-        Raises:
-            Rejected: the arena said no, and nothing else for some seconds.
-            Conflict: the lease is lost.
+        The arena can have us wait for `most` between two times. Raises `Rejected` if the arena said
+        no, and nothing else for some seconds, and `Conflict` if the lease is lost.
         """
         denied = Denied()
         while self.remaining() >= self.timing.look:

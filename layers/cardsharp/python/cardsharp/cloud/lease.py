@@ -51,11 +51,7 @@ class LeaseKeeper:
         return self._keeping.ttl - timedelta(seconds=self._clock.monotonic() - self._asked)
 
     def ensure(self, margin: timedelta) -> Lease:
-        """The lease, valid for `margin` or more: renewed on the spot if it is not.
-
-        Raises:
-            Conflict: it is lost, or nearly out and cannot be renewed.
-        """
+        """The lease, valid for `margin` or more, renewed if need be; raises `Conflict`."""
         with self._guard:
             self._raise_if_lost()
             if self.left < margin:

@@ -51,11 +51,7 @@ def parse_look(body: str) -> LookMessage | None:
 
 
 def parse_message(body: str) -> MatchMessage:
-    """The message of a queue record's body.
-
-    Raises:
-        Malformed: it is not one of ours; repeating it cannot help.
-    """
+    """The message of a queue record's body; raises `Malformed`, when repeating it cannot help."""
     try:
         return MatchMessage.model_validate_json(body)
     except ValidationError as error:
@@ -72,11 +68,7 @@ class OrderBody(BaseModel):
 
     @classmethod
     def parse(cls, event: object) -> Self:
-        """The order in a function's event.
-
-        Raises:
-            Malformed: with one sentence a fault.
-        """
+        """The order in a function's event; raises `Malformed` with one sentence a fault."""
         try:
             return cls.model_validate(event)
         except ValidationError as error:
@@ -91,11 +83,7 @@ def _said(fault: ErrorDetails, whole: str) -> str:
 
 
 def records_of(event: object) -> list[dict[str, Any]]:
-    """The records of a queue's event.
-
-    Raises:
-        Malformed: it is no such event, but something else that called the function.
-    """
+    """The records of a queue's event; raises `Malformed` if something else called the function."""
     records = event.get("Records") if isinstance(event, dict) else None
     if isinstance(records, list) and all(_is_record(record) for record in records):
         return records

@@ -60,9 +60,8 @@ class Namesake:
     def may_act(self, sight: Sight[Any], patience: timedelta) -> bool:
         """Whether this sight may be acted on; False to look again, after a pause for `patience`.
 
-        Raises:
-            SteppedBack: the other was first, and plays.
-            StoreError: the log failed, where it had to be asked.
+        Raises `SteppedBack` if the other was first, and plays, and `StoreError` if the log failed,
+        where it had to be asked.
         """
         others = sight.strange | (sight.ours - self.meant)
         if self._is_blind:

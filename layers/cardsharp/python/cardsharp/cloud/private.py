@@ -12,10 +12,8 @@ _OTHERS = 0o077
 def make_private(path: Path) -> None:
     """Make a file, empty, with its folder if they are not there; one that is there is narrowed.
 
-    A folder that is there stays as it is: it may be anybody's.
-
-    Raises:
-        OSError: neither can be made.
+    A folder that is there stays as it is: it may be anybody's. Raises `OSError` if neither can be
+    made.
     """
     path.parent.mkdir(mode=FOLDER, parents=True, exist_ok=True)
     try:

@@ -57,10 +57,9 @@ def guarded(user: str, password: str) -> Credentials:
 def credentials(settings: Login, *, fresh: bool = False) -> Credentials:
     """The arena's credentials; `fresh` passes the cache by, as after a 401.
 
-    Raises:
-        ConfigError: the settings name none, or the secret is no JSON with username and password.
-        Unset: there is no such secret.
-        StoreError: Parameter Store did not give the secret.
+    Raises `ConfigError` if the settings name none, or the secret is no JSON with username and
+    password, `Unset` if there is no such secret, and `StoreError` if Parameter Store did not give
+    the secret.
     """
     if settings.user is not None and settings.password is not None:
         return guarded(settings.user, settings.password.get_secret_value())

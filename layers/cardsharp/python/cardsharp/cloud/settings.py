@@ -131,10 +131,8 @@ class Workplace(BaseModel):
     ) -> Self:
         """The settings in `environment`; an empty value counts as not set.
 
-        `others` brings the names of settings that are meant for somebody else.
-
-        Raises:
-            ConfigError: with one line a fault.
+        `others` brings the names of settings that are meant for somebody else. Raises `ConfigError`
+        with one line a fault.
         """
         given = {
             key.removeprefix(PREFIX).lower(): value

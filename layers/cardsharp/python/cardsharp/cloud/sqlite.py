@@ -232,11 +232,7 @@ class SqliteLog:
                 db.execute("DELETE FROM notes WHERE match_id = ?", (match_id,))
 
     def shrink(self) -> None:
-        """Give back the room of what was deleted; nobody else can write meanwhile.
-
-        Raises:
-            StoreError: somebody writes just now, or the disk has no room for a copy.
-        """
+        """Give back the room of what was deleted, while nobody writes; raises `StoreError`."""
         with self._file.reading() as db:
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -62,9 +62,7 @@ class SqliteFile:
     """One connection to the file at `path`, made with its folder if it is not there.
 
     Only its owner can read it. With `to_read` it must be there, and nothing can be written to it.
-
-    Raises:
-        StoreError: it cannot be used, is not ours, or a newer version made it.
+    Raises `StoreError` if it cannot be used, is not ours, or a newer version made it.
     """
 
     def __init__(self, path: str | Path, contents: Contents, *, to_read: bool = False) -> None:

@@ -51,11 +51,7 @@ class SqsQueue:
         )
 
     def send_all(self, messages: Sequence[tuple[str, timedelta]]) -> None:
-        """Put bodies with their delays on the queue, ten with one request.
-
-        Raises:
-            StoreError: the queue could not be asked, or did not take all of them.
-        """
+        """Put bodies with their delays on the queue, ten with one request; raises `StoreError`."""
         for start in range(0, len(messages), _BATCH):
             answer = call(
                 self._thing,

@@ -23,11 +23,7 @@ class Stores(NamedTuple, Generic[T_co]):
     dynamodb: Part[Callable[[str, Clock], T_co]]
 
     def open(self, name: str, clock: Clock) -> T_co:
-        """The store of that name; in that of a file `~` is the home folder.
-
-        Raises:
-            ConfigError: it names none.
-        """
+        """The store of that name, `~` the home folder in a file's; raises `ConfigError`."""
         kind, _, place = name.partition(":")
         if kind == "sqlite" and place:
             return self.sqlite.load()(Path(place).expanduser(), clock)

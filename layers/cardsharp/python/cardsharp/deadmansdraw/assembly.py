@@ -87,12 +87,7 @@ class Assembly:
         return self.settings.strategy or GAME.default_strategy
 
     def wanted_strategy(self) -> str:
-        """The same with it.
-
-        Raises:
-            ConfigError: an operator wants a strategy that does not exist.
-            StoreError: nobody can tell what an operator wants.
-        """
+        """The same with it; raises `ConfigError` if it does not exist, or `StoreError`."""
         wanted = self.offering.switchboard.read().strategy
         if wanted is None:
             return self.strategy
@@ -100,11 +95,7 @@ class Assembly:
         return wanted
 
     def wanted_tags(self) -> tuple[str, ...]:
-        """The tags of the matches to attend, as an operator or else the settings say.
-
-        Raises:
-            StoreError: nobody can tell what an operator wants.
-        """
+        """The tags to attend, as an operator or the settings say; raises `StoreError`."""
         wanted = self.offering.switchboard.read().tags
         return self.settings.tags if wanted is None else wanted
 
@@ -134,9 +125,8 @@ class Assembly:
 def assemble(settings: Settings, meter: Meter) -> Assembly:
     """The assembly for `settings`, made once a process: its stores keep their connections.
 
-    Raises:
-        ConfigError: a strategy is named that does not exist. Also the poller and whoever orders
-            matches find that, so that none begins which nobody can play.
+    Raises `ConfigError` if a strategy is named that does not exist. Also the poller and whoever
+    orders matches find that, so that none begins which nobody can play.
     """
     for name in filter(None, (settings.strategy, settings.dummy_strategy)):
         strategies_of(GAME.strategies).maker(name)

@@ -54,11 +54,7 @@ class Bank:
         return Bank(tuple(stacks.items()))
 
     def without(self, card: Card) -> "Bank":
-        """This bank without `card`; a suit left empty loses its place in the order.
-
-        Raises:
-            KeyError: `card` is not in the bank.
-        """
+        """This bank without `card`, and a suit left empty without a place; raises `KeyError`."""
         if card not in self:
             raise KeyError(card)
         stacks = dict(self.stacks)

@@ -67,10 +67,8 @@ def last_matches(
     """The last finished matches against the player with that id, the oldest first.
 
     They are looked for `among` so many of the log's newest matches. Matches against a strategy of
-    ours are left out: under one id it may be another each time.
-
-    Raises:
-        StoreError: the log cannot be read.
+    ours are left out: under one id it may be another each time. Raises `StoreError` if the log
+    cannot be read.
     """
     records = log.matches(status=Status.FINISHED, limit=among)
     rivals = (record for record in records if record.header.get("opponent") is None)

@@ -73,12 +73,7 @@ class ArenaClient(Client):
         return self._ask(call, wire.parse_hello).message
 
     def whoami(self) -> wire_views.WhoAmI:
-        """Who the arena takes us for.
-
-        Raises:
-            Unauthorized: it does not know us.
-            Garbled: whatever answers is no arena.
-        """
+        """Who the arena takes us for; raises `Unauthorized`, or `Garbled` if it is none."""
         # Not /api/whoami: an arena that has spectators answers that without asking for a password.
         call = Call(kind="whoami", path="/api/sessioninfo", limit=self._limits.read)
         try:
@@ -191,13 +186,10 @@ class ArenaClient(Client):
     ) -> list[wire_views.EventView]:
         """What `action` of ours caused, in order; sent exactly once, whatever happens.
 
-        It arrives `within` that time or not at all, as far as our side of the network goes.
-
-        Raises:
-            Unreachable: without `doubtful`, there was no time left to send it.
-            MatchOver: the match has ended.
-            NotYourTurn, Rejected: nothing was carried out; `message` says why.
-            ArenaError: with `doubtful`, it may have been carried out: read the match again.
+        It arrives `within` that time or not at all, as far as our side of the network goes. Raises
+        `Unreachable`, not `doubtful`, if no time was left to send it; `MatchOver`; `NotYourTurn` or
+        `Rejected`, whose `message` says why nothing was carried out; any other `ArenaError` that is
+        `doubtful` if it may have been carried out: read the match again.
         """
         limit = self._limits.act if within is None else min(within, self._limits.act)
         call = Call(

@@ -35,11 +35,8 @@ class StepLook(NamedTuple):
 def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
     """Every decision of either player, in order.
 
-    One whose position the log has otherwise is left out: its match did not begin as all do.
-
-    Raises:
-        ConfigError: the match says so itself.
-        StoreError: a move of the log cannot be read.
+    One whose position the log has otherwise is left out: its match did not begin as all do. Raises
+    `ConfigError` if the match says so itself, and `StoreError` if a move of the log cannot be read.
     """
     if "opening" in record.header:
         raise ConfigError(
@@ -52,11 +49,7 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Aske
 
 
 def looks(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:
-    """The steps of a match with what was seen at each, as far as the arena has told them.
-
-    Raises:
-        StoreError: a move of the log cannot be read.
-    """
+    """The steps of a match with what was seen at each, as far as told; raises `StoreError`."""
     seen, history = Observer(), tuple[PastMove, ...]()
     steps = (step for turn in turns_of(moves) for step in turn.steps)
     for step, move in zip(steps, moves, strict=True):

@@ -43,10 +43,9 @@ class PracticeOrder(OrderBody):
 def order(event: Mapping[str, Any], job: Job) -> Sequence[str]:
     """Create the practice matches that an event orders; their ids.
 
-    Raises:
-        Malformed: the order cannot be used.
-        ConfigError: new matches are paused, or the strategy that an operator wants is not there.
-        ArenaError: the arena refused, or failed after some matches were created.
+    Raises `Malformed` if the order cannot be used, `ConfigError` if new matches are paused, or the
+    strategy that an operator wants is not there, and `ArenaError` if the arena refused, or failed
+    after some matches were created.
     """
     wanted, assembly = PracticeOrder.parse(event), assembly_of(job)
     assembly.wanted_strategy()
@@ -62,10 +61,8 @@ def create(order: PracticeOrder, me: str, arena: ArenaClient, offering: Offering
 
     The arena would name only those in which it is our own turn, so each is offered at once. Where
     turns have a limit, no more are created than the arena's limit of requests feeds at once, and a
-    warning says so; matches that ran before are not counted.
-
-    Raises:
-        ConfigError: new matches are paused.
+    warning says so; matches that ran before are not counted. Raises `ConfigError` if new matches
+    are paused.
     """
     if offering.switchboard.read().paused:
         raise ConfigError("New matches are paused; `cardsharp cloud resume` ends that.")

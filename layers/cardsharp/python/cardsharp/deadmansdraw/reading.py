@@ -45,11 +45,7 @@ from cardsharp.errors import RulesError, Unclear
 
 
 def rebuild(view: MatchView, me: int) -> Position:
-    """The position of player `me`, who is to act, from a view with all its events.
-
-    Raises:
-        Unclear: an effect is pending that these rules do not know.
-    """
+    """The position of player `me`, who is to act, from a view of all events; raises `Unclear`."""
     history = tuple(played(move) for move in view.moves)
     observer = _observer(view, history)
     for move in history:

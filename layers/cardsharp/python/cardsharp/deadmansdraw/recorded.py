@@ -21,11 +21,7 @@ Told = tuple[MatchRecord, list[MoveRecord]]
 
 
 def recorded(text: bytes) -> Told:
-    """The match that an arena's answer tells.
-
-    Raises:
-        Malformed: it tells none, or not its moves.
-    """
+    """The match that an arena's answer tells with its moves; raises `Malformed`."""
     try:
         body = json.loads(text)
     except ValueError:
@@ -46,8 +42,7 @@ def recorded(text: bytes) -> Told:
 def told(view: MatchView) -> Told:
     """The match of a view with all its events; one that began with cards of its own says which.
 
-    Raises:
-        Malformed: its beginning is no moment.
+    Raises `Malformed` if its beginning is no moment.
     """
     began = instant(view.started_at)
     if began is None:

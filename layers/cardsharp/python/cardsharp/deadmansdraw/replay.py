@@ -126,11 +126,7 @@ class Turn:
 
 
 def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[EventStep]:
-    """The steps of a match.
-
-    Raises:
-        StoreError: the header or a move of the log cannot be read.
-    """
+    """The steps of a match; raises `StoreError` where the log cannot be read."""
     return chain.from_iterable(turn.steps for turn in turns_of(moves, _told_opening(record)))
 
 
@@ -139,8 +135,7 @@ def opening_of(
 ) -> tuple[Observer, list["ReadMove"]]:
     """What lay open when a match began, which cards were to be drawn, and the moves told since.
 
-    Raises:
-        StoreError: the header or a move of the log cannot be read.
+    Raises `StoreError` if the header or a move of the log cannot be read.
     """
     opening, groups = _told_opening(record), _groups(moves)
     seen = _opening(groups) if opening is None else _opened(opening)
@@ -160,10 +155,8 @@ def _groups(moves: Sequence[MoveRecord]) -> list[tuple["ReadMove", ...]]:
 def turns_of(moves: Sequence[MoveRecord], opening: Opening | None = None) -> list[Turn]:
     """The turns of a match, the first first; the last one may still run.
 
-    `opening` is what the header says of the cards that a match began with.
-
-    Raises:
-        StoreError: a move of the log cannot be read.
+    `opening` is what the header says of the cards that a match began with. Raises `StoreError` if a
+    move of the log cannot be read.
     """
     groups = _groups(moves)
     seen = _opening(groups) if opening is None else _opened(opening)

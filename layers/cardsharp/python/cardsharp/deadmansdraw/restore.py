@@ -37,10 +37,8 @@ _SPELLINGS = (DRAW, END_TURN, *(Action(verb, autopick=True) for verb in Verb))
 def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> Iterator[Restored]:
     """The match before each of its moves, as far as they are told.
 
-    Cards that nobody saw lie in an order of the dice, behind one that an Oracle showed.
-
-    Raises:
-        StoreError: a move cannot be read, or cannot have been.
+    Cards that nobody saw lie in an order of the dice, behind one that an Oracle showed. Raises
+    `StoreError` if a move cannot be read, or cannot have been.
     """
     seen, told = opening_of(record, moves)
     if not told:

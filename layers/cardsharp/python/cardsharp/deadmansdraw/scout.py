@@ -127,9 +127,8 @@ class Scout:
     def listen(self, remaining: Remaining) -> int:
         """Offer matches until relieved or the time is nearly up; how many were put on the queue.
 
-        Raises:
-            Rejected: the arena has refused us to the end, more than once.
-            StoreError: the match log or the queue failed at the first look; later it may.
+        Raises `Rejected` if the arena has refused us to the end, more than once. Raises
+        `StoreError` if the match log or the queue failed at the first look; later it may.
         """
         self._offered, clock = self.offering.offer(), self.offering.clock
         began = self._since = clock.monotonic()
@@ -159,8 +158,8 @@ class Scout:
     def look(self, due: LookMessage) -> int:
         """Look once, as a message says that it is due; how many matches were put on the queue.
 
-        Raises:
-            StoreError: the match log or the queue failed; the next look may find it well again.
+        Raises `StoreError` if the match log or the queue failed; the next look may find it well
+        again.
         """
         if due.left:
             if self.post.is_relieved(due.look):

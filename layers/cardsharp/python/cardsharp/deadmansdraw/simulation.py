@@ -40,11 +40,7 @@ class Match:
 
     @property
     def position(self) -> Position:
-        """What the player to act may know.
-
-        Raises:
-            Illegal: the match has ended.
-        """
+        """What the player to act may know; raises `Illegal` if the match has ended."""
         if self.state.active is None:
             raise Illegal("Nobody is to act: the match has ended.")
         return self.seen_by(self.state.active)
@@ -55,11 +51,7 @@ class Match:
         return self.seen.position(player, turn, self.history)
 
     def after(self, action: Action, chance: Chance) -> "Match":
-        """The match after `action` of the player to act.
-
-        Raises:
-            RulesError: the action is refused.
-        """
+        """The match after `action` of the player to act; raises `RulesError` if it is refused."""
         player, opens_turn = self.state.active, self.state.between_turns
         state, events = apply(self.state, action, chance)
         seen, move = self.seen.copy(), PastMove(self.history[-1].turn + opens_turn, player, events)

@@ -30,12 +30,7 @@ class TurnSeat(Protocol):
 def play_turn(
     seat: TurnSeat, player: str, match_id: str, strategy_for: Callable[[MatchView], Strategy]
 ) -> None:
-    """Play until the turn has passed on.
-
-    Raises:
-        StrategyFault: the strategy failed, or decided nothing in time.
-        ArenaError: the arena failed.
-    """
+    """Play until the turn has passed on; raises `StrategyFault` or `ArenaError`."""
     view = seat.view(match_id)
     strategy = strategy_for(view)
     try:

@@ -64,11 +64,7 @@ _T = TypeVar("_T")
 
 
 def _parse(adapter: TypeAdapter[_T], raw: object, what: str) -> _T:
-    """`raw` as what the adapter reads: JSON if it is bytes or text, else JSON already loaded.
-
-    Raises:
-        Garbled: naming the first fault, never quoting the body.
-    """
+    """`raw` as the adapter reads it; `Garbled` names the first fault and never quotes the body."""
     try:
         if isinstance(raw, bytes | str):
             return adapter.validate_json(_whole_letters(raw))
@@ -113,11 +109,7 @@ def parse_whole_view(raw: object) -> MatchView:
 
 
 def parse_views(raw: object) -> list[MatchView]:
-    """The matches of GET /api/matches; an entry that is none costs itself alone, and is told once.
-
-    Raises:
-        Garbled: it is no list.
-    """
+    """The matches of GET /api/matches that are such; raises `Garbled` if it is no list."""
     try:
         return [view for view in _parse(_VIEWS, raw, "a list of matches") if _has_id(view)]
     except Garbled:

@@ -23,11 +23,7 @@ DEFAULT_STRATEGY = "pimc"
 
 
 def build_service(environment: Mapping[str, str]) -> EuchreService:
-    """The service of the store that EUCHRE_STORE and the strategy that EUCHRE_STRATEGY names.
-
-    Raises:
-        ConfigError: there is no such store or strategy.
-    """
+    """The service of EUCHRE_STORE and EUCHRE_STRATEGY; raises `ConfigError` if either is none."""
     clock = SystemClock()
     strategy = build(environment.get(STRATEGY) or DEFAULT_STRATEGY, clock.monotonic)
     store = STORES.open(environment.get(STORES.variable, ""), clock)

@@ -63,11 +63,7 @@ def name(card: Card) -> str:
 
 
 def parse(text: str) -> Card:
-    """The card that `name` made this text from, in either case.
-
-    Raises:
-        Malformed: no card is called so.
-    """
+    """The card that `name` made this text from, in either case; raises `Malformed`."""
     upper = text.strip().upper()
     if upper[:-1] not in RANK_NAMES or upper[-1:] not in SUIT_LETTERS:
         raise Malformed(f"'{text}' is no card; write e.g. JH for the jack of hearts.")

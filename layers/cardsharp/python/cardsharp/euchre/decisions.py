@@ -40,10 +40,8 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Aske
     """Our decisions and, of a deal that is over, those of whom the plays have shown to the end.
 
     In order, as far as the events before each were told. Of a dealer who took the turn card nobody
-    else knows what he laid aside, nor of who sat out what he held: so those are left out.
-
-    Raises:
-        StoreError: an event or a decision cannot be read.
+    else knows what he laid aside, nor of who sat out what he held: so those are left out. Raises
+    `StoreError` if an event or a decision cannot be read.
     """
     told = list(asking(record, moves))
     for place, one in enumerate(told):
@@ -77,11 +75,7 @@ def _shown(told: Sequence[Asking], place: int) -> list[Card] | None:
 
 
 def asking(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asking]:
-    """Every step with the table before it, up to the first that does not follow.
-
-    Raises:
-        StoreError: an event or a decision cannot be read.
-    """
+    """Every step with the table before it, until one does not follow; raises `StoreError`."""
     table = Table(parse_card(str(record.header.get("turnCard"))))
     discard: Card | None = None
     for step, move in zip(replayed(record, moves), moves, strict=True):
@@ -128,11 +122,7 @@ def score_before(header: Mapping[str, object]) -> tuple[int, int] | None:
 
 
 def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> Iterator[Restored]:
-    """The deal before each step; cards that no play and no decision of ours tells are dealt.
-
-    Raises:
-        StoreError: an event or a decision cannot be read, or the deal cannot have been.
-    """
+    """The deal before each step, with unknown cards dealt; raises `StoreError` if there is none."""
     told = list(asking(record, moves))
     if not told:
         return iter(())

@@ -60,11 +60,7 @@ class Position:
 
 
 def project(deal: Deal, seat: int) -> Position:
-    """What `seat`, whose turn it is, knows of the deal.
-
-    Raises:
-        Illegal: it is not this seat's turn.
-    """
+    """What `seat` knows of the deal; raises `Illegal` if it is not this seat's turn."""
     now = turn(deal.table)
     if now is None or now.seat != seat:
         raise Illegal(f"It is not the turn of seat {seat}.")

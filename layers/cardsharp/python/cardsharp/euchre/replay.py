@@ -66,11 +66,7 @@ def dealt_of(record: MatchRecord) -> tuple[Card, ...] | None:
 
 
 def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
-    """The steps of a deal.
-
-    Raises:
-        StoreError: an event or a decision cannot be read.
-    """
+    """The steps of a deal; raises `StoreError` if an event or a decision cannot be read."""
     turned = record.header.get("turnCard")
     table = Table(parse_card(turned) if isinstance(turned, str) else DECK[0])
     for move in moves:

@@ -65,11 +65,7 @@ class Result:
 
 
 def start(cards: tuple[Card, ...]) -> Deal:
-    """A deal of the 24 cards in the order of POST /deal, before the first bid.
-
-    Raises:
-        Malformed: the cards are not all 24, each once.
-    """
+    """A deal of the 24 cards in the order of POST /deal; raises `Malformed`."""
     if sorted(cards) != list(DECK):
         raise Malformed("A deal needs each of the 24 cards, 0 to 23, exactly once.")
     return Deal(cards, Table(cards[TURN]))
@@ -113,11 +109,7 @@ def legal_actions(deal: Deal) -> tuple[Action, ...]:
 
 
 def apply(deal: Deal, action: Action) -> Deal:
-    """The deal after an action of whoever's turn it is.
-
-    Raises:
-        Illegal: the action is none of `legal_actions`.
-    """
+    """The deal after an action of `legal_actions`; raises `Illegal` for any other."""
     now = turn(deal.table)
     if now is None:
         raise Illegal("The deal is over.")
@@ -128,11 +120,7 @@ def apply(deal: Deal, action: Action) -> Deal:
 
 
 def score(table: Table) -> Result:
-    """The points of a deal that is over.
-
-    Raises:
-        Illegal: it is not over yet.
-    """
+    """The points of a deal that is over; raises `Illegal` if it is not over yet."""
     if turn(table) is not None:
         raise Illegal("The deal is not over yet.")
     call = table.call

@@ -202,11 +202,7 @@ def _counted(dealt: Dealt) -> Iterator[tuple[str, int, int]]:
 
 
 def exchanged(deal: Deal, dice: Random) -> Deal:
-    """The deal with all cards exchanged that the seat to decide cannot see.
-
-    Raises:
-        Illegal: nobody has to decide.
-    """
+    """The deal with all cards exchanged that the seat to decide cannot see; raises `Illegal`."""
     now = turn(deal.table)
     if now is None:
         raise Illegal("Nobody has to decide: the deal is over.")

@@ -47,11 +47,7 @@ class Deals:
         return None if found is None else _record(key, found)
 
     def append(self, record: Record, event: Event) -> None:
-        """Add an event to the deal as it was read.
-
-        Raises:
-            Conflict: it has changed since then, has begun anew or is gone.
-        """
+        """Add an event to the deal as it was read; raises `Conflict` if it has changed since."""
         self._write(replace(record, log=(*record.log, event)), record.version)
 
     def close(self) -> None:

@@ -35,11 +35,7 @@ Strategy: TypeAlias = shared.Strategy[Position, Decision]
 
 
 def choices(position: Position) -> tuple[int, ...]:
-    """What the viewer may do, at least one action.
-
-    Raises:
-        Illegal: the viewer is not to act.
-    """
+    """What the viewer may do, at least one action; raises `Illegal` if the viewer is not to act."""
     if position.me is None or position.turn != position.me:
         raise Illegal("There is nothing to decide: the viewer of this position is not to act.")
     return position.legal_actions()
@@ -52,11 +48,7 @@ class _Numbered(Registry[Random, Strategy]):
     """Each is made from a `Random`, and the numbers in parentheses, each with a default."""
 
     def build(self, name: str, given: Random) -> Strategy:
-        """A new strategy, e.g. `greedy` or `threshold(0.2, 0.5)`; its only chance is `given`.
-
-        Raises:
-            ConfigError: there is no such strategy, or the numbers are not what it takes.
-        """
+        """A new strategy, such as `threshold(0.2, 0.5)`, with its chance; raises `ConfigError`."""
         call = _CALL.fullmatch(name.strip())
         maker = self.maker(name if call is None else call[1])
         try:

@@ -173,11 +173,7 @@ class Bayes:
 
 
 def weighed(position: Position, seen: Foresight) -> Decision:
-    """What does best in these worlds, as if the round were not solved.
-
-    Raises:
-        Illegal: the viewer is not to act.
-    """
+    """What does best in these worlds, as if the round were not solved; raises `Illegal`."""
     options = _bets(seen, [bet for bet in choices(position) if bet != CHECK])
     last = position.last_bet
     if last is not None:

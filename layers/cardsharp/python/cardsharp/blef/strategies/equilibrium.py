@@ -80,11 +80,7 @@ def _asked(position: Position) -> tuple[Plan, tuple[int, ...], str]:
 
 @cache
 def table(starter: int, other: int) -> Solution:
-    """The table of a round, read when it is first needed.
-
-    Raises:
-        ConfigError: it cannot be read, or has another format.
-    """
+    """The table of a round, read when first needed; raises `ConfigError` if it cannot be read."""
     file = files("cardsharp.blef.strategies") / "tables" / f"{starter}v{other}.json"
     try:
         read = json.loads(file.read_text())

@@ -160,11 +160,7 @@ def known() -> Large:
 
 
 def read(file: Path) -> Large:
-    """What a file keeps; it is mapped into memory, so that only what is looked up is read.
-
-    Raises:
-        ConfigError: it cannot be read, or has another format.
-    """
+    """What a file keeps, mapped into memory and read where looked up; raises `ConfigError`."""
     entries, mapped = read_mapped(file, FORMAT)
     rounds = {
         (own, other): mapped.body[at : at + NUMBER * (len(BETS) + 2)].cast("I")

@@ -32,11 +32,7 @@ class Mapped:
 
 
 def read_mapped(file: Path, format_: int) -> tuple[list[Any], Mapped]:
-    """The entries of the rounds in the head, and the rest.
-
-    Raises:
-        ConfigError: it cannot be read, or has another format.
-    """
+    """The entries of the rounds in the head, and the rest; raises `ConfigError`."""
     try:
         with file.open("rb") as opened:
             mapped = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
@@ -51,11 +47,7 @@ def read_mapped(file: Path, format_: int) -> tuple[list[Any], Mapped]:
 
 
 def unpack(body: memoryview, begin: int, end: int) -> bytes:
-    """What lies compressed from `begin` to `end`.
-
-    Raises:
-        ConfigError: it is damaged.
-    """
+    """What lies compressed from `begin` to `end`; raises `ConfigError` if it is damaged."""
     try:
         return decompress(body[begin:end])
     except zlib_error as error:

@@ -90,11 +90,7 @@ def trained() -> TrainedTables:
 
 
 def read(file: Path) -> TrainedTables:
-    """The tables of a file.
-
-    Raises:
-        ConfigError: it cannot be read, or has another format.
-    """
+    """The tables of a file; raises `ConfigError` if it cannot be read, or has another format."""
     entries, mapped = read_mapped(file, FORMAT)
     rounds: dict[Cards, tuple[RoleTable, RoleTable]] = {}
     for entry in entries:

@@ -61,9 +61,8 @@ class _Organiser(NamedTuple):
     def word(self) -> SecretStr | None:
         """The password as of now, None where there is no organiser.
 
-        Raises:
-            Refused: Parameter Store has none yet, so nobody can be admitted.
-            StoreError: Parameter Store did not give it.
+        Raises `Refused` if Parameter Store has none yet, so nobody can be admitted, and
+        `StoreError` if Parameter Store did not give it.
         """
         if self.password is None and self.secret_id is None:
             return None
@@ -75,11 +74,7 @@ class _Organiser(NamedTuple):
 
 
 def referee_of(environment: Mapping[str, str], teams: "Teams", moved: Moved) -> Referee:
-    """Who admits requests to the matches of the arena's table, for those who direct it.
-
-    Raises:
-        ConfigError: the environment names no table, or a number of days that is none.
-    """
+    """Who admits requests to the matches of the arena's table, for those who direct it."""
     from cardsharp.deadmansdraw.arena.table import TableLobby  # noqa: PLC0415 - as in `_table`
 
     config = ArenaConfig()

@@ -69,11 +69,7 @@ class Wish:
 
 
 def parse_wish(body: dict[str, Any], fresh_seed: str) -> Wish:
-    """The wish of a create request's body; `fresh_seed` serves where it names no seed.
-
-    Raises:
-        Malformed: a field cannot be read or is out of range.
-    """
+    """The wish of a create request's body, by default with `fresh_seed`; raises `Malformed`."""
     given_seed = body.get("randomSeed")
     params = CreationParams(
         seed=fresh_seed if given_seed is None else _seed(given_seed),

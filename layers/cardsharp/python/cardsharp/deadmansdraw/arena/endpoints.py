@@ -195,11 +195,8 @@ class RestApi:
     async def _wait_for_turn(self, request: Request, user: User, match_id: str) -> None:
         """Sleep until it is this user's turn, the match has ended, or the time is up.
 
-        Whoever may not look at the match waits as well, and so does who writes an id that is
-        none, as with the original.
-
-        Raises:
-            Refused: there is no such match.
+        Whoever may not look at the match waits as well, and so does who writes an id that is none,
+        as with the original. Raises `Refused` if there is no such match.
         """
 
         def ready() -> bool:

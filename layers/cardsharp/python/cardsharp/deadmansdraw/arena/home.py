@@ -51,11 +51,7 @@ class Awake:
 
 
 class HomeArena(Arena):
-    """The arena that a configuration describes.
-
-    Raises:
-        ConfigError: the players' file or the data file cannot be used.
-    """
+    """The arena that a configuration describes; raises `ConfigError` if a file cannot be used."""
 
     def __init__(self, config: ArenaConfig) -> None:
         password = config.admin_password
@@ -145,9 +141,8 @@ class MemoryLobby:
     def commit(self, match: Match, move: Move) -> None:
         """Store a match after a move, then show it and wake who waits for it.
 
-        Raises:
-            StoreError: it could not be stored; nothing has changed.
-            Conflict: the match has gone on meanwhile, or there is one with a new one's id.
+        Raises `StoreError` if it could not be stored; nothing has changed. Raises `Conflict` if the
+        match has gone on meanwhile, or there is one with a new one's id.
         """
         before = self._matches.get(match.id)
         history = [] if before is None else self.history(match.id)

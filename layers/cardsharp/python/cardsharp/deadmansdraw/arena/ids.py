@@ -28,11 +28,7 @@ class IdMaker:
 
 
 def parse_id(text: str) -> str:
-    """The id that `text` writes; 12 characters are an id as well, which nothing here has.
-
-    Raises:
-        Malformed: it is no id; the text is the original's.
-    """
+    """The id that `text` writes, or 12 characters, which nothing here has; raises `Malformed`."""
     lower = text.lower()
     if _HEX.fullmatch(lower):
         return lower

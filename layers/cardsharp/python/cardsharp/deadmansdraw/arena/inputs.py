@@ -38,8 +38,7 @@ class Unconvertible(Malformed):
 def parse_body(raw: bytes, *, is_json: bool) -> dict[str, Any]:
     """The JSON object of a request body; empty, not JSON by its type, or a list is `{}`.
 
-    Raises:
-        Malformed: it is not JSON, or a bare value, which the original's parser refuses.
+    Raises `Malformed` if it is not JSON, or a bare value, which the original's parser refuses.
     """
     if not is_json or not raw.strip():
         return {}
@@ -100,11 +99,7 @@ def _card_of(name: object, value: object) -> Card | None:
 
 
 def parse_response(body: dict[str, Any]) -> Response | None:
-    """The answer to an effect in an action's body, None where there is none.
-
-    Raises:
-        Unconvertible: the card is no card of the deck.
-    """
+    """The answer to an effect in an action's body, or None; raises `Unconvertible`."""
     effect = body.get("effect")
     if not effect:
         return None
@@ -118,11 +113,7 @@ def parse_response(body: dict[str, Any]) -> Response | None:
 
 
 def parse_verb(body: dict[str, Any]) -> Verb:
-    """The verb of an action's body, spelt exactly.
-
-    Raises:
-        Malformed: another word, or none.
-    """
+    """The verb of an action's body, spelt exactly; raises `Malformed` for another word, or none."""
     etype = body.get("etype", _MISSING)
     try:
         return Verb(etype)
@@ -148,9 +139,8 @@ _ZLIB_WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 async def read_json(request: Request) -> dict[str, Any]:
     """The JSON object of a body, `{}` where there is none or where it is of another type.
 
-    Raises:
-        Refused: it is too large, or in an encoding or charset that is not known.
-        Malformed: it is not JSON, or not compressed as it says.
+    Raises `Refused` if it is too large, or in an encoding or charset that is not known, and
+    `Malformed` if it is not JSON, or not compressed as it says.
     """
     raw = await _read(request)
     kind = Message()

@@ -46,8 +46,7 @@ def js_scalar(value: str | float | None) -> str:
 def js_string(value: Any, depth: int = 0) -> str:  # noqa: ANN401 - any JSON value
     """A JSON value as JavaScript's `String()` makes a text of it: a list's items with commas.
 
-    Raises:
-        Malformed: it is a list in a list in a list and so on, deeper than anybody means.
+    Raises `Malformed` if it is a list in a list in a list and so on, deeper than anybody means.
     """
     match value:
         case dict():

@@ -134,11 +134,7 @@ class Guesses:
         self._let_in: set[tuple[str, str]] = set()
 
     def check(self, address: str, user: str) -> None:
-        """See whether a password may be looked at.
-
-        Raises:
-            Refused: too many were wrong.
-        """
+        """See whether a password may be looked at; raises `Refused` if too many were wrong."""
         shut = [self._shut[key] for key in _keys(address, user) if key in self._shut]
         if shut and (address, user) not in self._let_in and max(shut) > self._clock():
             raise Refused(429, "Too many wrong passwords; a minute later they are looked at again.")
@@ -195,11 +191,7 @@ class Shares:
 
     @contextmanager
     def answering(self, user: User) -> Iterator[None]:
-        """While a request of this user is being answered.
-
-        Raises:
-            Refused: too many of them are.
-        """
+        """While a request of this user is answered; raises `Refused` if too many of them are."""
         most = self._quotas.at_once
         if self._answering[user.id] >= most:
             raise self._refused(user, f"Only {most} requests of a player are answered at a time.")
@@ -210,11 +202,7 @@ class Shares:
             self._answering[user.id] -= 1
 
     def creates(self, user: User) -> None:
-        """A match is about to be created.
-
-        Raises:
-            Refused: this user has created too many today.
-        """
+        """A match is about to be created; raises `Refused` if there were too many today."""
         most = self._quotas.matches
         if user.plays and self._counts.count(f"matches {user.id}", DAY).number > most:
             raise self._refused(user, f"A player may create {most} matches in a day.")

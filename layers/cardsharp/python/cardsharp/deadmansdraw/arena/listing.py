@@ -40,11 +40,7 @@ def looks_as_player(query: QueryParams) -> bool:
 
 
 def tag_set(query: QueryParams) -> frozenset[str] | None:
-    """The tags of the query, of which one must fit; None means any, `tags=` a tag without a text.
-
-    Raises:
-        Malformed: they are given twice.
-    """
+    """The tags of which one must fit; None means any. Raises `Malformed` if given twice."""
     given = query.getlist("tags")
     if len(given) > 1:
         raise Malformed("The parameter 'tags' is given twice; put a comma between tags.")
@@ -65,11 +61,7 @@ class Filter:
 
 
 def parse_filter(query: QueryParams) -> Filter:
-    """The filter of a query.
-
-    Raises:
-        Malformed: an id is no id, or tags are given twice.
-    """
+    """The filter of a query; raises `Malformed` if an id is no id, or tags are given twice."""
     ids = [parse_id(text) for text in query.get("id", "").split(",") if text]
     limit = query.get("limit", "")
     offset = query.get("offset")

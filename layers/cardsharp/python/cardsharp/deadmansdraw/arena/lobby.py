@@ -56,8 +56,7 @@ class Lobby(Protocol):
     def commit(self, match: Match, move: Move) -> None:
         """Store a match after a move, and let those know who wait for it.
 
-        Raises:
-            StoreError: it could not be stored; nothing has changed.
-            Conflict: somebody else has moved since the match was looked at, or a new match's id
-                is another's; nothing has changed.
+        Raises `StoreError` if it could not be stored; nothing has changed. Raises `Conflict` if
+        somebody else has moved since the match was looked at, or a new match's id is another's;
+        nothing has changed.
         """

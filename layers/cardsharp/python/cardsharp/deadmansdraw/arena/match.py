@@ -114,11 +114,7 @@ def begin(
 
 
 def act(match: Match, action: Action, origin: Origin) -> tuple[Match, Move]:
-    """The match after an action of the player to move.
-
-    Raises:
-        RulesError: the rules refuse it.
-    """
+    """The match after an action of the player to move; raises `RulesError`."""
     draws = _draws(match)
     state, events = apply(match.state, action, draws)
     after, move = _moved(match, state, events, draws.used, origin)

@@ -13,9 +13,8 @@ from cardsharp.errors import ConfigError
 def check_openness(config: ArenaConfig) -> None:
     """Refuse settings by which passwords could be read on the way.
 
-    Raises:
-        ConfigError: the certificate cannot be used, or there is none and other machines are
-            listened to.
+    Raises `ConfigError` if the certificate cannot be used, or there is none and other machines are
+    listened to.
     """
     if config.tls is not None:
         certificate, key = config.tls

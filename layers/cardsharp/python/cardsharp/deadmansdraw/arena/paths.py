@@ -39,11 +39,7 @@ class PathAsSent:
 
 
 def decode_parameters(request: Request) -> None:
-    """Decode the parameters of the request's path, in place.
-
-    Raises:
-        Refused: one is no percent-encoded text.
-    """
+    """Decode the parameters of the request's path, in place; raises `Refused` if one cannot be."""
     parameters = request.path_params
     for name, sent in parameters.items():
         parameters[name] = _decoded(sent)

@@ -117,9 +117,8 @@ _PLAYERS = TypeAdapter(list[Player])
 def load_players(path: Path) -> dict[str, Player]:
     """The players of a JSON file by id.
 
-    Raises:
-        ConfigError: the file is missing, or not a list of players with different ids; the text
-            names every fault and no password.
+    Raises `ConfigError` if the file is missing, or not a list of players with different ids; the
+    text names every fault and no password.
     """
     try:
         players = _PLAYERS.validate_json(path.read_bytes())
@@ -137,11 +136,7 @@ def load_players(path: Path) -> dict[str, Player]:
 
 
 class PlayersFile(Mapping[str, Player]):
-    """The players of a JSON file by id; one that has changed is read again, if it can be.
-
-    Raises:
-        ConfigError: as `load_players`, at the beginning.
-    """
+    """The players of a JSON file by id, read again where it changes; raises `ConfigError` once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -107,11 +107,7 @@ class Referee:
     def create(
         self, user: User, body: dict[str, Any], ip: str | None, match_id: str | None = None
     ) -> tuple[Match, Wish]:
-        """A new match as `body` asks for it, with this id or one of its own.
-
-        Raises:
-            Conflict: there is a match with this id.
-        """
+        """A new match as `body` asks for it; raises `Conflict` if there is one with this id."""
         wish = parse_wish(body, new_seed())
         pairing = Pairing(self._seated(user, wish.player_ids), None if user.is_admin else user.id)
         origin = self.origin(ip)

@@ -33,12 +33,7 @@ def snapshot_of(match: Match) -> bytes:
 
 
 def match_of(snapshot: str | bytes, match_id: str) -> Match:
-    """The match that a snapshot of today's or an older format holds.
-
-    Raises:
-        NewerSnapshot: its format is newer than this code.
-        StoreError: it cannot be read.
-    """
+    """The match of a snapshot; raises `StoreError`, or `NewerSnapshot` for a format to come."""
     try:
         return _MATCH.validate_python(_brought_up(from_json(snapshot), match_id))
     except (ValidationError, ValueError, TypeError, AttributeError):

@@ -50,11 +50,7 @@ class Spectators:
     async def answer(
         self, request: Request, address: str, made: Callable[[], Awaitable[Response]]
     ) -> Response:
-        """The answer to a request, perhaps one that another spectator got a moment ago.
-
-        Raises:
-            Refused: this address asks too often.
-        """
+        """The answer, perhaps one of a moment ago; raises `Refused` if asked for too often."""
         if self._pace.count(address).delay:
             raise Refused(429, "Too many requests; a minute later they are answered again.")
         key = f"{request.method} {request.url.path}?{request.url.query}"

@@ -49,11 +49,7 @@ class SqliteStorage:
             raise ConfigError(f"{error}{hint}") from None
 
     def matches(self) -> Iterable[tuple[str, Match | None]]:
-        """All stored matches by their ids, None for one that cannot be read, which the log names.
-
-        Raises:
-            ConfigError: a newer version wrote one of them.
-        """
+        """All stored matches by id, unreadable ones None; `ConfigError` for a newer version's."""
         with self._file.reading() as db:
             rows = db.execute("SELECT id, body FROM matches").fetchall()
         for match_id, body in rows:
@@ -97,11 +93,7 @@ _BOOK = Book({})
 
 
 class KeptMatches(ToldMatches):
-    """The matches of the data file at `path`, whose players have these names by their ids.
-
-    Raises:
-        ConfigError: it is none, or an arena is running on it.
-    """
+    """The matches of the data file at `path`; raises `ConfigError` if it is none, or in use."""
 
     def __init__(self, path: Path, names: Mapping[str, str]) -> None:
         self._storage, self._names = SqliteStorage(path, to_read=True), names

@@ -128,12 +128,7 @@ class TableLobby:
     # --- what happens ----------------------------------------------------------------------
 
     def commit(self, match: Match, move: Move) -> None:
-        """Store a match after a move.
-
-        Raises:
-            StoreError: it could not be stored.
-            Conflict: somebody else was first.
-        """
+        """Store a match after a move; raises `StoreError`, or `Conflict` if another was first."""
         receipt = secrets.token_hex(8)
         expires: Item = {"expires_at": number(int((match.last_move_at + self._life).timestamp()))}
         moved: Item = {"move_zip": _zipped(_MOVE.dump_json(move)), "receipt": text(receipt)}

@@ -36,11 +36,7 @@ class Waiting(ABC):
 
     @abstractmethod
     async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> bool:
-        """Whether `ready()` came true, which it can do at `signal` only, while time was `left()`.
-
-        Raises:
-            ClientGone: `gone()` returned first.
-        """
+        """Whether `ready()` came true, at `signal`, in time; raises `ClientGone` by `gone()`."""
 
     @abstractmethod
     async def pause(self, length: timedelta, gone: Gone) -> None:
@@ -86,11 +82,7 @@ class Signals(Waiting):
         await self.wait(_NEVER, lambda: False, gone, lambda: length)
 
     async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> bool:
-        """Whether `ready()` came true in the time `left()`; it is looked at at each notification.
-
-        Raises:
-            ClientGone: `gone()` returned first.
-        """
+        """Whether `ready()` came true, when notified, in time; raises `ClientGone` by `gone()`."""
 
         def over() -> bool:
             return self._closed or ready()

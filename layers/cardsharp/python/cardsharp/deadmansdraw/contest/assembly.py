@@ -119,12 +119,9 @@ MOST = timedelta(seconds=10)
 def direct(environment: Mapping[str, str], body: str | None, holder: str) -> bool:
     """Do what is due at the tick of a message, or at the schedule's; whether more ticks follow.
 
-    A message may also name a match that waits for a team that the stack plays itself.
-
-    Raises:
-        ConfigError: the environment names no table.
-        Malformed: the message is neither.
-        StoreError: the table or the queue failed.
+    A message may also name a match that waits for a team that the stack plays itself. Raises
+    `ConfigError` if the environment names no table, `Malformed` if the message is neither, and
+    `StoreError` if the table or the queue failed.
     """
     names = ("CARDSHARP_STORE", "CARDSHARP_QUEUE", KEEP_DAYS)
     work = directing(*(environment.get(name, "") for name in names))

@@ -105,11 +105,7 @@ class TableSeat:
         return wire.parse_whole_view(full_view(match, look, history, self._referee.book))
 
     def act(self, match_id: str, action: Action) -> list[EventView]:
-        """What an action caused.
-
-        Raises:
-            NotYourTurn: it is another player's, or somebody else has played it meanwhile.
-        """
+        """What an action caused; raises `NotYourTurn`, also if it was played meanwhile."""
         match = self._referee.find(match_id)
         if match.active_player != self._user.id or match.moves != self._seen:
             raise NotYourTurn(HTTPStatus.CONFLICT, NOT_YOUR_TURN)

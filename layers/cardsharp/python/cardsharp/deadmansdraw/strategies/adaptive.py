@@ -75,11 +75,7 @@ class Adaptive:
 
 
 def trained(text: str) -> Strategy:
-    """The player of a file: one of opponents with their weights, or the captain's weights alone.
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """The player of a file of opponents, or of the captain's weights; else raises `ValueError`."""
     found = json.loads(text)
     if not isinstance(found, dict) or "opponents" not in found:
         return Captain(read_weights(text))

@@ -259,21 +259,13 @@ def _share_of_taste(tastes: Tastes, seen: Seen) -> float:
 
 @cache
 def known_opponents() -> tuple[Entry, ...]:
-    """The shipped entries, the stranger among them.
-
-    Raises:
-        ValueError: the file is not one of this program's version.
-    """
+    """The shipped entries, the stranger among them; raises `ValueError` for another version's."""
     text = files(__package__).joinpath("adaptive_opponents.json").read_text(encoding="utf-8")
     return parse_entries(text)
 
 
 def parse_entries(text: str) -> tuple[Entry, ...]:
-    """The entries of a file of known opponents.
-
-    Raises:
-        ValueError: it is no such file, or of another version.
-    """
+    """The entries of a file of known opponents; raises `ValueError` for another version's."""
     document = json.loads(text)
     if not isinstance(document, dict) or document.get("version") != 1:
         raise ValueError("This is no file of known opponents of version 1.")

@@ -36,11 +36,7 @@ TREASURE = tuple(SUIT_BITS[SUIT_ORDER.index(suit)] for suit in (Suit.CHEST, Suit
 
 
 def bits_of(cards: Iterable[Card]) -> int:
-    """The set of `cards`.
-
-    Raises:
-        KeyError: a card is not of the server's deck.
-    """
+    """The set of `cards`; raises `KeyError` if a card is not of the server's deck."""
     found = 0
     for card in cards:
         found |= 1 << NUMBER[card]

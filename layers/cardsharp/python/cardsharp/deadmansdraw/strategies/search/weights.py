@@ -31,11 +31,7 @@ def dump_weights(learned: Model | Network, provenance: dict[str, object]) -> str
 
 
 def read_weights(text: str) -> Model:
-    """The model in a weight file.
-
-    Raises:
-        ValueError: the file is not one, or of another format.
-    """
+    """The model in a weight file; raises `ValueError` if it is none, or of another format."""
     content = json.loads(text)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"This is no weight file of format {FORMAT}; train again.")
