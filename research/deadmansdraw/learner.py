@@ -10,12 +10,11 @@ from typing import Annotated, Literal
 from cyclopts import Parameter, validators
 
 from cardsharp.deadmansdraw.simulation import deal, fair_chance, match_from
-from cardsharp.deadmansdraw.strategies import Strategy, build
+from cardsharp.deadmansdraw.strategies import PastMatch, Strategy, build
 from cardsharp.deadmansdraw.strategies.adaptive import learned_models
 from cardsharp.deadmansdraw.strategies.adaptive_belief import parse_entries
 from cardsharp.deadmansdraw.strategies.adaptive_seen import decisions_of
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
-from cardsharp.deadmansdraw.strategies.dossier import PastMatch
 from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.weights import shipped
 from cardsharp.ratings import NORMAL_95

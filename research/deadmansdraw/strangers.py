@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit, deck_order
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies.base import Decision
+from cardsharp.deadmansdraw.strategies import Decision
 from cardsharp.deadmansdraw.strategies.choices import choices, lying
 from research.deadmansdraw.engine import Engine, Twin
 

@@ -13,10 +13,9 @@ import pytest
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, EffectType
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import build
+from cardsharp.deadmansdraw.strategies import Decision, build
 from cardsharp.deadmansdraw.strategies.adaptive_belief import MEASURES, SLIP, Belief, Entry
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen
-from cardsharp.deadmansdraw.strategies.base import Decision
 from cardsharp.deadmansdraw.strategies.choices import choices
 from cardsharp.deadmansdraw.strategies.search import weights
 from research.deadmansdraw.engine import load

@@ -21,9 +21,10 @@ from cardsharp.blef.assembly import SERVICE, build_feed
 from cardsharp.cloud import secrets
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.feeds import FEED, dynamo_watchers
-from cardsharp.cloud.lease import Keeping, LeaseKeeper
+from cardsharp.cloud.lease import LeaseKeeper
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
+from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from cardsharp.viewer.assembly import PAUSE
@@ -190,7 +191,7 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Clo
         with pytest.raises(ConfigError, match=r"still playing .*orphan"):
             pause(cloud.stack, stop_schedule=True)
         now = assembly.clock.monotonic()
-        with LeaseKeeper(assembly.log, lease, Keeping(HOUR, HOUR), assembly.clock, now):
+        with LeaseKeeper(assembly.log, lease, Timing(lease=HOUR, renew=HOUR), assembly.clock, now):
             assembly.log.finish(lease, {"result": "ended"})
         until(lambda: datetime.now(UTC) - paused > KEPT)
         with pytest.raises(CardsharpError, match="New matches are paused"):

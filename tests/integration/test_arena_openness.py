@@ -21,10 +21,10 @@ from support.cli import program
 from cardsharp.access import Address, Credentials, Limits
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.deadmansdraw.arena import referee
+from cardsharp.deadmansdraw.arena.app import PrivateOnly
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.openness import PrivateOnly
+from cardsharp.deadmansdraw.arena.limits import MOST_KEPT, OF_SPECTATORS
 from cardsharp.deadmansdraw.arena.randomness import Randomness
-from cardsharp.deadmansdraw.arena.spectators import MOST_KEPT, PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError, Untrusted
 from workbench.arena.server import ArenaServer
@@ -125,8 +125,8 @@ def test_ours_signs_in_by_digest_where_spectators_are_let_in(public: Public) -> 
 
 def test_a_spectator_who_asks_too_much_is_refused_for_a_minute(public: Public) -> None:
     _, client, clock = public
-    assert PER_ADDRESS > MOST_KEPT
-    statuses = {client.get(f"/api/whoami?{n}", None).status for n in range(PER_ADDRESS)}
+    assert OF_SPECTATORS > MOST_KEPT
+    statuses = {client.get(f"/api/whoami?{n}", None).status for n in range(OF_SPECTATORS)}
     assert statuses == {200}
     assert client.get("/api/whoami", None).status == 429
     assert client.get("/api/whoami", ALICE).status == 200

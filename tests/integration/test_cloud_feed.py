@@ -14,8 +14,7 @@ from support.cloud_clock import FakeClock
 from websockets.exceptions import ConnectionClosed
 
 from cardsharp.cloud.feeds import dynamo_watchers, memory_watchers
-from cardsharp.cloud.memory_sockets import MemorySockets, named
-from cardsharp.cloud.sockets import SETTLING, Feed, Gone, Watcher
+from cardsharp.cloud.sockets import SETTLING, Feed, Gone, MemorySockets, Watcher, named
 from cardsharp.web import gate
 from workbench.cloud.http_events import Answered
 from workbench.cloud.socket_front import MOST_WAITING, TRY_AGAIN, SocketGateway

@@ -29,7 +29,7 @@ from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.codec import from_micros
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.snapshot import FORMAT
+from cardsharp.deadmansdraw.arena.match import FORMAT
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.euchre.store import sqlite_deals, sqlite_keep
 from workbench.arena.server import ArenaServer

@@ -19,8 +19,8 @@ from support.blef import Client, logged, random_round
 from support.blef_next import NotedSockets
 from support.cloud_clock import START, FakeClock
 
+from cardsharp.blef.assembly import announce, subscribe
 from cardsharp.blef.cards import DECK, Hand
-from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.rules import Round
 from cardsharp.blef.store import Games, sqlite_games

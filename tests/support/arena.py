@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from cardsharp.deadmansdraw.arena.app import MorePages
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.page_routes import MorePages
 from workbench.arena.server import ArenaServer
 
 DUMMY = "0" * 24

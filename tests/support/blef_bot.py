@@ -18,8 +18,8 @@ from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.client import BlefClient
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import SPAN
+from cardsharp.blef.params import NO_GAME
 from cardsharp.blef.records import GameRecord
-from cardsharp.blef.refusals import NO_GAME
 from cardsharp.blef.rules import Round
 from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.attended import Meet

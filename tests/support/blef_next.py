@@ -14,15 +14,13 @@ from urllib.parse import quote, urlencode
 import requests
 from websockets.sync.client import ClientConnection, connect
 
-from cardsharp.blef.assembly import SERVICE
+from cardsharp.blef.assembly import SERVICE, announce, subscribe
 from cardsharp.blef.changes import SecretChance
-from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import room_of
 from cardsharp.blef.service import Agents
 from cardsharp.blef.store import sqlite_games
 from cardsharp.cloud.feeds import FEED, memory_watchers
-from cardsharp.cloud.memory_sockets import MemorySockets
-from cardsharp.cloud.sockets import Feed, Gone
+from cardsharp.cloud.sockets import Feed, Gone, MemorySockets
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import gate
 from support.blef import Client, RecordedChance, Reply, cards_of

@@ -14,11 +14,10 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.deciding import Decided
 from cardsharp.euchre.asks import Ask
-from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.routes import API
-from cardsharp.euchre.service import EuchreService
+from cardsharp.euchre.service import EuchreService, Journal
 from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.keep.sqlite import SqliteKeep

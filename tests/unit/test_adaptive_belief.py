@@ -16,7 +16,7 @@ from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.briefing import PAST_MATCHES, last_matches
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
-from cardsharp.deadmansdraw.strategies import Decision, Strategy, build
+from cardsharp.deadmansdraw.strategies import Decision, PastMatch, Strategy, briefed, build
 from cardsharp.deadmansdraw.strategies.adaptive import Adaptive
 from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     GENERAL,
@@ -26,7 +26,6 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     parse_entries,
 )
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, decisions_of
-from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
 from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met, opponents
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of

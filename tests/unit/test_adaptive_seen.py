@@ -15,11 +15,10 @@ from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
-from cardsharp.deadmansdraw.strategies import build
+from cardsharp.deadmansdraw.strategies import PastMatch, briefed, build
 from cardsharp.deadmansdraw.strategies.adaptive import Adaptive
 from cardsharp.deadmansdraw.strategies.adaptive_gifts import CREDIT, MOST, Gifts, loss_of
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, drawn_in
-from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
 from cardsharp.deadmansdraw.wire_views import MoveView
 
 FIELDS = (

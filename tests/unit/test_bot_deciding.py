@@ -18,12 +18,12 @@ from cardsharp.cloud.messages import parse_message
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb, respond
 from cardsharp.deadmansdraw.bot import ArenaMatch, ReadTurn
+from cardsharp.deadmansdraw.briefing import Players, Seat
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.fallback import blind_action, decide, safe_action
 from cardsharp.deadmansdraw.logbook import outcome_body
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Decision, Strategy
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.deadmansdraw.wire_views import MatchView

@@ -24,8 +24,8 @@ from cardsharp.cloud.messages import LookMessage, parse_look, parse_message
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import SETTLED, Offering
 from cardsharp.cloud.ports import Status
+from cardsharp.cloud.settings import Window
 from cardsharp.cloud.switches import Switches
-from cardsharp.cloud.windows import Window
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming

@@ -118,7 +118,7 @@ def test_a_bug_of_ours_is_one_sentence_and_a_file(
 def test_a_strategy_file_that_cannot_be_used_says_why(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
-    from cardsharp.deadmansdraw.strategies import registry  # noqa: PLC0415 - put back below
+    from cardsharp.deadmansdraw import strategies as registry  # noqa: PLC0415 - put back below
 
     path = tmp_path / "mine.py"
     imported = "from cardsharp.deadmansdraw.strategies import strategy\n" if "@" in text else ""

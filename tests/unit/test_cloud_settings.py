@@ -6,8 +6,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.access import Address
+from cardsharp.cloud.settings import Window, Windows
 from cardsharp.cloud.timing import limits_of
-from cardsharp.cloud.windows import Window, Windows
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError
 

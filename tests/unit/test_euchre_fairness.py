@@ -16,9 +16,9 @@ from cardsharp.errors import Illegal, Malformed
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, SUITS, name, parse
 from cardsharp.euchre.fallback import decide
-from cardsharp.euchre.journal import decision_entry
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.rules import HAND, Deal, apply, legal_actions, legal_bids, start
+from cardsharp.euchre.service import decision_entry
 from cardsharp.euchre.strategies import build
 from cardsharp.euchre.table import DEALER, ToAct, turn
 from workbench.euchre.probe import stations

@@ -11,7 +11,7 @@ from support.cloud_benches import LogBench, known, sqlite_log
 from world.clock import StillClock
 
 from cardsharp.cloud.hold import Hold
-from cardsharp.cloud.lease import Keeping, LeaseKeeper
+from cardsharp.cloud.lease import LeaseKeeper
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.ports import Lease, LeaseBook
 from cardsharp.cloud.sqlite import SqliteLog
@@ -39,7 +39,7 @@ def hold(log: SqliteLog, clock: StillClock, left: timedelta) -> Hold:
     """A hold by a worker who has so much time left, whatever the clock says."""
     lease = log.take("m", "worker", TIMING.lease)
     assert lease is not None
-    keeper = LeaseKeeper(log, lease, Keeping(TIMING.lease, TIMING.renew), clock, clock.monotonic())
+    keeper = LeaseKeeper(log, lease, TIMING, clock, clock.monotonic())
     return Hold(keeper, log, clock, Meter(), TIMING, lambda: left, clock.monotonic())
 
 
@@ -95,7 +95,7 @@ def test_an_action_without_an_answer_is_let_arrive(
 
 TTL = timedelta(seconds=3)
 EVERY = timedelta(seconds=1)
-KEEPING = Keeping(TTL, EVERY)
+KEEPING = Timing(lease=TTL, renew=EVERY)
 MARGIN = timedelta(seconds=1)
 
 

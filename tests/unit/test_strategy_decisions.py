@@ -9,8 +9,7 @@ from support.recorded import rows
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision, build
-from cardsharp.deadmansdraw.strategies.base import Late
+from cardsharp.deadmansdraw.strategies import Decision, Late, build
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
 from cardsharp.deadmansdraw.strategies.search.layout import KEYS, LYING, SUITS
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, never

@@ -10,7 +10,7 @@ from support import arena_bodies as bodies
 from support.recorded import recording
 
 from cardsharp import games
-from cardsharp.cloud.packing import pack, unpack
+from cardsharp.cloud.codec import pack, unpack
 from cardsharp.deadmansdraw import wire, wire_views
 from cardsharp.deadmansdraw.actions import Action, EffectType, Verb, action_body, respond
 from cardsharp.deadmansdraw.cards import Card

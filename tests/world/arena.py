@@ -21,18 +21,18 @@ from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.actions import action_body
+from cardsharp.deadmansdraw.arena.app import MorePages
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.limits import PER_USER
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.page_routes import MorePages
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.bot import NO_SUCH_MATCH, meeting
+from cardsharp.deadmansdraw.briefing import Players, Seat
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.reading import rebuild
-from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.wire import parse_view
 from workbench.cloud.http_events import Answered

@@ -19,10 +19,10 @@ from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.timing import Timing, limits_of
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.bot import meeting
+from cardsharp.deadmansdraw.briefing import Players, Seat
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
-from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ArenaError, StoreError
 from world.arena import URL

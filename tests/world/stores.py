@@ -18,9 +18,9 @@ import stamina
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 from support.cloud_benches import environment
 
+from cardsharp.cloud.codec import unpack
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.memory import MemoryQueue
-from cardsharp.cloud.packing import unpack
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_file import MEMORY

@@ -13,11 +13,10 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Self, TypeVar
 
+from cardsharp.deadmansdraw.arena.app import MorePages, check_openness
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.home import HomeArena
-from cardsharp.deadmansdraw.arena.openness import check_openness
-from cardsharp.deadmansdraw.arena.page_routes import MorePages
 from cardsharp.deadmansdraw.arena.players import ADMIN, User
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.errors import ConfigError

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from cardsharp.access import checked_address
-from cardsharp.blef.lobby import lobby
+from cardsharp.blef.routes_next import lobby
 
 _PATIENCE = 30  # seconds that the service may take
 

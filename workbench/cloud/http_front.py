@@ -18,8 +18,8 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.memory_sockets import MemorySockets
 from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.sockets import MemorySockets
 from cardsharp.web.request import caller_at
 from workbench.cloud.context import Function, LambdaContext, invoke
 from workbench.cloud.events import Event

@@ -10,7 +10,7 @@ from uuid import uuid4
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from cardsharp.cloud.memory_sockets import MemorySockets
+from cardsharp.cloud.sockets import MemorySockets
 from workbench.cloud.events import REGION
 from workbench.cloud.http_events import Answered
 

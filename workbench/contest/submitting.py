@@ -21,9 +21,8 @@ from cardsharp.contest.facts import shown
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import Records
-from cardsharp.deadmansdraw.arena.http import Guard, not_found
+from cardsharp.deadmansdraw.arena.http import Guard, LooseRoute, not_found
 from cardsharp.deadmansdraw.arena.lobby import Lobby
-from cardsharp.deadmansdraw.arena.paths import LooseRoute
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.errors import ConfigError

@@ -15,9 +15,8 @@ from statistics import mean
 
 from cardsharp.cloud import secrets
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.codec import encode
+from cardsharp.cloud.codec import encode, pack
 from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.packing import pack
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.errors import CardsharpError
 from cardsharp.viewer.assembly import PARAMETER, STORE, viewer_of

@@ -14,11 +14,11 @@ from pydantic import SecretStr
 
 from cardsharp.cloud.dynamodb_items import key, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.deadmansdraw.arena.app import check_openness
 from cardsharp.deadmansdraw.arena.assembly import DAYS
 from cardsharp.deadmansdraw.arena.cloud import CloudArena
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.lobby import Moved, nobody_told
-from cardsharp.deadmansdraw.arena.openness import check_openness
 from cardsharp.deadmansdraw.arena.players import load_players
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
 from cardsharp.web.asgi import handler_of

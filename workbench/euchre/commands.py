@@ -15,9 +15,8 @@ from cardsharp.cloud.telemetry import redirect
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STORES, STRATEGY
 from cardsharp.euchre.game import GAME
-from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.routes import API
-from cardsharp.euchre.service import EuchreService
+from cardsharp.euchre.service import EuchreService, Journal
 from cardsharp.euchre.strategies import build
 from workbench.cloud.http_front import HOST
 from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind

@@ -9,11 +9,11 @@ from cardsharp.euchre import records
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Question
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.game import GAME
-from cardsharp.euchre.journal import decision_entry
 from cardsharp.euchre.judge import luck_of, winning
 from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.replay import header_body
 from cardsharp.euchre.rules import score
+from cardsharp.euchre.service import decision_entry
 from cardsharp.euchre.simulation import Dealt, Match
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort, Pimc

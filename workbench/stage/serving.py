@@ -10,9 +10,9 @@ from typing import Any
 from uuid import uuid4
 
 from cardsharp.cloud.feeds import FEED
-from cardsharp.cloud.memory_sockets import MemorySockets, named
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.redaction import redact
+from cardsharp.cloud.sockets import MemorySockets, named
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game

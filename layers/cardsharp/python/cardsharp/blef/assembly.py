@@ -1,17 +1,24 @@
 """The service that the environment describes."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
-from cardsharp.blef import routes_next
-from cardsharp.blef.feed import announce, subscribe
+from pydantic import BaseModel
+
+from cardsharp.blef import params, routes_next
+from cardsharp.blef.params import Denied
+from cardsharp.blef.records import key_of
 from cardsharp.blef.routes import API
-from cardsharp.blef.service import NO_AGENTS, Agents, Blef
+from cardsharp.blef.service import NO_AGENTS, Agents, Blef, Changed, StateLook, present
 from cardsharp.blef.store import Games
+from cardsharp.blef.wire_next import list_news, state_body
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.feeds import FEED, watched
+from cardsharp.cloud.sockets import Feed, Watcher
 from cardsharp.cloud.stores import Stores
 from cardsharp.errors import ConfigError
 from cardsharp.game import Part
@@ -74,3 +81,49 @@ SERVICE = Service(
     feed=build_feed,
     invites=True,
 )
+
+
+# --- what those who watch are told (docs/spec/blef-next.md section 8), shaped as answers ----------
+
+LIST = "list"
+"""The topic of those who watch the list of public games."""
+
+
+def subscribe(blef: Blef, asked: Mapping[str, str]) -> tuple[str, str]:
+    """The topic of the game that is asked for, or of the list, and the player's digest, if any.
+
+    Raises `Refused`.
+    """
+    game_uuid, player_uuid = asked.get("game_uuid", ""), asked.get("player_uuid", "")
+    if not game_uuid and not player_uuid:
+        return LIST, ""
+    try:
+        sight = blef.state(game_uuid, StateLook(player_uuid), timedelta)
+    except Denied as denied:
+        raise denied.newer from None
+    uuid = params.read_uuid(player_uuid)
+    return _topic(sight.game.uuid), "" if uuid is None else key_of(uuid)
+
+
+def announce(feed: Feed, changed: Changed) -> None:
+    """Tell what a change led to: after a check the round that it closed, then the game as it is."""
+    game = changed.now.game
+
+    def texts(watcher: Watcher) -> list[str]:
+        seat = game.seat_with(watcher.key)
+        sights = (changed.closed_seen_by(seat), present(changed.now, seat))
+        return [_frame(state_body(sight)) for sight in sights if sight is not None]
+
+    feed.tell(_topic(game.uuid), texts)
+    if changed.before.round is None and (changed.before.public or game.public):
+        news = _frame(list_news(changed.now))
+        feed.tell(LIST, lambda _: [news])
+
+
+def _topic(game_uuid: str) -> str:
+    return f"game#{game_uuid}"
+
+
+def _frame(body: BaseModel) -> str:
+    headers = {"Content-Type": "application/json"}
+    return json.dumps({"statusCode": 200, "body": body.model_dump_json(), "headers": headers})

@@ -26,10 +26,9 @@ from cardsharp.blef.logbook import (
     outcome_body,
     rounds_of,
 )
-from cardsharp.blef.params import MAX_NICKNAME, is_nickname
+from cardsharp.blef.params import MAX_NICKNAME, NO_PLAYER, is_nickname
 from cardsharp.blef.position import Position
 from cardsharp.blef.records import Status
-from cardsharp.blef.refusals import NO_PLAYER
 from cardsharp.blef.strategies import Strategy, build
 from cardsharp.blef.wire import position_in
 from cardsharp.cloud.attended import After, Facts, Meet, Sight

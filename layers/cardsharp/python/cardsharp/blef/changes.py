@@ -11,8 +11,8 @@ from http import HTTPStatus
 
 from cardsharp.blef import params, rules
 from cardsharp.blef.cards import DECK, Hand
+from cardsharp.blef.params import NO_PLAYER, Denied
 from cardsharp.blef.records import GameRecord, Player, Status
-from cardsharp.blef.refusals import NO_PLAYER, Denied
 from cardsharp.blef.rules import Round
 from cardsharp.errors import Illegal
 from cardsharp.web.refusals import bad_request, forbidden

@@ -14,9 +14,9 @@ from http import HTTPStatus
 
 from cardsharp.blef import changes, params
 from cardsharp.blef.changes import Change, SecretChance
+from cardsharp.blef.params import NO_GAME, NO_PLAYER, Denied
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.records import ClosedRound, GameRecord, Player, Status
-from cardsharp.blef.refusals import NO_GAME, NO_PLAYER, Denied
 from cardsharp.blef.rules import Round
 from cardsharp.blef.store import Games, Listing, Saved, closed_at
 from cardsharp.cloud.ports import Clock

@@ -8,8 +8,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
-from cardsharp.cloud.ports import Clock, MatchLog, Queue
-from cardsharp.cloud.relay import Relay
+from cardsharp.cloud.ports import Clock, MatchLog, Queue, Relay
 from cardsharp.cloud.secrets import provider
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.stores import Stores

@@ -13,7 +13,7 @@ from typing import Any
 from cardsharp.cloud.attendance import Attendance, versioned
 from cardsharp.cloud.attended import Attended, AttendedMatch, Meet
 from cardsharp.cloud.hold import Hold
-from cardsharp.cloud.lease import Keeping, LeaseKeeper
+from cardsharp.cloud.lease import LeaseKeeper
 from cardsharp.cloud.line import OURS, Line
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.namesake import SteppedBack
@@ -64,9 +64,8 @@ class Bot:
         if known is not None and known.lease is not None:
             meter.count(Metric.LEASE_STEALS)
         described = known is not None and bool(known.header)
-        keeping = Keeping(self.timing.lease, self.timing.renew)
         try:
-            with LeaseKeeper(log, lease, keeping, clock, asked) as keeper:
+            with LeaseKeeper(log, lease, self.timing, clock, asked) as keeper:
                 taken = clock.monotonic()
                 hold = Hold(keeper, log, clock, meter, self.timing, remaining, taken)
                 about = None if described else self.version or ""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.cloud.relay import Relay
+from cardsharp.cloud.ports import Relay
 from cardsharp.cloud.switches import Switchboard, Switches, usable
 
 if TYPE_CHECKING:

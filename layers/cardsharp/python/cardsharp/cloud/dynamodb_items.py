@@ -4,8 +4,15 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, readable, to_micros
-from cardsharp.cloud.packing import pack
+from cardsharp.cloud.codec import (
+    NOTE_LIFE,
+    decode,
+    encode,
+    from_micros,
+    pack,
+    readable,
+    to_micros,
+)
 from cardsharp.cloud.ports import Body, Lease, MatchRecord, MoveRecord, NoteRecord, Status
 
 if TYPE_CHECKING:

@@ -38,8 +38,7 @@ class DynamoTable:
 
     @cached_property
     def _client(self) -> "DynamoDBClient":
-        made: DynamoDBClient = self._given or client("dynamodb", ANSWER)
-        return made
+        return self._given or client("dynamodb", ANSWER)
 
     def get(
         self, key: "Mapping[str, Value]", *, of_now: bool = True, shown: Sequence[str] = ()

@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from cardsharp.cloud import memory_sockets
 from cardsharp.cloud.ports import Clock
-from cardsharp.cloud.sockets import Feed
-from cardsharp.cloud.watchers import Watchers, earlier
+from cardsharp.cloud.sockets import Feed, Watchers, earlier, named
 from cardsharp.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,7 +16,7 @@ def watched(place: str, store: str, clock: Clock) -> Feed:
     """The feed of that name; elsewhere `store` keeps who watches. Raises `ConfigError`."""
     kind, _, name = place.partition(":")
     if kind == "memory" and name:
-        return Feed(memory_watchers(clock), memory_sockets.named(name), clock)
+        return Feed(memory_watchers(clock), named(name), clock)
     where, _, table = store.partition(":")
     if kind in {"http", "https"} and where == "dynamodb":
         # boto3 is slow to import, and not needed at home.

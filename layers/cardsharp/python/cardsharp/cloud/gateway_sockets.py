@@ -1,8 +1,6 @@
-"""Connections to a WebSocket API of API Gateway.
+"""Connections to a WebSocket API of API Gateway. Actions used: execute-api:ManageConnections."""
 
-Actions used: execute-api:ManageConnections.
-"""
-
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -30,10 +28,8 @@ class GatewaySockets:
 
     def close(self, connection: str) -> None:
         """End a connection; quiet where that fails, for API Gateway ends each in the end."""
-        try:
+        with suppress(BotoCoreError, ClientError):
             self._client.delete_connection(ConnectionId=connection)
-        except (BotoCoreError, ClientError):
-            return
 
     @cached_property
     def _client(self) -> Any:  # noqa: ANN401 - boto3 has no types for it here

@@ -1,22 +1,14 @@
 """Keeping a lease while a worker lives."""
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import timedelta
-from types import TracebackType
 from typing import Self
 
+from cardsharp.cloud.beside import beside
 from cardsharp.cloud.ports import Clock, Lease, LeaseBook
+from cardsharp.cloud.timing import Timing
 from cardsharp.errors import Conflict, StoreError
-
-
-@dataclass(frozen=True, slots=True)
-class Keeping:
-    """How a lease is kept: valid for `ttl`, renewed each `every`."""
-
-    ttl: timedelta
-    every: timedelta
 
 
 class LeaseKeeper:
@@ -25,30 +17,26 @@ class LeaseKeeper:
     It was asked for at the monotonic second `asked`, and is counted as valid from then on.
 
     Leaving without an exception gives the lease back. Leaving with one lets it run out, so that
-    a match that cannot be played is not taken again at once. The thread has ended either way:
-    Lambda freezes a process after its answer, and a frozen keeper would wake up too late.
+    a match that cannot be played is not taken again at once. The thread has ended either way.
     """
 
     def __init__(
-        self, book: LeaseBook, lease: Lease, keeping: Keeping, clock: Clock, asked: float
+        self, book: LeaseBook, lease: Lease, timing: Timing, clock: Clock, asked: float
     ) -> None:
         self.lease = lease
         self._book = book
-        self._keeping = keeping
+        self._ttl = timing.lease
         self._clock = clock
         self._asked = asked
         self._rest: timedelta | None = None
         self._lost: Conflict | None = None
         self._guard = threading.Lock()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(
-            target=self._keep, name=f"lease-{lease.match_id}", daemon=True
-        )
+        self._keeping = beside(self._keep, timing.renew, clock)
 
     @property
     def left(self) -> timedelta:
         """For how long the lease is valid yet; negative when it has run out."""
-        return self._keeping.ttl - timedelta(seconds=self._clock.monotonic() - self._asked)
+        return self._ttl - timedelta(seconds=self._clock.monotonic() - self._asked)
 
     def ensure(self, margin: timedelta) -> Lease:
         """The lease, valid for `margin` or more, renewed if need be; raises `Conflict`."""
@@ -66,22 +54,17 @@ class LeaseKeeper:
         self._rest = rest
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._keeping.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._stop.set()
-        self._thread.join()
-        if error is None and self._lost is None:
-            _quietly(lambda: self._book.release(self.lease, self._rest))
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._keeping.__exit__(None, None, None)
+        if kind is None and self._lost is None:
+            with suppress(StoreError):  # without a release it runs out by itself
+                self._book.release(self.lease, self._rest)
 
     def _keep(self) -> None:
-        while self._lost is None and not self._clock.wait(self._stop, self._keeping.every):
+        if self._lost is None:
             with self._guard:
                 self._renew()
 
@@ -89,7 +72,7 @@ class LeaseKeeper:
         """Renew once; the guard is held. A failing store is tried again at the next turn."""
         asked = self._clock.monotonic()
         try:
-            self._book.renew(self.lease, self._keeping.ttl)
+            self._book.renew(self.lease, self._ttl)
             self._asked = asked
         except Conflict as conflict:
             self._lost = conflict
@@ -99,11 +82,3 @@ class LeaseKeeper:
     def _raise_if_lost(self) -> None:
         if self._lost is not None:
             raise Conflict(str(self._lost)) from self._lost
-
-
-def _quietly(action: Callable[[], None]) -> None:
-    """Do what is welcome but not needed: without a release the lease runs out by itself."""
-    try:
-        action()
-    except StoreError:
-        return

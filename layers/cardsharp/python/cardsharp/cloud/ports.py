@@ -282,3 +282,19 @@ class MatchLog(LeaseBook, MatchWriter, MatchReader, Protocol):
     def close(self) -> None:
         """Let go of files and connections; nothing is asked of it any more."""
         ...
+
+
+class Relay:
+    """The generations of the poller: each begins one, and listens until it sees a later one.
+
+    So no second is without a listener, however unevenly the schedule starts them. Here is that of
+    a home on this machine, which runs one poller at a time; methods raise `StoreError`.
+    """
+
+    def begin(self) -> int:
+        """A new generation's number, one more than any before; here 0, always."""
+        return 0
+
+    def newest(self) -> int:
+        """The number of the generation that began last; told late, a poller listens longer."""
+        return 0

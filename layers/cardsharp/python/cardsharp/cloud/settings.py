@@ -4,9 +4,10 @@ All faults are found at once and told in one sentence each; no sentence ever sho
 """
 
 import difflib
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from datetime import timedelta
-from typing import Annotated, Any, Self
+from datetime import datetime, timedelta
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import (
     BaseModel,
@@ -180,3 +181,56 @@ def _sentence(fault: ErrorDetails, descriptions: Mapping[str, str]) -> str:
     if fault["type"] == "missing":
         return f"{PREFIX}{name.upper()} is missing; set it to {wanted}."
     return f"{PREFIX}{name.upper()} cannot be used; it must be {wanted}."
+
+
+# --- windows ----------------------------------------------------------------------------------
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_DAILY = "daily"
+_WINDOW = re.compile(
+    rf"({'|'.join((*_DAYS, _DAILY))}|\d{{4}}-\d\d-\d\d) (\d\d):([0-5]\d)-(\d\d):([0-5]\d)"
+)
+_DAY = timedelta(days=1)
+
+
+class Window(NamedTuple):
+    """When a quiet poller listens all the same, on a day of the week, a date, or each day, in UTC.
+
+    `Sat 09:00-18:00, daily 06:30-07:00, 2026-12-05 08:00-24:00` are three.
+    """
+
+    day: str
+    begin: timedelta
+    end: timedelta
+
+    def is_open(self, now: datetime) -> bool:
+        """Whether a moment, in UTC, lies in it."""
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        today = {_DAILY, _DAYS[now.weekday()], f"{now:%Y-%m-%d}"}
+        return self.day in today and self.begin <= now - midnight < self.end
+
+
+def _window(text: str) -> Window:
+    """The window of `Sat 09:00-18:00`; raises `ValueError` where it is none."""
+    found = _WINDOW.fullmatch(text)
+    if found is None:
+        raise ValueError("no window")
+    day, *clock = found.groups()
+    if day not in {*_DAYS, _DAILY}:
+        datetime.fromisoformat(day)
+    hour, minute, last_hour, last_minute = map(int, clock)
+    begin = timedelta(hours=hour, minutes=minute)
+    end = timedelta(hours=last_hour, minutes=last_minute)
+    if not begin < end <= _DAY:
+        raise ValueError("not within a day")
+    return Window(day, begin, end)
+
+
+def _windows(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return tuple(_window(part.strip()) for part in value.split(",") if part.strip())
+
+
+Windows = Annotated[tuple[Window, ...], BeforeValidator(_windows)]
+"""A comma list of windows, as a setting."""

@@ -1,18 +1,28 @@
-"""Telling those who watch over a WebSocket: the ports, and a feed that no dead watcher stops."""
+"""Telling those who watch over a WebSocket: the ports, and a feed that no dead watcher stops.
+
+Who watches what is kept by the port of what is kept (`cardsharp.keep.port`).
+
+| partition | sort | body |
+|---|---|---|
+| watch#TOPIC | CONNECTION | `key`, `caller`, and `since` in microseconds |
+| socket#CONNECTION | topic | `topic` |
+"""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from cardsharp.cloud.codec import from_micros, to_micros
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import CardsharpError
+from cardsharp.keep.port import Delete, Keep, Key, Put
 
 if TYPE_CHECKING:
-    from cardsharp.cloud.watchers import Watchers
+    from cardsharp.cloud.dynamodb_items import Item
 
 LIFE = timedelta(hours=2, minutes=10)
 """How long a watcher is kept: API Gateway ends a connection after two hours."""
@@ -59,11 +69,61 @@ class Sockets(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Watchers:
+    """Who watches what; every method raises `StoreError` if it fails. None is kept for ever."""
+
+    keep: Keep
+
+    def add(self, topic: str, watcher: Watcher) -> None:
+        """Have a connection watch a topic, its only one."""
+        end = watcher.since + LIFE
+        told = {"key": watcher.key, "caller": watcher.caller, "since": to_micros(watcher.since)}
+        # Whoever reads the first finds the second, so that no connection is forgotten by halves.
+        self.keep.commit(Put(_named(watcher.connection), {"topic": topic}, None, end))
+        self.keep.commit(Put(_watch(topic, watcher.connection), told, None, end))
+
+    def of(self, topic: str) -> Sequence[Watcher]:
+        """Those who watch a topic as of now."""
+        return [
+            Watcher(
+                connection=found.key.sort,
+                key=str(found.body["key"]),
+                since=from_micros(int(str(found.body["since"]))),
+                caller=str(found.body["caller"]),
+            )
+            for found in self.keep.range(f"watch#{topic}")
+        ]
+
+    def remove(self, connection: str) -> None:
+        """Forget a connection; quiet if it is not known."""
+        found = self.keep.get(_named(connection))
+        if found is not None:
+            self.keep.commit(Delete(_watch(str(found.body["topic"]), connection), None))
+            self.keep.commit(Delete(_named(connection), None))
+
+
+def earlier(item: "Item") -> Mapping[str, object]:
+    """The body of what version 0.2 kept: an attribute each, and none for the first ones' caller."""
+    if "topic_name" in item:
+        return {"topic": item["topic_name"]["S"]}
+    caller = item.get("caller_key", {"S": ""})["S"]
+    return {"key": item["watcher_key"]["S"], "caller": caller, "since": item["since_at"]["N"]}
+
+
+def _watch(topic: str, connection: str) -> Key:
+    return Key(f"watch#{topic}", connection)
+
+
+def _named(connection: str) -> Key:
+    return Key(f"socket#{connection}", "topic")
+
+
 @dataclass(frozen=True)
 class Feed:
     """Tells those who watch what happens; whoever cannot be told is dropped, and nobody waits."""
 
-    watchers: "Watchers"
+    watchers: Watchers
     sockets: Sockets
     clock: Clock
     most: int = field(default=MOST_WATCHERS)
@@ -108,3 +168,39 @@ class Feed:
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="feed")
+
+
+class MemorySockets:
+    """The open connections of a server in this process, which says how each takes a text."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, tuple[Callable[[str], bool], Callable[[], None]]] = {}
+
+    def opened(
+        self, connection: str, deliver: Callable[[str], bool], end: Callable[[], None]
+    ) -> None:
+        """Take up a connection; `deliver` returns at once, False where too much waits already."""
+        self._open[connection] = deliver, end
+
+    def closed(self, connection: str) -> None:
+        """Forget a connection that has ended."""
+        self._open.pop(connection, None)
+
+    def send(self, connection: str, text: str) -> None:
+        """Send a text; raises `Gone`."""
+        there = self._open.get(connection)
+        if there is None or not there[0](text):
+            raise Gone("The connection takes nothing.")
+
+    def close(self, connection: str) -> None:
+        """End a connection."""
+        there = self._open.pop(connection, None)
+        if there is not None:
+            there[1]()
+
+
+@cache
+def named(name: str) -> MemorySockets:
+    """This process's sockets of that name."""
+    del name
+    return MemorySockets()

@@ -14,11 +14,12 @@ from cardsharp.cloud.codec import (
     decode,
     encode,
     from_micros,
+    pack,
+    readable,
     reopened,
     to_micros,
     withdrawn,
 )
-from cardsharp.cloud.packing import pack
 from cardsharp.cloud.ports import (
     Body,
     Clock,
@@ -29,9 +30,10 @@ from cardsharp.cloud.ports import (
     Outwaited,
     Status,
 )
-from cardsharp.cloud.sqlite_file import SqliteFile
-from cardsharp.cloud.sqlite_rows import LOG, match_of, move_of
+from cardsharp.cloud.sqlite_file import Contents, SqliteFile, steps_in
 from cardsharp.errors import Conflict
+
+LOG = Contents("match log", "CARDSHARP_STORE", steps_in(Path(__file__).with_name("matches.sql")))
 
 
 class SqliteLog:
@@ -199,7 +201,7 @@ class SqliteLog:
                 "ORDER BY started DESC, id LIMIT :limit",
                 {"status": status, "start": start, "end": end, "limit": limit},
             ).fetchall()
-        return [match_of(row) for row in rows]
+        return [_match_of(row) for row in rows]
 
     def running(self) -> list[MatchRecord]:
         """The running matches with their present leases."""
@@ -249,7 +251,7 @@ class SqliteLog:
 def _match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
     """The header of a match, or None if there is none."""
     row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
-    return None if row is None else match_of(row)
+    return None if row is None else _match_of(row)
 
 
 def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRecord]:
@@ -258,7 +260,7 @@ def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRe
         "SELECT * FROM moves WHERE match_id = ? AND sequence >= ? ORDER BY sequence",
         (match_id, first),
     ).fetchall()
-    return [move_of(row) for row in rows]
+    return [_move_of(row) for row in rows]
 
 
 def _insert(db: sqlite3.Connection, match_id: str, started: datetime) -> None:
@@ -298,3 +300,39 @@ def _check_owned(record: MatchRecord | None, lease: Lease) -> None:
 
 def _micros(duration: timedelta) -> int:
     return duration // timedelta(microseconds=1)
+
+
+def _match_of(row: sqlite3.Row) -> MatchRecord:
+    """A row of the matches table as its record; nobody shall attend one without a meaning."""
+    try:
+        return _understood(row)
+    except (TypeError, ValueError, OverflowError) as error:
+        return MatchRecord(
+            str(row["id"]), Status.FINISHED, from_micros(0), {}, fault=f"its row is broken: {error}"
+        )
+
+
+def _understood(row: sqlite3.Row) -> MatchRecord:
+    lease = None
+    if row["owner"] is not None:
+        lease = Lease(row["id"], row["owner"], row["fence"])
+    bodies, fault = readable(header=row["header"], outcome=row["outcome"])
+    return MatchRecord(
+        match_id=row["id"],
+        status=Status(row["status"]),
+        started=from_micros(row["started"]),
+        header=bodies["header"] or {},
+        beat=row["beat"],
+        ttl=None if row["ttl"] is None else timedelta(microseconds=row["ttl"]),
+        lease=lease,
+        announced=row["announced"] is not None,
+        outcome=bodies["outcome"],
+        finished=None if row["finished"] is None else from_micros(row["finished"]),
+        fault=fault,
+    )
+
+
+def _move_of(row: sqlite3.Row) -> MoveRecord:
+    """A row of the moves table as its record."""
+    bodies, fault = readable(intent=row["intent"], facts=row["facts"])
+    return MoveRecord(row["sequence"], **bodies, fault=fault)

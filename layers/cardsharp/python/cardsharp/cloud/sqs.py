@@ -34,11 +34,11 @@ class SqsQueue:
 
     @cached_property
     def _client(self) -> "SQSClient":
-        return self._given or _connected(ANSWER)
+        return self._given or client("sqs", ANSWER)
 
     @cached_property
     def _listener(self) -> "SQSClient":
-        return self._given or _connected(_LONGEST_WAIT + ANSWER)
+        return self._given or client("sqs", _LONGEST_WAIT + ANSWER)
 
     def send(self, body: str, delay: timedelta = NOW) -> None:
         """Put a message at the end of the queue, to be received after whole seconds up to 900."""
@@ -104,18 +104,6 @@ class SqsQueue:
 
     def delete(self, message: Message) -> None:
         """Remove a received message for good; quiet if it is already gone."""
-        try:
-            call(
-                self._thing,
-                self._client.delete_message,
-                QueueUrl=self._url,
-                ReceiptHandle=message.receipt,
-            )
-        except Unmet:
-            return
-
-
-def _connected(patience: int) -> "SQSClient":
-    """A client that waits so many seconds for an answer."""
-    made: SQSClient = client("sqs", read_timeout=patience)
-    return made
+        asked = {"QueueUrl": self._url, "ReceiptHandle": message.receipt}
+        with suppress(Unmet):
+            call(self._thing, self._client.delete_message, **asked)

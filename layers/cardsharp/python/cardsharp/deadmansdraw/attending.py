@@ -13,9 +13,9 @@ from cardsharp.cloud.telemetry import BUILD
 from cardsharp.cloud.timing import timing_of
 from cardsharp.deadmansdraw.assembly import Assembly, assembly_of
 from cardsharp.deadmansdraw.bot import meeting
+from cardsharp.deadmansdraw.briefing import Players, Seat
 from cardsharp.deadmansdraw.client import DUMMY_ID
 from cardsharp.deadmansdraw.game import GAME
-from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ConfigError
 from cardsharp.game import Job

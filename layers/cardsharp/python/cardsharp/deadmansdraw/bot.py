@@ -15,7 +15,7 @@ from cardsharp.cloud.attended import UNDER_WAY, After, Facts, Meet, Sight, Turn
 from cardsharp.cloud.ports import Body, Clock, MatchReader
 from cardsharp.cloud.trouble import is_refusal
 from cardsharp.deadmansdraw.actions import END_TURN, Action
-from cardsharp.deadmansdraw.briefing import BriefedPlayers
+from cardsharp.deadmansdraw.briefing import BriefedPlayers, Players, Seat
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.events import Event
 from cardsharp.deadmansdraw.fallback import blind_action, decide
@@ -31,7 +31,6 @@ from cardsharp.deadmansdraw.logbook import (
 )
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import events_of, follow, played, rebuild
-from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.settings import NAMED_IN_TIME
 from cardsharp.deadmansdraw.wire import instant
 from cardsharp.deadmansdraw.wire_views import CreationView, EventType, MatchView

@@ -9,13 +9,13 @@ from cardsharp.deadmansdraw.decisions import looks
 from cardsharp.deadmansdraw.events import MatchEnded
 from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.reading import tally
 from cardsharp.deadmansdraw.replay import turns_of, view_of
 from cardsharp.deadmansdraw.rules import apply
-from cardsharp.deadmansdraw.strategies.base import Chance, Decision
+from cardsharp.deadmansdraw.strategies import Chance, Decision
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
 from cardsharp.deadmansdraw.strategies.choices import lying
 from cardsharp.deadmansdraw.strategies.search.weights import model
-from cardsharp.deadmansdraw.tally import tally
 from cardsharp.judge import LAPSE, Judge
 from cardsharp.replay import Asked, Thought
 

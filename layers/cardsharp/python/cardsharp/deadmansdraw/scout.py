@@ -24,10 +24,9 @@ from cardsharp.cloud.beside import beside
 from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import Offering
-from cardsharp.cloud.ports import MatchRecord, Remaining
-from cardsharp.cloud.relay import Relay
+from cardsharp.cloud.ports import MatchRecord, Relay, Remaining
+from cardsharp.cloud.settings import Window
 from cardsharp.cloud.trouble import Denied, count_error, pause_after
-from cardsharp.cloud.windows import Window
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.settings import NAMED_IN_TIME
 from cardsharp.errors import ArenaError, StoreError, Unauthorized

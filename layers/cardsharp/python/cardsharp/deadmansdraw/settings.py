@@ -8,8 +8,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
 from cardsharp.access import Address, checked_address
-from cardsharp.cloud.settings import Duration, Names, Workplace, seconds
-from cardsharp.cloud.windows import Windows
+from cardsharp.cloud.settings import Duration, Names, Windows, Workplace, seconds
 from cardsharp.errors import ConfigError
 
 NAMED_IN_TIME = timedelta(seconds=10)

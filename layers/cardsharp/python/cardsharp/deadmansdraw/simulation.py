@@ -20,8 +20,7 @@ from cardsharp.deadmansdraw.events import Event, MatchEnded, TurnEnded, TurnStar
 from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.rules import apply, legal_actions, start
 from cardsharp.deadmansdraw.state import Chance, State
-from cardsharp.deadmansdraw.strategies import Strategy, build
-from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
+from cardsharp.deadmansdraw.strategies import PastMatch, Strategy, briefed, build
 from cardsharp.errors import ConfigError, Illegal, Malformed
 from cardsharp.simulation import Figure, Simulation
 

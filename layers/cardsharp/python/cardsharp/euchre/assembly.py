@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.stores import Stores
 from cardsharp.cloud.telemetry import logger, meter
-from cardsharp.euchre.journal import LogJournal
 from cardsharp.euchre.routes import API
-from cardsharp.euchre.service import EuchreService
+from cardsharp.euchre.service import EuchreService, LogJournal
 from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import build
 from cardsharp.game import Part

@@ -1,38 +1,52 @@
 """The arena as an ASGI application: its routes, and its parts put together."""
 
 import asyncio
-from collections.abc import Callable
+import ssl
+from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from ipaddress import IPv6Address, ip_address
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.deadmansdraw.arena.auth import Gatekeeper
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.endpoints import RestApi
-from cardsharp.deadmansdraw.arena.http import Guard, error_answer, not_found, tagged
+from cardsharp.deadmansdraw.arena.http import (
+    Guard,
+    LooseRoute,
+    PathAsSent,
+    allowed_methods,
+    error_answer,
+    not_found,
+    tagged,
+)
 from cardsharp.deadmansdraw.arena.limits import Counts
 from cardsharp.deadmansdraw.arena.listing import lists_own, looks_as_player
 from cardsharp.deadmansdraw.arena.lobby import Lobby
-from cardsharp.deadmansdraw.arena.openness import PrivateOnly
-from cardsharp.deadmansdraw.arena.page_routes import AllPages, MorePages, page_routes
-from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_methods
+from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.waiting import Waiting
+from cardsharp.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from cardsharp.deadmansdraw.arena.pages import Pages, Practising
+    from cardsharp.deadmansdraw.arena.watching import MatchPages
     from cardsharp.viewer.base import Site
+
 
 LOOK = timedelta(seconds=1)
 """How often it is looked which turns are late."""
@@ -61,6 +75,27 @@ class Place:
     audience: int = 0
 
 
+class AllPages(NamedTuple):
+    """What draws the arena's own pages, once it is loaded."""
+
+    pages: "Pages"
+    matches: "MatchPages"
+    practising: "Practising"
+
+
+class MorePages(Protocol):
+    """Pages beside the arena's own, to which those lead: their title and address."""
+
+    title: str
+    path: str
+
+    def routes(self, site: "Callable[[], Site]", lobby: Lobby, guard: Guard) -> list[Route]:
+        """Their routes, at an arena with these matches and these rules of admission."""
+
+    def held_back(self) -> Callable[[Match], bool]:
+        """What says now which matches only the organiser and those who play them may see."""
+
+
 class Arena:
     """One arena: its matches, its rules of admission and the application that serves them."""
 
@@ -79,8 +114,8 @@ class Arena:
         self._guard = guard
 
         def pages() -> AllPages:
-            from cardsharp.deadmansdraw.arena.pages import Pages  # noqa: PLC0415 - see page_routes
-            from cardsharp.deadmansdraw.arena.practising import Practising  # noqa: PLC0415
+            # Bots ask for no page, and in the cloud an arena without them starts a sixth faster.
+            from cardsharp.deadmansdraw.arena.pages import Pages, Practising  # noqa: PLC0415
             from cardsharp.deadmansdraw.arena.watching import MatchPages  # noqa: PLC0415
 
             site = self._site()
@@ -103,7 +138,7 @@ class Arena:
         self.app.router.routes.extend(more.routes(self._site, self.lobby, self._guard))
 
     def _site(self) -> "Site":
-        from cardsharp.viewer.base import Site  # noqa: PLC0415 - see page_routes
+        from cardsharp.viewer.base import Site  # noqa: PLC0415 - as the pages
 
         return Site("Arena", links=self._links)
 
@@ -158,3 +193,94 @@ async def _http_error(request: Request, _error: Exception) -> Response:
 
 async def _bug(_request: Request, _error: Exception) -> Response:
     return error_answer(500, "Internal Server Error.")
+
+
+# --- who can reach it: this machine, everybody by TLS, or a private network without -------------
+
+
+def check_openness(config: ArenaConfig) -> None:
+    """Refuse settings by which passwords could be read on the way.
+
+    Raises `ConfigError` if the certificate cannot be used, or there is none and other machines are
+    listened to.
+    """
+    if config.tls is not None:
+        certificate, key = config.tls
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+        except OSError as error:
+            raise ConfigError(
+                f"The certificate {certificate} and its key {key} cannot be used: "
+                f"{error.strerror or error}. docs/arena.md says how to make these PEM files."
+            ) from None
+    elif not config.insecure and not _is_here(config.host):
+        raise ConfigError(
+            f"On {config.host} passwords would cross the network in the clear. Give --tls CERT "
+            "KEY, or put a proxy with TLS before an arena on 127.0.0.1, or say --insecure for a "
+            "private network."
+        )
+
+
+class PrivateOnly:
+    """ASGI middleware: only clients of this machine or of a private network are answered."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "http" and not _is_private(scope["client"][0]):
+            refusal = PlainTextResponse("This arena is for its private network only.\n", 403)
+            await refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_private(host: str) -> bool:
+    address = ip_address(host)
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return address.is_private
+
+
+# --- pages -------------------------------------------------------------------------------------
+
+Answering = Callable[..., Awaitable[Response]]
+
+
+def page_routes(load: Callable[[], AllPages], guard: Guard) -> list[Route]:
+    """The routes of the pages and of what they load; `load` is called once, for the first."""
+    loaded = cache(load)
+
+    def of(pick: Callable[[AllPages], Answering]) -> Answering:
+        async def answer(*asked: object) -> Response:
+            return await pick(loaded())(*asked)
+
+        return answer
+
+    known, shown, everybody = guard.known, guard.shown, guard.open
+    forms = partial(guard.known, reads=False)
+    begins = partial(forms, creates=True)
+    return [
+        LooseRoute("/", everybody(of(lambda all_: all_.pages.root)), "GET"),
+        LooseRoute("/login", known(of(lambda all_: all_.pages.login)), "GET"),
+        LooseRoute("/logout", everybody(of(lambda all_: all_.pages.logout)), "GET"),
+        LooseRoute("/matches", shown(of(lambda all_: all_.pages.matches)), "GET"),
+        LooseRoute("/matches/statistics", shown(of(lambda all_: all_.pages.statistics)), "GET"),
+        LooseRoute("/matches/{id}", shown(of(lambda all_: all_.matches.page)), "GET"),
+        LooseRoute("/matches/{id}/steps", shown(of(lambda all_: all_.matches.steps)), "GET"),
+        LooseRoute("/matches", begins(of(lambda all_: all_.practising.begin)), "POST"),
+        LooseRoute("/matches/{id}", forms(of(lambda all_: all_.practising.act)), "POST"),
+        LooseRoute("/docs", everybody(of(lambda all_: all_.pages.docs)), "GET"),
+        LooseRoute("/api", everybody(of(lambda all_: all_.pages.openapi)), "GET"),
+        LooseRoute("/swagger.json", everybody(of(lambda all_: all_.pages.openapi)), "GET"),
+        LooseRoute("/_ah/warmup", everybody(of(lambda all_: all_.pages.warm_up)), "GET"),
+        LooseRoute("/page/{name}", everybody(of(lambda all_: all_.pages.asset)), "GET"),
+    ]

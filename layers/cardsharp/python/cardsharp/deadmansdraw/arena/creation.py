@@ -11,8 +11,13 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from cardsharp.deadmansdraw.arena.dto import Json, cards_json
-from cardsharp.deadmansdraw.arena.inputs import NO_VALUE, Unconvertible, parse_card
-from cardsharp.deadmansdraw.arena.inspect import js_string, plain_number
+from cardsharp.deadmansdraw.arena.inputs import (
+    NO_VALUE,
+    Unconvertible,
+    js_string,
+    parse_card,
+    plain_number,
+)
 from cardsharp.deadmansdraw.arena.randomness import Draws
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, lowest_of_each_suit, without

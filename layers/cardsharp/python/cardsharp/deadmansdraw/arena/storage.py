@@ -15,9 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile, steps_in
 from cardsharp.cloud.told import ToldMatches, Whole
-from cardsharp.deadmansdraw.arena.match import Match, Move
+from cardsharp.deadmansdraw.arena.match import Match, Move, NewerSnapshot, match_of, snapshot_of
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, User
-from cardsharp.deadmansdraw.arena.snapshot import NewerSnapshot, match_of, snapshot_of
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.deadmansdraw.wire import parse_view

@@ -44,8 +44,7 @@ from cardsharp.deadmansdraw.arena.lobby import (
     Signal,
     nobody_told,
 )
-from cardsharp.deadmansdraw.arena.match import Match, Move
-from cardsharp.deadmansdraw.arena.snapshot import match_of, snapshot_of
+from cardsharp.deadmansdraw.arena.match import Match, Move, match_of, snapshot_of
 from cardsharp.errors import Conflict, StoreError
 
 if TYPE_CHECKING:

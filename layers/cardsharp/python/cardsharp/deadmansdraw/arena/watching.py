@@ -14,12 +14,12 @@ from cardsharp.cloud.ports import Status
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.http import hung_up, json_answer, tagged, time_left
+from cardsharp.deadmansdraw.arena.limits import SPECTATOR
 from cardsharp.deadmansdraw.arena.lobby import MOVED, Signal
 from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.pages import Practising
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.practising import Practising
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.deadmansdraw.wire_views import MatchView

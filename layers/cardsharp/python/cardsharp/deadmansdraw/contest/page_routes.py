@@ -12,10 +12,9 @@ from starlette.routing import Route
 from cardsharp import contest
 from cardsharp.cloud.clock import Now, utc_now
 from cardsharp.contest.tables import Playing
-from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, not_found, tagged
+from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, LooseRoute, not_found, tagged
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.paths import LooseRoute
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.viewer.assets import HEADERS
 

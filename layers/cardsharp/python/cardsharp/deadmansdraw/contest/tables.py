@@ -8,8 +8,7 @@ from cardsharp.contest.facts import Facts
 from cardsharp.contest.pairing import Score, Team
 from cardsharp.contest.tables import Account, Tabled, TableOrder
 from cardsharp.deadmansdraw.position import PastMove
-from cardsharp.deadmansdraw.reading import played
-from cardsharp.deadmansdraw.tally import tally
+from cardsharp.deadmansdraw.reading import played, tally
 from cardsharp.deadmansdraw.wire import MatchParams, instant
 from cardsharp.deadmansdraw.wire_views import MatchCreated, MatchView, PlayerRecord
 

@@ -8,6 +8,7 @@ from random import Random
 
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import PastMove, Position
+from cardsharp.deadmansdraw.strategies import Decision, Late, PastMatch, Strategy, strategy
 from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     GENERAL,
     Belief,
@@ -16,10 +17,7 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
 )
 from cardsharp.deadmansdraw.strategies.adaptive_gifts import Gifts
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, decisions_of, drawn_in
-from cardsharp.deadmansdraw.strategies.base import Decision, Late, Strategy
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain
-from cardsharp.deadmansdraw.strategies.dossier import PastMatch
-from cardsharp.deadmansdraw.strategies.registry import strategy
 from cardsharp.deadmansdraw.strategies.search.leaves import never
 from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights

@@ -16,10 +16,9 @@ from random import Random
 from cardsharp.deadmansdraw.actions import END_TURN, EffectType
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen
-from cardsharp.deadmansdraw.strategies.base import Strategy
 from cardsharp.deadmansdraw.strategies.choices import choices, gain, lying
-from cardsharp.deadmansdraw.strategies.registry import build
 
 GENERAL = "general"
 """The weights that know nothing of the opponent."""

@@ -19,8 +19,8 @@ from cardsharp.deadmansdraw.events import (
     TurnStarted,
 )
 from cardsharp.deadmansdraw.position import Observer, PastMove, Position
+from cardsharp.deadmansdraw.strategies import PastMatch
 from cardsharp.deadmansdraw.strategies.choices import choices
-from cardsharp.deadmansdraw.strategies.dossier import PastMatch
 
 
 @dataclass(frozen=True, slots=True)

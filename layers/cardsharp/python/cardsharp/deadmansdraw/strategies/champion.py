@@ -6,7 +6,7 @@ from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Effect, EffectType, r
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.draft import sword_targets
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies.base import Decision
+from cardsharp.deadmansdraw.strategies import Decision, strategy
 from cardsharp.deadmansdraw.strategies.choices import (
     dearest,
     first_present,
@@ -14,7 +14,6 @@ from cardsharp.deadmansdraw.strategies.choices import (
     lying,
     treasure_mate,
 )
-from cardsharp.deadmansdraw.strategies.registry import strategy
 
 ENOUGH_CARDS = 3
 KRAKEN_LIMIT = 1

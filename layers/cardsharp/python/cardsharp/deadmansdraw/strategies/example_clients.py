@@ -4,9 +4,8 @@ from random import Random
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType, respond
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies.base import Decision
+from cardsharp.deadmansdraw.strategies import Decision, strategy
 from cardsharp.deadmansdraw.strategies.choices import autopick, choices
-from cardsharp.deadmansdraw.strategies.registry import strategy
 from cardsharp.strategy import percent
 
 STOP = 0.3

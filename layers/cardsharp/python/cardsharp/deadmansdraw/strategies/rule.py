@@ -13,9 +13,8 @@ from cardsharp.deadmansdraw.actions import DRAW, END_TURN, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit, deck_order, saved_by_anchor
 from cardsharp.deadmansdraw.draft import sword_targets
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies.base import Decision
+from cardsharp.deadmansdraw.strategies import Decision, strategy
 from cardsharp.deadmansdraw.strategies.choices import choices, gain, loss, lying
-from cardsharp.deadmansdraw.strategies.registry import strategy
 
 A_DRAW = 5  # points that a draw is taken to bring; try other numbers
 TREASURE = 8  # points that Chest and Key count where they lie side by side

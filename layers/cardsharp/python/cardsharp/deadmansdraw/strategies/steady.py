@@ -5,10 +5,9 @@ from random import Random
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType, Verb
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies.base import Decision, Option
+from cardsharp.deadmansdraw.strategies import Decision, Option, strategy
 from cardsharp.deadmansdraw.strategies.choices import gain, loss, lying
 from cardsharp.deadmansdraw.strategies.lookahead import Lookahead
-from cardsharp.deadmansdraw.strategies.registry import strategy
 from cardsharp.strategy import percent
 
 

@@ -3,8 +3,7 @@
 from random import Random
 
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies.base import Decision
-from cardsharp.deadmansdraw.strategies.registry import strategy
+from cardsharp.deadmansdraw.strategies import Decision, strategy
 
 
 @strategy("random")

@@ -9,7 +9,7 @@ do without either.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from cardsharp.deadmansdraw.strategies.base import Late
+from cardsharp.deadmansdraw.strategies import Late
 from cardsharp.deadmansdraw.strategies.search.leaves import never
 from cardsharp.deadmansdraw.strategies.search.sets import (
     ANCHOR,
