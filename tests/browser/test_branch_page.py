@@ -10,9 +10,8 @@ from support.cli import clean
 from support.layout import too_wide
 from support.stored import any_match
 
-from cardsharp.viewer.branches import branches_of
 from cardsharp.viewer.pages import match_file
-from cardsharp.viewer.shown import shown
+from cardsharp.viewer.shown import branches_of, shown
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log, own_store
 from workbench.table.branch import branch_point

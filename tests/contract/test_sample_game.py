@@ -24,7 +24,7 @@ from support.games import SAMPLED, mount_samples
 import web.app
 from cardsharp.access import Limits
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.host.client import HostClient
+from cardsharp.host.bot import HostClient
 from cardsharp.host.house import house
 from cardsharp.host.records import Tables
 from cardsharp.host.service import Host

@@ -12,7 +12,7 @@ import requests
 from support.aws_build import native_build
 
 from cardsharp.access import Limits
-from cardsharp.host.client import HostClient
+from cardsharp.host.bot import HostClient
 from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy
 from workbench.build.target import native_architecture

@@ -15,8 +15,7 @@ from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.host.bot import seat_match
-from cardsharp.host.client import HostClient
+from cardsharp.host.bot import HostClient, seat_match
 from cardsharp.host.house import House
 from cardsharp.host.records import Table, Tables
 from cardsharp.host.routes import api_of

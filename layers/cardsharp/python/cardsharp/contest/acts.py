@@ -128,18 +128,13 @@ class Desk:
         ]
         teams = self._records.teams()
         form = self._records.settings.form_of(teams, ruled)
-        stands = {
-            (one.pairing, one.teams) for one in following(ruled, form, [team.id for team in teams])
-        }
-        return [
-            one.pairing for one in results if one.matches and (one.pairing, one.teams) not in stands
-        ]
+        ids = [team.id for team in teams]
+        stands = {(one.pairing, one.teams) for one in following(ruled, form, ids)}
+        played = (one for one in results if one.matches)
+        return [one.pairing for one in played if (one.pairing, one.teams) not in stands]
 
     def withdraw(self, name: str, reason: str) -> Act:
-        """Take a team out: it loses every pairing that its matches have not decided.
-
-        Raises `ConfigError` if the contest has not begun, or the team has withdrawn already.
-        """
+        """Take a team out, which loses all that is undecided; raises `ConfigError` if it cannot."""
         if self._records.stage is Stage.OPEN:
             raise ConfigError(f"The contest has not begun: remove {name} instead.")
         team = self._records.team(name)
@@ -155,10 +150,7 @@ class Desk:
         return self._act(f"{team.name} is called {new}", *puts)
 
     def freeze(self, at: datetime) -> Act:
-        """Show spectators from that moment on nothing that is new.
-
-        Raises `ConfigError` if a freeze is on or to come, or the contest has not begun.
-        """
+        """Show spectators nothing new from then on; raises `ConfigError` if that cannot be now."""
         before = freeze_of(self._records)
         if before is not None:
             raise ConfigError(
@@ -185,9 +177,8 @@ class Desk:
         last = max((one.round for one in self._records.results()), default=0)
         if everything or (is_over and (number is None or number == last)):
             put = frozen(self._records, replace(freeze, on=False))
-            return self._act(
-                "revealed to the end, and the freeze is over", put, *self._records.told()
-            )
+            what = "revealed to the end, and the freeze is over"
+            return self._act(what, put, *self._records.told())
         if number is None:
             raise ConfigError(
                 "Spectators see all that was played so far, and no more from here on; --all ends "
@@ -201,10 +192,7 @@ class Desk:
         return [_ACT.validate_python(one.body) for one in self._records.under("act")]
 
     def undo(self) -> Act:
-        """Take back the last act that stands; the contest goes on as if it had not been.
-
-        Raises `ConfigError` if there is none, or what it changed has been changed since.
-        """
+        """Take back the last act that stands, as if it had not been; raises `ConfigError`."""
         acts = (act for act in reversed(self.history()) if act.changes and not act.undone)
         last = next(acts, None)
         if last is None:

@@ -137,10 +137,8 @@ def bracket(places: tuple[int | None, ...], drops: tuple[Drop, ...] = DROPS) -> 
         else:
             lower = fallen
         if len(lower) > 1:
-            lower = [
-                layout.play(Part.LOSERS, lower[at], lower[at + 1])[0]
-                for at in range(0, len(lower), 2)
-            ]
+            pairs = zip(lower[::2], lower[1::2], strict=True)
+            lower = [layout.play(Part.LOSERS, *pair)[0] for pair in pairs]
     final = layout.play(Part.FINAL, upper[0], lower[0])
     layout.play(Part.RESET, *final)
     return _numbered(layout.games)

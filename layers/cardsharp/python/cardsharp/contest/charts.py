@@ -127,8 +127,6 @@ def _scores(played: Sequence[Played]) -> Squares | None:
     return Squares(title, step, tuple(tuple(counts[low, high] for high in side) for low in side))
 
 
-# --- by player -------------------------------------------------------------------------------
-
 _Own = list[tuple[Facts, int]]  # the matches of a player, with its seat in each
 
 
@@ -226,8 +224,6 @@ def _said(value: float) -> str:
     return f"{value:,.0f}" if value >= _WHOLE else f"{value:.3g}"
 
 
-# --- the ratings of practice over time --------------------------------------------------------
-
 WIDTH, HEIGHT = 960, 340
 LEFT, RIGHT, TOP, BOTTOM = 48, 190, 12, 28  # the margins: names stand at the right
 NAMED = 8  # teams whose lines have a colour and a name, the best; the others' are behind them
@@ -303,10 +299,7 @@ def _steps(low: float, high: float) -> list[int]:
 
 
 def _apart(places: Sequence[float]) -> list[float]:
-    """The places of names from top to bottom, moved down where one would lie on another.
-
-    Those that would leave the paper there push the ones above them up.
-    """
+    """The places of names from top to bottom, moved apart where one would lie on another."""
     lowered: list[float] = []
     for place in places:
         lowered.append(max(place, lowered[-1] + LINE if lowered else TOP + LINE / 2))

@@ -69,8 +69,6 @@ class Director:
         self._records.end(ruled)
         return self._records.stage is Stage.OVER
 
-    # --- what was played -------------------------------------------------------------------
-
     def _known(self) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
         """All pairings that are known, and how those ended that have."""
         decided = self._still_decided()
@@ -89,10 +87,7 @@ class Director:
             decided |= news
 
     def _still_decided(self) -> dict[str, Decision]:
-        """What the last step found decided; nothing where any of it is otherwise now.
-
-        Else every step would go through all rounds one by one, each after the ones before.
-        """
+        """What the last step found decided, nothing if it is not so: no step is to begin anew."""
         before = self._decided
         known = self._form.pairings(self._teams, before) if before else ()
         same = all(
@@ -124,8 +119,6 @@ class Director:
         winner = there[0] if there else pairing.teams[0]
         last = next(team for team in reversed(pairing.teams) if team != winner)
         return Ruling(pairing.key, winner, f"withdrawn: {self._withdrawn[last]}")
-
-    # --- what is to be played --------------------------------------------------------------
 
     def _begin(self, waiting: list[Pairing]) -> None:
         """Begin the next match of each pairing that has none running; a team sits at one table."""

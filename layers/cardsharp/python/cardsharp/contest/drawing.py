@@ -13,9 +13,7 @@ from cardsharp.contest.facts import Numbers
 from cardsharp.contest.formats import Format
 from cardsharp.contest.pairing import Team
 
-LINE, GAP = 7 / 18, 2 / 9
-"""Rows that a team takes in its box, and those below a box; two teams and a gap are one row."""
-
+LINE, GAP = 7 / 18, 2 / 9  # rows of a team in its box, and below a box; two teams and a gap are one
 BETWEEN = 0.7  # rows between the winners' half and the losers': room for its rounds' names
 CROWN = 1.5  # rows from the last box up to its champion
 
@@ -182,9 +180,8 @@ def _known_sides(
         by_team = dict(zip(result.teams, _sides(result, result.so_far.wins), strict=True))
         first, second = (by_team[str(team_of(one, teams, ends))] for one in game.sources)
         return first, second
-    first, second = (
-        BoxLine(team_of(source, teams, ends), _words(source, game)) for source in game.sources
-    )
+    lines = (BoxLine(team_of(one, teams, ends), _words(one, game)) for one in game.sources)
+    first, second = lines
     return first, second
 
 

@@ -6,9 +6,8 @@ from typing import ClassVar
 
 from cardsharp.contest import bracket
 from cardsharp.contest.bracket import DROPS, Drop, Ends, Game, Part, Seed, ended, team_of
-from cardsharp.contest.formats import Format, contest_format
+from cardsharp.contest.formats import Format, contest_format, ranked
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
-from cardsharp.contest.scoring import ranked
 
 
 @contest_format("double-elimination")

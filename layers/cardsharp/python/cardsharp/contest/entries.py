@@ -56,10 +56,7 @@ class Settings:
     def form_of(
         self, teams: "Iterable[Entrant]", *results: "Iterable[Result]", draws: bool = False
     ) -> Format:
-        """Who meets whom, also of those teams that came late, after what was drawn so far.
-
-        Only a director `draws` further rounds.
-        """
+        """Who meets whom, late teams too, after what was drawn; only a director `draws` further."""
         late = tuple((team.id, team.since) for team in teams if team.since > 1)
         drawn = tuple(
             tuple((one.drawn, one.so_far if one.decided else None) for one in found)
@@ -165,10 +162,7 @@ def result_of(
 ) -> Result:
     """A pairing as it is kept."""
     return Result(
-        pairing=pairing.key,
-        round=pairing.round,
-        part=pairing.part,
-        teams=pairing.teams,
+        *(pairing.key, pairing.round, pairing.part, pairing.teams),
         wins=(0,) * len(pairing.teams) if decision is None else decision.wins,
         winner=None if decision is None else decision.winner,
         decided=decision is not None,

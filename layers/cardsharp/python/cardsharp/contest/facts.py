@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
+from typing import Any
 
 Numbers = tuple[float, ...]  # one for each team at a table, in their order
+
+
+_BY_TEAM = ("points", "busts", "late", "banked", "moves", "autopicks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +35,11 @@ class Facts:
 
     def ordered(self, order: Sequence[int]) -> "Facts":
         """The same where the teams stand in this order of their places now."""
-
-        def of(counts: tuple[int, ...]) -> tuple[int, ...]:
-            return tuple(counts[place] for place in order if counts)
-
-        return replace(
-            self,
-            points=tuple(self.points[place] for place in order),
-            winner=None if self.winner is None else order.index(self.winner),
-            busts=of(self.busts),
-            late=of(self.late),
-            banked=of(self.banked),
-            moves=of(self.moves),
-            autopicks=of(self.autopicks),
-        )
+        known: dict[str, Any] = {name: getattr(self, name) for name in _BY_TEAM}
+        for name, counts in known.items():
+            known[name] = tuple(counts[place] for place in order if counts)
+        winner = None if self.winner is None else order.index(self.winner)
+        return replace(self, winner=winner, **known)
 
     def shares(self) -> list[tuple[int, int, float]]:
         """What each made of each other: 1, a half or 0; of more than two those behind by points."""

@@ -1,8 +1,11 @@
-"""What a format of a contest answers, and which there are: each enters itself by its name."""
+"""What a format of a contest answers, and which there are: each enters itself by its name.
+
+Where places are by points, a pairing won is one, a level one a half; then more matches won count.
+"""
 
 from abc import ABC, abstractmethod
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -18,7 +21,6 @@ from cardsharp.contest.pairing import (
     Seeds,
     Team,
 )
-from cardsharp.contest.scoring import decided_of, places
 
 
 class Format(ABC):
@@ -64,10 +66,7 @@ class Format(ABC):
 
     @abstractmethod
     def pairings(self, teams: Seeds, decided: Decisions) -> Pairings:
-        """Every pairing that is known by now, decided or not, the earlier ones first.
-
-        More decisions never take away or change a pairing that was known before.
-        """
+        """Every pairing known by now, the earlier ones first; more decisions change none of it."""
 
     def scores(self, teams: Seeds, decided: Decisions) -> dict[Team, float]:
         """The points by which the places are; none where they are by something else."""
@@ -81,10 +80,7 @@ class Format(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenFormat(Format):
-    """A format that teams may join while it goes on; they have nothing for what was played before.
-
-    It is as long as for those who were there at the start, who did not come `late`.
-    """
+    """A format that teams may join `late`, with nothing from before; it is no longer for them."""
 
     late: Late = ()
 
@@ -179,3 +175,45 @@ def contest_format(name: str) -> Callable[[type[F]], type[F]]:
         return made
 
     return entered
+
+
+def points(teams: Seeds, played: Iterable[tuple[Pairing, Decision]]) -> dict[Team, float]:
+    """The points of each team."""
+    found = dict.fromkeys(teams, 0.0)
+    for pairing, decision in played:
+        for team in pairing.teams:
+            if decision.winner in (team, None):
+                found[team] += 1.0 if decision.winner else 0.5
+    return found
+
+
+def decided_of(pairings: Iterable[Pairing], decided: Decisions) -> list[tuple[Pairing, Decision]]:
+    """The pairings that ended, each with how."""
+    return [(pairing, decided[pairing.key]) for pairing in pairings if pairing.key in decided]
+
+
+def sat_out(teams: Seeds, known: Sequence[Pairing], late: Late = ()) -> Counter[Team]:
+    """How often each team had no opponent since it was there."""
+    rounds, since = {pairing.round for pairing in known}, dict(late)
+    played = Counter(team for pairing in known for team in pairing.teams)
+    there = {team: sum(number >= since.get(team, 1) for number in rounds) for team in teams}
+    return Counter({team: there[team] - played[team] for team in teams})
+
+
+def places(
+    teams: Seeds, score: Mapping[Team, float], played: Iterable[tuple[Pairing, Decision]]
+) -> list[list[Team]]:
+    """The teams by points, then by matches won less matches lost; who is level shares a place."""
+    margin = dict.fromkeys(teams, 0)
+    for pairing, decision in played:
+        first, second = pairing.teams
+        difference = decision.wins[0] - decision.wins[1]
+        margin[first] += difference
+        margin[second] -= difference
+    return ranked(teams, {team: (score[team], margin[team]) for team in teams})
+
+
+def ranked(teams: Seeds, by: Mapping[Team, tuple[float, ...]]) -> list[list[Team]]:
+    """The teams, those with the most of it first; who has as much shares a place."""
+    ranks = sorted(set(by.values()), reverse=True)
+    return [[team for team in teams if by[team] == rank] for rank in ranks]

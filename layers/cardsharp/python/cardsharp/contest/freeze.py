@@ -24,10 +24,7 @@ KIND = "freeze"  # of the documents that say what spectators see
 
 @dataclass(frozen=True, slots=True)
 class Freeze:
-    """From when on spectators see the contest as it stood, but for the rounds `revealed`.
-
-    It is no more `on` once all of it is shown.
-    """
+    """From when on it is shown as it stood, but for rounds `revealed`; `on` until all is shown."""
 
     at: datetime
     revealed: int = 0
@@ -116,10 +113,7 @@ class FrozenRecords(Records):
 
 
 def board(records: Records, now: datetime) -> Records:
-    """What spectators may read of a contest, copied now where it has just frozen.
-
-    A freeze that comes before the contest has begun waits for that.
-    """
+    """What spectators may read of a contest, copied now where it has begun and just frozen."""
     freeze = freeze_of(records)
     if freeze is None or freeze.at > now:
         return records
@@ -130,11 +124,9 @@ def board(records: Records, now: datetime) -> Records:
         with suppress(Conflict):  # somebody else was first
             records.documents.commit(put_of(key, _STILL, _copied(records), 0))
     found = records.documents.get(key)
-    return (
-        records
-        if found is None
-        else FrozenRecords(records, freeze, _STILL.validate_python(found.body))
-    )
+    if found is None:
+        return records
+    return FrozenRecords(records, freeze, _STILL.validate_python(found.body))
 
 
 def _copied(records: Records) -> _Still:

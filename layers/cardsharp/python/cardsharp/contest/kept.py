@@ -21,9 +21,8 @@ class ContestsKept:
     def found(self, settings: Settings) -> Records:
         """A new contest; raises `ConfigError` where one of that name is."""
         try:
-            self.documents.commit(
-                put_of(Key(CONTESTS, settings.name), PROGRESS, Progress(settings), 0)
-            )
+            put = put_of(Key(CONTESTS, settings.name), PROGRESS, Progress(settings), 0)
+            self.documents.commit(put)
         except Conflict:
             raise ConfigError(f"There is a contest {settings.name} already.") from None
         return self.named(settings.name)
@@ -33,22 +32,19 @@ class ContestsKept:
         return Records(self.documents, name)
 
     def names(self) -> list[str]:
-        """Their names, those under way first, then those to come.
+        """Their names: first those under way or frozen, then those to come, then those over."""
 
-        One that is frozen is under way, as nobody is to see that it is over.
-        """
-        found = sorted(self._progress(), key=lambda one: _ORDER.index(self._stage(one)))
-        return [one.settings.name for one in found]
+        def order(one: Progress) -> int:
+            is_frozen = one.stage is Stage.OVER and freeze_of(self.named(one.settings.name))
+            return _ORDER.index(Stage.BEGUN if is_frozen else one.stage)
+
+        return [one.settings.name for one in sorted(self._progress(), key=order)]
 
     def under_way(self) -> Iterator[Records]:
         """Yield those that practise, or have begun and are not over."""
         for one in self._progress():
-            if one.is_under_way:
+            if one.stage is Stage.BEGUN or one.practice is not None:
                 yield self.named(one.settings.name)
-
-    def _stage(self, one: Progress) -> Stage:
-        is_over = one.stage is Stage.OVER
-        return Stage.BEGUN if is_over and freeze_of(self.named(one.settings.name)) else one.stage
 
     def _progress(self) -> list[Progress]:
         found = all_under(self.documents, CONTESTS)

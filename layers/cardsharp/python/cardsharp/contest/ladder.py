@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from cardsharp.contest.formats import DrawnFormat, contest_format
+from cardsharp.contest.formats import DrawnFormat, contest_format, ranked
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team, pairs
-from cardsharp.contest.scoring import ranked
 from cardsharp.ratings import MEAN, PairScore, Rating, ratings_of
 
 AHEAD = 2  # pairings that a team may have more than the one with the fewest, so that nobody starves
@@ -16,11 +15,9 @@ NEAR = 3  # how many times more often than teams far apart in strength those mee
 HALF = 100  # Elo points apart at which half of that is left
 ROUND = 20  # matches of practice that are one round: what an answer of the arena holds with ease
 
-_LEVEL = 10**9
-"""What weighs against a pair that has played one pairing more; met before weighs below 10**6."""
+_LEVEL = 10**9  # weighs against a pair with one pairing more; to have met, below 10**6
 
-_NOBODY = ""
-"""An opponent whom everybody is taken to have met once, so that nobody is infinitely strong."""
+_NOBODY = ""  # met by everybody once, so that nobody is infinitely strong
 
 
 def next_pairings(
@@ -84,10 +81,7 @@ def levels(teams: Iterable[Team], known: Iterable[Pairing]) -> dict[Team, int]:
 def ratings(
     teams: Iterable[Team], shares: Iterable[tuple[tuple[Team, ...], float]]
 ) -> dict[Team, Rating]:
-    """The ratings by what share of its points the first of two teams made in each match.
-
-    Everybody is taken to have met an average player once, in a pair in which anything happened.
-    """
+    """The ratings by the share that the first of two made; all have met an average player once."""
     made: defaultdict[tuple[Team, Team], list[float]] = defaultdict(list)
     for (one, other), share in shares:
         if one < other:
@@ -103,10 +97,7 @@ def ratings(
 @contest_format("ladder")
 @dataclass(frozen=True, slots=True)
 class Ladder(DrawnFormat):
-    """The ladder as a format of a contest, of as many rounds as a round robin has.
-
-    The next round is known when the one before has ended; with an odd number of teams one sits out.
-    """
+    """As a format: rounds as of a round robin, each after the last; of odd teams one sits out."""
 
     planned: ClassVar[bool] = False
 

@@ -48,10 +48,7 @@ class Matches:
             self._take(self.tables.matches(ids=running))
 
     def read(self, rounds: Iterable[int]) -> None:
-        """Read the matches of these rounds, those that were not read before.
-
-        Round by round, as all of them may be more than one answer holds.
-        """
+        """Read the matches of rounds not read before, one by one: an answer may not hold all."""
         for number in rounds:
             if number not in self._read:
                 self._take(self.tables.matches(tags=(f"{self.name}_Round{number}",)))
@@ -94,6 +91,8 @@ class Matches:
     def begin(self, pairing: Pairing) -> None:
         """Begin the next match of a pairing."""
         number = len(self.of(pairing))
+        # From the contest's own, which nobody sees.
+        digest = sha256(f"{self.secret}:{pairing.key}:{number}".encode()).digest()
         order = TableOrder(
             teams=pairing.seats(number),
             tags=(
@@ -101,7 +100,7 @@ class Matches:
                 self.name,
                 f"{self.name}:{pairing.key}:{number}",
             ),
-            seed=_seed(self.secret, pairing.key, number),
+            seed=str(int.from_bytes(digest[:7])),
             timeout=self.timeout,
         )
         self._take(self.tables.matches(ids=(self.tables.begin(order),)))
@@ -121,9 +120,3 @@ def _number_of(name: str, view: Tabled) -> _Which | None:
     if prefix != name or not key or not number.isdecimal():
         return None
     return _Which(key, int(number), frozenset(view.teams))
-
-
-def _seed(secret: str, key: str, number: int) -> str:
-    """The seed of a match: from the contest's own, which nobody sees."""
-    digest = sha256(f"{secret}:{key}:{number}".encode()).digest()
-    return str(int.from_bytes(digest[:7]))

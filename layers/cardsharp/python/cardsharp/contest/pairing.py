@@ -8,8 +8,7 @@ from typing import TypeVar
 Team = str  # a team's id
 Seeds = Sequence[Team]  # teams in the order of their seeds, the best first
 
-Late = tuple[tuple[Team, int], ...]
-"""Teams that came late, each with the round from which it takes part."""
+Late = tuple[tuple[Team, int], ...]  # those who came late, each with its first round
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +41,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How a pairing ended: matches won by each, and who goes on; None where they came out level.
-
-    `points` are those of all its matches, which decide where a format says so.
-    """
+    """How a pairing ended: matches won, who goes on (None if level), `points` of all matches."""
 
     wins: tuple[int, ...]
     winner: Team | None
@@ -63,8 +59,7 @@ class Decision:
 Pairings = tuple[Pairing, ...]
 Decisions = Mapping[str, Decision]  # how pairings ended, by their keys
 
-Drawn = tuple[tuple[Pairing, Decision | None], ...]
-"""Pairings as they were drawn, each with how it ended, None where it has not."""
+Drawn = tuple[tuple[Pairing, Decision | None], ...]  # as drawn, with the end, None without one
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +84,7 @@ class Rules:
             raise ValueError("A pairing has an odd number of matches, not more than its most.")
 
     def decision(self, pairing: Pairing, scores: Sequence[Score]) -> Decision | None:
-        """How the pairing ended; None while another match is to be played.
-
-        The first of the pairing's teams is the better seed.
-        """
+        """How the pairing ended, its better seed first; None while one more match is to come."""
         if len(scores) < self.matches:
             return None
         found = Decision.of(pairing.teams, scores, None)

@@ -25,13 +25,10 @@ from cardsharp.contest.tables import PracticeHost, Tabled
 from cardsharp.errors import ArenaError, Garbled
 from cardsharp.ratings import Rating
 
-HERE = timedelta(seconds=40)
-"""How long ago somebody was heard of who is there: a long poll lasts 30 s."""
-
+HERE = timedelta(seconds=40)  # since who is there was heard of: a long poll lasts 30 s
 GONE = 2  # turns in a row that may run out of time until a match of practice is looked at whole
 
-REST = timedelta(minutes=1)
-"""How long a team rests that was there and did not play; twice as long each time it happens."""
+REST = timedelta(minutes=1)  # of who was there and did not play; twice as long each time
 
 LONGEST_REST = timedelta(minutes=16)
 
@@ -67,8 +64,6 @@ class Practice:
             self._matches.forget()
             raise
         return not any(self._running())
-
-    # --- what was played -------------------------------------------------------------------
 
     def _look(self) -> None:
         """Follow what ran; at first find all that is not on record, round by round."""
@@ -115,8 +110,6 @@ class Practice:
             there = [team for team in account.teams if team not in account.gone]
             comment = f"Match {number} of practice was left."
             self._tables.end(running.id, there[0] if there else None, comment)
-
-    # --- what is to be played --------------------------------------------------------------
 
     def _begin(self) -> None:
         running = {
@@ -199,14 +192,10 @@ def ladder(records: Records) -> list[LadderRow]:
     counts = {team.id: Counter[str]() for team in records.teams()}
     for meeting in meetings:
         for team in set(meeting.teams) & counts.keys():
-            counts[team][_outcome(meeting, team)] += 1
+            ended = "drawn" if meeting.winner is None else ("lost", "won")[meeting.winner == team]
+            counts[team]["missed" if meeting.gone else ended] += 1
     rows = [
         LadderRow(team, rated.get(team), made["won"], made["drawn"], made["lost"], made["missed"])
         for team, made in counts.items()
     ]
     return sorted(rows, key=lambda row: -row.rating.value if row.rating else inf)
-
-
-def _outcome(meeting: Meeting, team: Team) -> str:
-    won = "won" if meeting.winner == team else "lost"
-    return "missed" if meeting.gone else "drawn" if meeting.winner is None else won

@@ -30,17 +30,8 @@ from datetime import datetime
 from pydantic import TypeAdapter
 
 from cardsharp.access import ha1
-from cardsharp.contest.entries import (
-    Entrant,
-    Fault,
-    Faults,
-    Meeting,
-    Result,
-    Ruling,
-    Stage,
-    Standing,
-    decided_of,
-)
+from cardsharp.contest import entries
+from cardsharp.contest.entries import Entrant, Faults, Meeting, Result, Ruling, Stage
 from cardsharp.contest.formats import Format
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.roster import PROGRESS, Roster, check_name, new_password, put_of
@@ -50,7 +41,7 @@ from cardsharp.keep.port import Change, Delete
 _RULING = TypeAdapter(Ruling)
 RESULT = TypeAdapter(Result)
 _MEETING = TypeAdapter(Meeting)
-_STANDING = TypeAdapter(Standing)
+_STANDING = TypeAdapter(entries.Standing)
 _FAULTS = TypeAdapter(Faults)
 
 KEPT, LONGEST = 20, 500  # how many faults of a team are kept with their text, and characters of one
@@ -72,10 +63,7 @@ class Records(Roster):
         return self.settings.form_of(self.teams(), self.results())
 
     def enter(self, name: str, strategy: str | None = None) -> tuple[Entrant, str]:
-        """A new team and its password, which nobody can read again.
-
-        It takes part at once or, in a contest that has begun, from the next round on.
-        """
+        """A new team and its password, told once; it takes part at once, or from the next round."""
         since = self._next_round(name)
         check_name(name, self.teams())
         team_id, password = secrets.token_hex(12), new_password()
@@ -106,14 +94,8 @@ class Records(Roster):
             )
         return number
 
-    # --- what organisers say ---------------------------------------------------------------
-
     def organise(self, changes: Callable[[int], Sequence[Change]], *, reopens: bool) -> None:
-        """Make the changes of an organiser's act, which is told its number; see `acts`.
-
-        Where it `reopens` a contest that was over goes on. Raises `Conflict` where somebody else
-        acts.
-        """
+        """Make an act's changes, told its number; may reopen; raises `Conflict` if others act."""
         found = self._document()
         before = PROGRESS.validate_python(found.body)
         number = before.ruled + 1
@@ -129,8 +111,6 @@ class Records(Roster):
         """The rulings by pairing."""
         found = [_RULING.validate_python(one.body) for one in self.under("ruling")]
         return {ruling.pairing: ruling for ruling in found}
-
-    # --- results ---------------------------------------------------------------------------
 
     def keep(self, results: Iterable[Result], aside: Iterable[Result] = ()) -> None:
         """Keep how the contest stands, in place of how it stood; what has not changed is left."""
@@ -165,32 +145,26 @@ class Records(Roster):
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""
         teams = [team.id for team in self.teams()]
-        return self.form.table(teams, decided_of(self.results()))
-
-    # --- practice --------------------------------------------------------------------------
+        return self.form.table(teams, entries.decided_of(self.results()))
 
     def add_meeting(self, meeting: Meeting) -> None:
         """Keep a match of practice that has ended, by its number."""
-        self.documents.commit(
-            put_of(self.key("meeting", f"{meeting.number:07}"), _MEETING, meeting)
-        )
+        key = self.key("meeting", f"{meeting.number:07}")
+        self.documents.commit(put_of(key, _MEETING, meeting))
 
     def meetings(self) -> list[Meeting]:
         """The matches of practice that have ended, in the order in which they did."""
         found = [_MEETING.validate_python(one.body) for one in self.under("meeting")]
         return sorted(found, key=lambda meeting: (meeting.at, meeting.number))
 
-    def add_standing(self, standing: Standing) -> None:
+    def add_standing(self, standing: entries.Standing) -> None:
         """Keep ratings, by how many matches made them."""
-        self.documents.commit(
-            put_of(self.key("standing", f"{standing.played:07}"), _STANDING, standing)
-        )
+        key = self.key("standing", f"{standing.played:07}")
+        self.documents.commit(put_of(key, _STANDING, standing))
 
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[entries.Standing]:
         """The ratings of practice over time, the oldest first."""
         return [_STANDING.validate_python(one.body) for one in self.under("standing")]
-
-    # --- what went wrong with the teams that are played for, told to organiser and team ----------
 
     def faults(self) -> dict[Team, Faults]:
         """The faults of all teams that have any."""
@@ -199,6 +173,6 @@ class Records(Roster):
     def note_fault(self, team: Team, what: str, at: datetime) -> None:
         """Keep one more fault of a team."""
         before = self.faults().get(team, Faults())
-        last = (Fault(at, what[:LONGEST]), *before.last)[:KEPT]
+        last = (entries.Fault(at, what[:LONGEST]), *before.last)[:KEPT]
         after = Faults(before.count + 1, last)
         self.documents.commit(put_of(self.key("fault", team), _FAULTS, after))

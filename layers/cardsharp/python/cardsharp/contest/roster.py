@@ -55,17 +55,11 @@ class Progress:
     ruled: int = 0
     practice: datetime | None = None
 
-    @property
-    def is_under_way(self) -> bool:
-        """Whether there is something to direct."""
-        return self.stage is Stage.BEGUN or self.practice is not None
-
 
 PROGRESS = TypeAdapter(Progress)
 _TEAM = TypeAdapter(Entrant)
 
-CONTESTS, PLAYERS = "contests", "players"
-"""The partitions of all contests, and of the players of an arena in the cloud."""
+CONTESTS, PLAYERS = "contests", "players"  # of all contests, and of a cloud arena's players
 
 _PAGE = 1000
 
@@ -117,18 +111,13 @@ class Roster:
         """Let the contest be over, unless more than `ruled` rulings were made in it."""
         self._change(lambda one: replace(one, stage=Stage.OVER) if one.ruled <= ruled else one)
 
-    # --- teams -----------------------------------------------------------------------------
-
     def teams(self) -> list[Entrant]:
         """The teams, the best seed first."""
         found = sorted(self.under("team"), key=lambda one: int(str(one.body["seed"])))
         return [_TEAM.validate_python(one.body) for one in found]
 
     def add(self, team: Entrant) -> None:
-        """Enter a team as the last seed.
-
-        Raises `Conflict` if the name is taken, or the contest has begun or ended meanwhile.
-        """
+        """Enter a team as the last seed; raises `Conflict` if its name is taken, or it is late."""
         found = self._document()
         if team.name in {one.name for one in self.teams()}:
             raise Conflict("The name is taken.")
@@ -169,10 +158,8 @@ class Roster:
         found = self._document()
         entered = PROGRESS.validate_python(found.body).entered
         teams = {team.id: team for team in self.teams()}
-        puts = [
-            self._put_team(teams[team], entered + place, None)
-            for place, team in enumerate(order, 1)
-        ]
+        places = enumerate(order, entered + 1)
+        puts = [self._put_team(teams[team], place, None) for place, team in places]
         self._change_teams(found, entered + len(order), *puts)
 
     def team(self, name: str) -> Entrant:
@@ -239,8 +226,6 @@ class Roster:
     def pause(self, *, on: bool) -> None:
         """Let no match begin, or let them begin again."""
         self._change(lambda one: replace(one, paused=on))
-
-    # --- documents -------------------------------------------------------------------------
 
     def write(self, changes: Sequence[Change]) -> None:
         """Make changes of any number, which may be seen before all of them are made."""

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from cardsharp.contest.formats import OpenFormat, contest_format
+from cardsharp.contest.formats import OpenFormat, contest_format, decided_of, points
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
-from cardsharp.contest.scoring import decided_of, points
 
 
 @contest_format("round-robin")

@@ -9,9 +9,8 @@ from math import ceil
 from typing import ClassVar
 
 from cardsharp.contest.facts import share_of
-from cardsharp.contest.formats import DrawnFormat, contest_format
+from cardsharp.contest.formats import DrawnFormat, contest_format, decided_of, ranked, sat_out
 from cardsharp.contest.pairing import Decision, Decisions, Pairing, Pairings, Seeds, Team
-from cardsharp.contest.scoring import decided_of, ranked, sat_out
 
 SAT_OUT = 0.5  # what a team gets for a round in which it has no table: as much as the middle of one
 
@@ -68,9 +67,8 @@ class SeatedTables(DrawnFormat):
 
 def _shares(pairing: Pairing, decision: Decision) -> list[float]:
     """What part of the others at its table each has left behind; whoever has won, all of them."""
-    order = list(
-        zip((team == decision.winner for team in pairing.teams), decision.points, strict=True)
-    )
+    won = (team == decision.winner for team in pairing.teams)
+    order = list(zip(won, decision.points, strict=True))
     others = len(order) - 1
     return [(sum(share_of(own, one) for one in order) - 0.5) / others for own in order]
 

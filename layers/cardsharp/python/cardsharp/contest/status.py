@@ -51,10 +51,7 @@ def _mean(values: Sequence[float]) -> float:
 
 @lru_cache(maxsize=4)
 def chance_strongest(team: Team, results: tuple[Result, ...]) -> float | None:
-    """The chance that a team is the strongest of all, by all its contest's matches; None without.
-
-    Ratings fitted to the matches are drawn anew within their margins, so many times.
-    """
+    """The chance that a team is the strongest, of ratings drawn within margins; None without."""
     shares = [
         ((result.teams[one], result.teams[other]), share)
         for result in results
@@ -105,10 +102,7 @@ class RoundLine:
 
 
 class Running(NamedTuple):
-    """A match that is being played, of the contest or, without a `result`, of practice.
-
-    `number` says which match of its pairing it is.
-    """
+    """A match that runs, with its number in its pairing; of practice without a `result`."""
 
     table: Playing
     result: Result | None = None
@@ -174,9 +168,8 @@ class Status:
     @cached_property
     def version(self) -> str:
         """Changes whenever anything of the page does but the running matches."""
-        seen = repr(
-            (self.settings, self.paused, self.frozen, self.names, self.results, len(self._ratings))
-        )
+        kept = (self.settings, self.paused, self.frozen, self.names, self.results)
+        seen = repr((*kept, len(self._ratings)))
         return hashlib.blake2b(seen.encode(), digest_size=9).hexdigest()
 
     @property
@@ -210,9 +203,8 @@ class Status:
         drawn = sum(facts.winner is None for facts, _ in played)
         matches = won, drawn, len(played) - won - drawn
         of_own = figures([(facts, (place,)) for facts, place in played])
-        return TeamLine(
-            places, team, self._fate(team, pairings[1]), score, pairings, matches, of_own
-        )
+        fate = self._fate(team, pairings[1])
+        return TeamLine(places, team, fate, score, pairings, matches, of_own)
 
     def _fate(self, team: Team, lost: int) -> str:
         if team in self.champions:

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cardsharp.contest.formats import DrawnFormat, contest_format
+from cardsharp.contest.formats import DrawnFormat, contest_format, decided_of, points, sat_out
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team, pairs
-from cardsharp.contest.scoring import decided_of, points, sat_out
 
 NOBODY = -1  # stands for the opponent of whoever sits out
 
-_AGAIN, _APART = 10**8, 10**4
-"""What weighs against a pair: to have met, and half points between them, squared."""
+_AGAIN, _APART = 10**8, 10**4  # against a pair: to have met, half points apart squared
 
 
 @contest_format("swiss")
@@ -56,10 +54,7 @@ class Swiss(DrawnFormat):
 def _paired(
     teams: tuple[Team, ...], known: Pairings, score: tuple[float, ...]
 ) -> list[tuple[Team, Team]]:
-    """The pairs of the next round, those of the best first, in each the better seed first.
-
-    `score` is in the order of the teams.
-    """
+    """The next round's pairs, the best first, in each the better seed; `score` is by team."""
     met = Counter(frozenset(pairing.teams) for pairing in known)
     idle = sat_out(teams, known)
     order = sorted(range(len(teams)), key=lambda seed: (-score[seed], seed))

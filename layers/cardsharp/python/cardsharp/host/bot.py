@@ -9,15 +9,16 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from pydantic import create_model
+from pydantic import ValidationError, create_model
 
 from cardsharp import seats
+from cardsharp.access import Limits
 from cardsharp.cloud.attended import After, Attended, Facts, Meet, Sight
 from cardsharp.cloud.ports import Body
 from cardsharp.deciding import Decided, Decider
-from cardsharp.errors import Rejected
+from cardsharp.errors import Garbled, Rejected
+from cardsharp.exchange import Call, Client, Exchange
 from cardsharp.game import Job
-from cardsharp.host.client import HostClient
 from cardsharp.host.house import House, decider_of, house
 from cardsharp.host.wire import FULL, NO_GAME, GameBody, Id, Name
 from cardsharp.logbook import intent_body
@@ -63,7 +64,7 @@ def meeting_of(folder: str) -> Callable[[Places], Meet]:
     return meeting
 
 
-def seat_match(folder: str, seat: Seat, client: HostClient, dice: Random) -> "SeatMatch":
+def seat_match(folder: str, seat: Seat, client: "HostClient", dice: Random) -> "SeatMatch":
     """A seat of ours, played by the strategy that it names."""
     game = house(folder)
     strategy = game.rules().strategies.build(seat.strategy, dice)
@@ -77,7 +78,7 @@ class SeatMatch:
     house: House
     seat: Seat
     strategy: Strategy[Any, Decision[Any]]
-    client: HostClient
+    client: "HostClient"
     decider: Decider[Any, Any, Decision[Any]]
 
     @property
@@ -159,3 +160,36 @@ class SeatTurn:
         told = self.match.house.codec.actions.dump_python(action, mode="json")
         self.match.client.act(seat.game, seat.secret, self.seen.count, told)
         return After.LOOK
+
+
+class HostClient(Client):
+    """A session at a service, closed by `with`; every method raises `ArenaError`."""
+
+    def __init__(self, url: str, limits: Limits) -> None:
+        super().__init__(Exchange(url, None, limits), limits)
+
+    def look(self, game: str, secret: str, known: int = 0, *, wait: bool = False) -> GameBody:
+        """The game as whoever has the secret may see it, with the moves from a number on."""
+        params = {"game": game, "secret": secret, "known": str(known)}
+        if wait:
+            params["wait"] = "true"
+        limit = self._limits.long_poll if wait else self._limits.read
+        kind = "wait" if wait else "look"
+        call = Call(kind=kind, path="/game", params=params, limit=limit, waits=wait)
+        answer = self._exchange.send(call)
+        try:
+            return GameBody.model_validate_json(answer.body)
+        except ValidationError:
+            raise Garbled("The service's answer is no game.") from None
+
+    def join(self, game: str, name: str, secret: str) -> None:
+        """Take a seat; may be asked again."""
+        self._post("join", {"game": game, "name": name, "secret": secret})
+
+    def act(self, game: str, secret: str, number: int, action: Any) -> None:  # noqa: ANN401 - any JSON
+        """Act as the game's move of that number; sent exactly once."""
+        self._post("act", {"game": game, "secret": secret, "number": number, "action": action})
+
+    def _post(self, kind: str, body: dict[str, object]) -> None:
+        limit = self._limits.act
+        self._exchange.send(Call(kind=kind, method="POST", path=f"/{kind}", body=body, limit=limit))

@@ -22,15 +22,11 @@ _MADE = {
 """What the house makes of the rules."""
 
 
-STARTER = "workbench.show.starter"
-"""What a strategy for any hosted game begins with; `cardsharp new` writes the game's own names."""
+STARTER = "workbench.show.starter"  # `cardsharp new` writes the game's own names into it
 
 
 def hosted(folder: str, title: str, about: str, default_strategy: str, **own: Any) -> Game:  # noqa: ANN401 - a game's own parts
-    """The game in a folder: `RULES` of `simulation`, `DRAWING` of `drawing`, and `strategies`.
-
-    `own` are the parts of `Game` that it brings itself.
-    """
+    """The game in a folder, of `RULES`, `DRAWING`, `strategies`; `own` are parts that it brings."""
     made = {part: Part[Any](place, (folder,)) for part, place in _MADE.items()}
     return Game(
         name=folder.rpartition(".")[2],

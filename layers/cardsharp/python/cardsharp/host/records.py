@@ -77,10 +77,7 @@ class Tables:
         return [Move(**one.body) for one in found]  # type: ignore[arg-type]
 
     def write(self, table: Table, move: Move | None = None) -> None:
-        """Keep a game as it is, with the move that was made.
-
-        Raises `Conflict` if it is no longer as it was read.
-        """
+        """Keep a game, with the move that was made; raises `Conflict` if it has changed since."""
         end = (self.clock.now() + self.life).replace(microsecond=0)
         body = {name: getattr(table, name) for name in ("players", *_TOLD)}
         puts = [Put(_key(table.game), body, table.version, end)]

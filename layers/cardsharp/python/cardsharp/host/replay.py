@@ -65,10 +65,7 @@ def _decisions(game: House, record: MatchRecord, moves: Sequence[MoveRecord]) ->
 def _restored(
     game: House, record: MatchRecord, moves: Sequence[MoveRecord], dice: Random
 ) -> Iterator[Restored]:
-    """The states before all moves of a match that leads to the positions which the log tells.
-
-    Raises `StoreError` if of many deals none does; then too much is hidden in this game.
-    """
+    """The states of a match that leads to told positions; raises `StoreError` if no deal does."""
     told = [MoveBody.model_validate(move.facts) for move in moves if move.facts is not None]
     known = {one.step.sequence: one.position for one in _decisions(game, record, moves)}
     rules, actions = game.rules(), [game.codec.action(move.action) for move in told]

@@ -22,12 +22,7 @@ from cardsharp.web.service import Service
 KEEP_DAYS = "CARDSHARP_KEEP_DAYS"
 _DAYS = "30"
 
-_REFUSED = (
-    HTTPStatus.FORBIDDEN,
-    HTTPStatus.NOT_FOUND,
-    HTTPStatus.CONFLICT,
-    HTTPStatus.TOO_MANY_REQUESTS,
-)
+_REFUSED = (403, 404, 409, 429)
 
 
 def service(folder: str) -> Service[Host]:
@@ -38,9 +33,8 @@ def service(folder: str) -> Service[Host]:
         Part("cardsharp.keep.sqlite:SqliteKeep"),
         Part("cardsharp.keep.dynamodb:DynamoKeep"),
     )
-    return Service(
-        api=api_of(game), store=stores.variable, assemble=partial(_assemble, game, stores)
-    )
+    assemble = partial(_assemble, game, stores)
+    return Service(api=api_of(game), store=stores.variable, assemble=assemble)
 
 
 def api_of(game: House) -> Api[Host]:
@@ -50,11 +44,18 @@ def api_of(game: House) -> Api[Host]:
         version="1.0.0",
         introduction=f"Create, join and play games of {game.game.title}.",
         reading=Messages(),
-        routes=(
-            _route("POST", "create", "A new game", _create, wire.CreateAsked, wire.CreatedBody),
-            _route("GET", "game", "A game as you may see it", _look, wire.LookAsked, wire.GameBody),
-            _route("POST", "join", "Take a seat", _join, wire.JoinAsked, wire.DoneBody),
-            _route("POST", "act", "Do something", _act, wire.ActAsked, wire.DoneBody),
+        routes=tuple(
+            Route(
+                methods=(method,),
+                path=f"/{name}",
+                name=name,
+                summary=summary,
+                act=act,
+                request=request,
+                answers={HTTPStatus.OK: (body,)},
+                refusals=_REFUSED,
+            )
+            for method, name, summary, act, request, body in _ROUTES
         ),
     )
 
@@ -78,24 +79,13 @@ def _act(host: Host, call: Call[wire.ActAsked]) -> Answer:
     return Answer(wire.DoneBody())
 
 
-def _route(  # noqa: PLR0913, PLR0917 - a line of the table
-    method: str,
-    name: str,
-    summary: str,
-    act: Callable[[Host, Call[Any]], Answer],
-    request: type[wire.Message],
-    body: type[wire.Message],
-) -> Route[Host]:
-    return Route(
-        methods=(method,),
-        path=f"/{name}",
-        name=name,
-        summary=summary,
-        act=act,
-        request=request,
-        answers={HTTPStatus.OK: (body,)},
-        refusals=_REFUSED,
-    )
+_Act = Callable[[Host, Call[Any]], Answer]
+_ROUTES: tuple[tuple[str, str, str, _Act, type[wire.Message], type[wire.Message]], ...] = (
+    ("POST", "create", "A new game", _create, wire.CreateAsked, wire.CreatedBody),
+    ("GET", "game", "A game as you may see it", _look, wire.LookAsked, wire.GameBody),
+    ("POST", "join", "Take a seat", _join, wire.JoinAsked, wire.DoneBody),
+    ("POST", "act", "Do something", _act, wire.ActAsked, wire.DoneBody),
+)
 
 
 def _assemble(game: House, stores: Stores[Keep], environment: Mapping[str, str]) -> Host:

@@ -61,17 +61,11 @@ class Rules(Simulation[S, P, A]):
         """What each seat has won or lost when a match has ended."""
 
     def numbers(self, position: P) -> Sequence[float]:
-        """A position in so many numbers from 0 to 1, for those who learn to play.
-
-        A game that tells neither these nor `every` action is no environment.
-        """
+        """A position in numbers from 0 to 1, to learn by; without, the game is no environment."""
         raise NotImplementedError
 
     def imagined(self, position: P, dice: Random) -> S:
-        """A match of which a seat knows just this: what is hidden from it is dealt anew.
-
-        A game that has no answer has no judge, either.
-        """
+        """A match of which a seat knows just this, dealt anew; without, the game has no judge."""
         raise NotImplementedError
 
     def actions(self, state: S) -> Sequence[A]:

@@ -57,7 +57,8 @@ class Host:
 
     def act(self, game: str, secret: str, number: int, body: object) -> None:
         """Do what is asked, if that is the game's next move and the player's turn."""
-        table, rules = self._find(game), self._rules(game)
+        table = self._find(game)
+        rules = self.house.rules(table.seats)
         seat, state = table.seat_of(secret), rules.load(table.state)
         if seat is None:
             raise forbidden(wire.NO_PLAYER)
@@ -74,10 +75,7 @@ class Host:
         self._write(now, Move(seat, told, after))
 
     def look(self, asked: LookAsked, left: TimeLeft) -> GameBody:
-        """A game as whoever asks may see it; with `wait` once it has more moves than are known.
-
-        Or once it is their turn: the first who joins may be the first to act.
-        """
+        """A game as one may see it; with `wait` once it has more moves, or it is one's turn."""
         table = self._find(asked.game)
         viewer = table.seat_of(asked.secret)
         while asked.wait and self._is_old(table, asked.known, viewer) and left() > RESERVE:
@@ -93,11 +91,11 @@ class Host:
 
     def _turn(self, table: Table) -> int | None:
         """Whose turn it is; nobody's before all have joined, nor after the end."""
-        rules = self._rules(table.game, table)
+        rules = self.house.rules(table.seats)
         return rules.to_act(rules.load(table.state)) if len(table.players) == table.seats else None
 
     def _body(self, table: Table, viewer: int | None, known: int) -> GameBody:
-        rules, codec = self._rules(table.game, table), self.house.codec
+        rules, codec = self.house.rules(table.seats), self.house.codec
         state = rules.load(table.state)
         turn = self._turn(table)
         ended = rules.to_act(state) is None
@@ -149,9 +147,6 @@ class Host:
             )
             before = after
         return bodies
-
-    def _rules(self, game: str, table: Table | None = None) -> Rules[Any, Any, Any]:
-        return self.house.rules((table or self._find(game)).seats)
 
     def _find(self, game: str) -> Table:
         table = self.tables.find(game)

@@ -50,10 +50,7 @@ class Put(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """Remove a document that has the `expected` version; with None unread, if it is there.
-
-    Unread it is removed by itself, in a commit of nothing else.
-    """
+    """Remove a document of the `expected` version; with None unread and alone, if it is there."""
 
     key: Key
     expected: int | None
@@ -84,11 +81,7 @@ class Keep(Protocol):
         """At most so many documents of a partition whose `sort` is greater, in order."""
 
     def commit(self, *changes: Change) -> None:
-        """Make all changes, of different documents, or none.
-
-        Raises:
-            Conflict: a document has not the version that was expected, or a count is at its most.
-        """
+        """Make all changes, of different documents, or none; raises `Conflict` if one cannot be."""
 
     def entries(self, name: str, since: datetime, most: int) -> Sequence[tuple[Key, Listed]]:
         """At most so many entries of a list after a moment, the last first; a change may be late.

@@ -109,10 +109,7 @@ class SqliteKeep:
         return [one for row in rows for one in _entry(row)]
 
     def listed(self) -> Sequence[tuple[Key, datetime | None]]:
-        """The keys of all documents and when each expires, the last to expire first.
-
-        For who shows a whole file: `Keep` lists one partition, as another home could not do more.
-        """
+        """The keys of all documents, the last to expire first: for who shows a whole file."""
         asked = "SELECT partition, sort, expires FROM documents ORDER BY expires DESC"
         with self._file.reading() as db:
             return [(Key(*row[:2]), _moment(row["expires"])) for row in db.execute(asked)]

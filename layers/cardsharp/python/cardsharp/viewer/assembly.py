@@ -33,14 +33,8 @@ PUBLIC = "CARDSHARP_PUBLIC"
 PARAMETER = "CARDSHARP_SERVICE_SECRET"
 
 SHOWN = (
-    "pk",
-    "sk",
-    "match_status",
-    "started_at",
-    "finished_at",
-    "header_json",
-    "outcome_json",
-    "facts_json",
+    *("pk", "sk", "match_status", "started_at", "finished_at"),
+    *("header_json", "outcome_json", "facts_json"),
 )
 """The attributes of the match log that public pages are made of; the role may read no other."""
 
@@ -58,10 +52,7 @@ _YEAR = 365 * _DAY
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """The matches of a match log in DynamoDB.
-
-    A match that runs is new only with a move that has facts: a renewed lease is nothing to show.
-    """
+    """A match log in DynamoDB; a match is new only with a move's facts, not with a lease."""
 
     reader: "DynamoReader"
     pause: timedelta = PAUSE
@@ -98,10 +89,7 @@ class _Login:
 
 
 def viewer_of(environment: Mapping[str, str]) -> Starlette:
-    """The pages; asked for something new they answer at once, for a wait would be paid.
-
-    Raises `ConfigError` if the environment names no table, or no parameter for private pages.
-    """
+    """The pages, which never hold a question, for that is paid; raises `ConfigError`."""
     # boto3's errors are slow to import, and not there where a function only starts.
     from cardsharp.cloud.dynamodb_reader import DynamoReader  # noqa: PLC0415
 

@@ -37,8 +37,7 @@ class Board(NamedTuple):
     """What is drawn on the button of an action beside its name, such as a card."""
     place: Callable[[Any], str] = lambda _: ""
     """The part that makes an action when it is clicked: for one whose `face` is no card."""
-    recap: str = ""
-    """The part that stays to be seen when a round is over, such as everybody's hands."""
+    recap: str = ""  # the part that stays when a round is over, such as everybody's hands
 
 
 @lru_cache(maxsize=_DRAWN)

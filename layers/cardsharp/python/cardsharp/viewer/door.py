@@ -62,9 +62,7 @@ def _key(password: str) -> bytes:
 LIFE = timedelta(days=14)  # how long a browser that was told the password need not be told it again
 ADMISSION = "pass"  # the parameter of an address, and the cookie, that have a pass
 
-OWNER = "__Host-owner"
-"""The cookie of who knows the password: a browser takes it over TLS only, and from us alone."""
-
+OWNER = "__Host-owner"  # a browser takes this cookie over TLS only, and from us alone
 _LONGEST = 4_000  # bytes of a form that are read
 
 
@@ -84,10 +82,7 @@ class Door:
         self._app, self._site, self._word, self._clock = app, site, word, clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or have the pages do so.
-
-        Raises `StoreError` if the password cannot be had.
-        """
+        """Answer one request, or have the pages do so; raises `StoreError` without a password."""
         request = Request(scope, receive)
         if not request.url.path.startswith(self._site.matches):
             await self._app(scope, receive, send)  # what pages load, and what leads to them

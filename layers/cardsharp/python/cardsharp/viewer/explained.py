@@ -64,11 +64,13 @@ def explained(
     except ConfigError:
         return None
     numbers = {frame.step.sequence: number for number, frame in enumerate(match.frames, 1)}
-    decisions = {
-        number: _step(match, analysis, number, one)
-        for one in analysis.decisions
-        for number in [numbers[one.sequence]]
-    }
+    decisions = dict[int, ExplainedStep]()
+    for one in analysis.decisions:
+        number, risk = numbers[one.sequence], "" if one.risk is None else percent(one.risk)
+        figures = (one.cost, *analysis.kept(one))
+        cost, kept, best = (_worded(analysis, figure) for figure in figures)
+        who = match.header.name(one.seat)
+        decisions[number] = ExplainedStep(number, who, one, cost, kept, best, risk)
     worths = [point.worth for point in analysis.curve]
     return Explained(
         analysis,
@@ -76,19 +78,6 @@ def explained(
         _heights(analysis, worths),
         [_worded(analysis, worth) for worth in worths],
         decisions,
-    )
-
-
-def _step(match: DrawnMatch, analysis: Analysis, number: int, one: Judged) -> ExplainedStep:
-    kept, best = analysis.kept(one)
-    return ExplainedStep(
-        number=number,
-        who=match.header.name(one.seat),
-        judged=one,
-        cost=_worded(analysis, one.cost),
-        kept=_worded(analysis, kept),
-        best=_worded(analysis, best),
-        risk="" if one.risk is None else percent(one.risk),
     )
 
 

@@ -9,9 +9,7 @@ from cardsharp.viewer.base import templates
 from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.shown import DrawnMatch, Frame
 
-_SIZE = {"width": 860, "height": 560, "seconds": 1.6}
-"""Of the picture, and for how long a step is shown."""
-
+_SIZE = {"width": 860, "height": 560, "seconds": 1.6}  # of the picture, and of a step
 _LEFT_OUT = ("unseen", "discard")  # parts of a table without which it can be followed
 
 

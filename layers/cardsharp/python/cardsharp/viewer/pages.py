@@ -15,9 +15,8 @@ from cardsharp.strategy import percent
 from cardsharp.viewer.assets import asset, whole_script
 from cardsharp.viewer.base import Site, alone, templates
 from cardsharp.viewer.board import NOTHING
-from cardsharp.viewer.branches import DrawnBranch, every
 from cardsharp.viewer.explained import Explained
-from cardsharp.viewer.shown import DrawnMatch, Frame
+from cardsharp.viewer.shown import DrawnBranch, DrawnMatch, Frame, every
 
 _MOST = 8  # options of a decision that are shown, and the one that was chosen: Blef weighs up to 88
 
@@ -131,10 +130,7 @@ def analysis_document(match: DrawnMatch, analysis: Explained | None) -> dict[str
 def match_file(
     match: DrawnMatch, analysis: Explained | None = None, branches: Sequence[DrawnBranch] = ()
 ) -> str:
-    """The page of a match as one file, which opens from disk and loads nothing.
-
-    Of a branch it holds the steps from where it begins.
-    """
+    """A match's page as one file that loads nothing; of branches the steps from their beginning."""
     document = {
         **steps_document(match),
         "analysis": analysis_document(match, analysis),

@@ -1,17 +1,17 @@
-"""A stored match as a page needs it: its steps in words, and what each changed on the table."""
+"""A stored match as a page needs it: steps in words, what each changed, and its branches."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
 from markupsafe import Markup
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
-from cardsharp.errors import ConfigError
+from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
-from cardsharp.replay import Header, Outcome, Step, header_of, outcome_of
+from cardsharp.replay import Branch, Header, Outcome, Step, header_of, outcome_of
 from cardsharp.viewer.board import Board
 
 _PAIR = 2  # sides of a game of partners
@@ -129,3 +129,49 @@ def _named(record: MatchRecord) -> MatchRecord:
         return record
     names = [header.seats.get(seat, header.opponent) for seat in range(_PAIR)]
     return replace(record, header={**record.header, "names": names})
+
+
+DEEPEST = 8  # branches of branches of branches that are shown
+Drawn = Callable[[str], DrawnMatch | None]  # the match of that id, where there is one
+
+BranchesOf = Callable[[str], Sequence[str]]  # the matches that are branches of that one
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBranch:
+    """A branch with what was done where it begins, and with its own branches."""
+
+    match: DrawnMatch
+    branch: Branch
+    did: str
+    end: str
+    branches: Sequence["DrawnBranch"] = field(default=())
+
+
+def branches_of(match_id: str, ids: BranchesOf, drawn: Drawn) -> list[DrawnBranch]:
+    """The branches of a match, the earliest step first; those that cannot be read are left out."""
+    return sorted(_branches(match_id, ids, drawn, DEEPEST), key=lambda one: one.branch.step)
+
+
+def _branches(match_id: str, ids: BranchesOf, drawn: Drawn, left: int) -> Iterator[DrawnBranch]:
+    for found in ids(match_id) if left else ():
+        try:
+            match = drawn(found)
+            branch = None if match is None else match.header.branch
+            if match is None or branch is None or len(match.frames) < branch.step:
+                continue
+        except CardsharpError:
+            continue
+        first, own = match.frames[branch.step - 1], _branches(found, ids, drawn, left - 1)
+        did = f"{first.who} {first.happened}".strip()
+        end = match.outcome
+        scores = " : ".join(map(str, (end and end.scores) or ()))
+        ended = "" if end is None else f"{end.result} {scores}".strip()
+        yield DrawnBranch(match, branch, did, ended, list(own))
+
+
+def every(branches: Sequence[DrawnBranch]) -> Iterator[DrawnBranch]:
+    """All of them, and theirs."""
+    for one in branches:
+        yield one
+        yield from every(one.branches)

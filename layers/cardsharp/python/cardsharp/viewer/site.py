@@ -23,22 +23,12 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import game
 from cardsharp.replay import fault_of, header_of, outcome_of
+from cardsharp.viewer import pages as texts
 from cardsharp.viewer.assets import ASSETS, HEADERS, asset
 from cardsharp.viewer.base import Site
-from cardsharp.viewer.branches import BranchesOf, DrawnBranch, branches_of
 from cardsharp.viewer.explained import Explained, explained
-from cardsharp.viewer.pages import (
-    Branching,
-    Column,
-    PlayOn,
-    Row,
-    analysis_document,
-    list_page,
-    match_page,
-    message_page,
-    steps_document,
-)
-from cardsharp.viewer.shown import DrawnMatch, shown, sides
+from cardsharp.viewer.pages import Branching, Column, PlayOn, Row
+from cardsharp.viewer.shown import BranchesOf, DrawnBranch, DrawnMatch, branches_of, shown, sides
 
 PAGE = 50  # matches that a list shows, and how many more a further click
 
@@ -124,7 +114,7 @@ class Pages:
         more = request.url.include_query_params(limit=limit + PAGE)
         older = f"?{more.query}" if limit < self.manner.most and len(found) > limit else ""
         rows = (_row(site, record) for record in found[:limit])
-        return HTMLResponse(list_page(site, _COLUMNS, rows, _filters(day, status), older))
+        return HTMLResponse(texts.list_page(site, _COLUMNS, rows, _filters(day, status), older))
 
     def match(self, request: Request) -> Response:
         """GET /matches/{id}."""
@@ -132,7 +122,7 @@ class Pages:
         analysis = self._judged(request, match) if "analysis" in request.query_params else None
         manner, number = self.manner, _number(request, "step")
         branching = Branching(self.branches(match), manner.play_on)
-        page = match_page(manner.site, match, number, analysis, branching=branching)
+        page = texts.match_page(manner.site, match, number, analysis, branching=branching)
         return self._of(match, HTMLResponse(page))
 
     def steps(self, request: Request) -> Response:
@@ -145,12 +135,14 @@ class Pages:
                 break
             left -= self._source.pause
             match = self._shown(request)
-        return self._of(match, JSONResponse(steps_document(match, start)))
+        return self._of(match, JSONResponse(texts.steps_document(match, start)))
 
     def analysis(self, request: Request) -> Response:
         """GET /matches/{id}/analysis: what a judge says of a match that is over."""
         match = self._shown(request)
-        return self._of(match, JSONResponse(analysis_document(match, self._judged(request, match))))
+        return self._of(
+            match, JSONResponse(texts.analysis_document(match, self._judged(request, match)))
+        )
 
     def asset(self, request: Request) -> Response:
         """GET /page/{name}: what the pages load."""
@@ -171,7 +163,7 @@ class Pages:
         return self._message(told, status)
 
     def _message(self, told: str, status: int) -> Response:
-        return HTMLResponse(message_page(self.manner.site, told), status, headers=HEADERS)
+        return HTMLResponse(texts.message_page(self.manner.site, told), status, headers=HEADERS)
 
     def _of(self, match: DrawnMatch, response: Response) -> Response:
         """An answer about a match, which may be kept once that is over."""

@@ -25,9 +25,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 """As the specification of ASGI has them."""
 
-COMPRESSED = 100_000
-"""Bytes from which a body is compressed for whoever can read that; an HTTP API never does it."""
-
+COMPRESSED = 100_000  # bytes from which bodies are compressed, which an HTTP API never does
 LARGEST = 6_000_000  # characters of the largest answer: a little less than Lambda lets through
 
 _TEXTS = ("text/", "application/json", "image/svg")

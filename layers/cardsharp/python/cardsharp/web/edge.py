@@ -91,7 +91,10 @@ class _Edge(Generic[S]):
         """The answer to one event."""
         request = Request(event, merge_slashes=self._api.merge_slashes)
         if self._api.cross_origin and request.method == _PREFLIGHT:
-            return _response(HTTPStatus.NO_CONTENT, "", self._preflight(request))
+            methods = {_PREFLIGHT, *(one for route in self._api.routes for one in route.methods)}
+            allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
+            allowed |= self._cross_origin(request)
+            return _response(HTTPStatus.NO_CONTENT, "", allowed)
         answer = self._carried_out(request, context)
         headers = {**self._api.headers, **answer.headers}
         if answer.status != HTTPStatus.METHOD_NOT_ALLOWED:
@@ -104,8 +107,7 @@ class _Edge(Generic[S]):
         """What the route answers, or what says why it did not."""
         route = None
         try:
-            methods, captured = self._find(request.path)
-            route = self._route(request, methods)
+            route, captured = self._find(request)
             asked = self._api.reading.read(request, route.request, captured)
             return route.act(self._service, Call(asked, time_left(context), request.caller))
         except Refused as refused:
@@ -121,26 +123,20 @@ class _Edge(Generic[S]):
             return Answer(answer.body, answer.status, {"Allow": ", ".join(refused.methods)})
         return answer
 
-    def _find(self, path: str) -> tuple[_Methods[S], Mapping[str, str]]:
-        """The routes of a path by method, and what its parameters are; raises `NoSuchPath`."""
-        if path in self._fixed:
-            return self._fixed[path], {}
-        for pattern, methods in self._patterns.items():
-            if found := pattern.fullmatch(path):
-                return methods, found.groupdict()
-        raise NoSuchPath(path)
-
-    def _route(self, request: Request, methods: _Methods[S]) -> Route[S]:
-        """The route of the request's method; raises `NoSuchMethod`."""
-        if request.method in methods:
-            return methods[request.method]
-        more = [_PREFLIGHT] if self._api.cross_origin else []
-        raise NoSuchMethod(request.path, [*sorted(methods), *more])
-
-    def _preflight(self, request: Request) -> Mapping[str, str]:
-        methods = {method for route in self._api.routes for method in route.methods} | {_PREFLIGHT}
-        allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
-        return {**allowed, **self._cross_origin(request)}
+    def _find(self, request: Request) -> tuple[Route[S], Mapping[str, str]]:
+        """The route, and what its path's parameters are; raises `NoSuchPath` or `NoSuchMethod`."""
+        methods: _Methods[S] = self._fixed.get(request.path, {})
+        captured: Mapping[str, str] = {}
+        for pattern, found in () if methods else self._patterns.items():
+            if matched := pattern.fullmatch(request.path):
+                methods, captured = found, matched.groupdict()
+                break
+        if not methods:
+            raise NoSuchPath(request.path)
+        if request.method not in methods:
+            more = [_PREFLIGHT] if self._api.cross_origin else []
+            raise NoSuchMethod(request.path, [*sorted(methods), *more])
+        return methods[request.method], captured
 
     def _cross_origin(self, request: Request) -> Mapping[str, str]:
         """The headers by which a page of another site may see an answer; others need none."""

@@ -16,8 +16,7 @@ class Context(Protocol):
         """How long the invocation may still take."""
 
 
-Handler = Callable[[Event, Context], Response]
-"""Answers an event; several threads may call it at once."""
+Handler = Callable[[Event, Context], Response]  # several threads may call it at once
 
 _OTHER = "This function expects an event of an HTTP API (format 2.0){also}: {part} must be {kind}."
 

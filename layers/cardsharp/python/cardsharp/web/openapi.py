@@ -18,12 +18,7 @@ class GatewayAnswer(BaseModel):
     message: str
 
 
-_BY_ITSELF = (
-    HTTPStatus.TOO_MANY_REQUESTS,
-    HTTPStatus.INTERNAL_SERVER_ERROR,
-    HTTPStatus.SERVICE_UNAVAILABLE,
-)
-"""The statuses of its own with which a gateway may answer anything."""
+_BY_ITSELF = (429, 500, 503)  # with which a gateway may answer anything by itself
 
 _STATUS_TEXTS = {
     200: "Done.",
@@ -46,10 +41,17 @@ def document(api: Api[S]) -> Json:
         operations = paths.setdefault(f"{api.base}{route.path}", {})
         for method in route.methods:
             operations[method.lower()] = _operation(api, route, method)
+    content = {"application/json": {"schema": {"type": "object"}}}
+    itself = {
+        "tags": ["Document"],
+        "operationId": "getDocument",
+        "summary": "This document",
+        "responses": {"200": {"description": "OpenAPI 3.1.", "content": content}},
+    }
     return {
         "openapi": "3.1.0",
         "info": {"title": api.title, "version": api.version, "description": api.introduction},
-        "paths": {**paths, api.document_path: {"get": _itself()}},
+        "paths": {**paths, api.document_path: {"get": itself}},
         "components": {"schemas": _schemas(api)},
     }
 
@@ -93,20 +95,8 @@ def _response(status: int, models: tuple[type[BaseModel], ...]) -> Json:
     refs = [reference(model) for model in models]
     schema: object = refs[0] if len(refs) == 1 else {"oneOf": refs}
     told = models[0].__doc__ if status in range(200, 300) and len(models) == 1 else None
-    return {
-        "description": told or _STATUS_TEXTS[status],
-        "content": {"application/json": {"schema": schema}},
-    }
-
-
-def _itself() -> Json:
-    content = {"application/json": {"schema": {"type": "object"}}}
-    return {
-        "tags": ["Document"],
-        "operationId": "getDocument",
-        "summary": "This document",
-        "responses": {"200": {"description": "OpenAPI 3.1.", "content": content}},
-    }
+    content = {"application/json": {"schema": schema}}
+    return {"description": told or _STATUS_TEXTS[status], "content": content}
 
 
 def _schemas(api: Api[S]) -> Json:

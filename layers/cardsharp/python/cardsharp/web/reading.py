@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Protocol, TypeVar, get_origin
+from typing import Any, TypeVar, get_origin
 from urllib.parse import parse_qsl, unquote
 
 from pydantic import BaseModel, ValidationError
@@ -26,22 +26,6 @@ _BAD_BODY = "The body must be a JSON object of texts and numbers, or a form"
 _FORM = "application/x-www-form-urlencoded"
 _JSON = "application/json"
 REFERENCE = "#/components/schemas/{model}"
-
-
-class Reading(Protocol):
-    """How messages are read; every method may be used by several threads at once."""
-
-    def read(self, request: Request, model: type[M], captured: Mapping[str, str]) -> M:
-        """The message of a request; raises `Refused` if it cannot be read as one."""
-
-    def refusals(self, method: str) -> frozenset[int]:
-        """The statuses with which it may refuse a request."""
-
-    def describe(self, model: type[BaseModel], method: str, path: Iterable[str]) -> Json:
-        """The `parameters` and `requestBody` of an operation; `path` names those in the path."""
-
-    def bodies(self, model: type[BaseModel], method: str) -> Iterator[type[BaseModel]]:
-        """Yield the models to which the described body refers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +153,9 @@ class Messages:
             name: ",".join(values).split(",") if name in lists else values[-1]
             for name, values in sent.items()
         }
+
+
+Reading = Parameters | Messages  # several threads may use it at once
 
 
 def _no_constant(name: str) -> None:

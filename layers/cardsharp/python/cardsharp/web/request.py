@@ -16,24 +16,20 @@ from cardsharp.web.route import TimeLeft
 
 MAX_BODY = 8_192  # bytes of the largest request body that is read
 
-LONGEST_WAIT = timedelta(seconds=25)
-"""Of a long poll: below the 30 s after which API Gateway gives up."""
-
+LONGEST_WAIT = timedelta(seconds=25)  # of a long poll: API Gateway gives up after 30 s
 MARGIN = timedelta(seconds=3)  # what is left of an invocation's time for the answer itself
 
 _OWN_STAGE = "$default"
 
-_CUSTOMER = 64
-"""Bits of an IPv6 address that are the network's; the others are a customer's to choose."""
+_CUSTOMER = 64  # bits of an IPv6 address that are the network's; the rest a customer chooses
 
 
 class TooLarge(Refused):
     """413: the body is beyond the limit."""
 
     def __init__(self) -> None:
-        super().__init__(
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The body is larger than {MAX_BODY} bytes"
-        )
+        told = f"The body is larger than {MAX_BODY} bytes"
+        super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)
         self.args = ()
 
 
@@ -68,11 +64,7 @@ class Request:
         return caller_at(self._event["requestContext"]["http"].get("sourceIp"))
 
     def body(self) -> bytes:
-        """The body, empty where there is none.
-
-        Raises `Malformed` if it is no base64, or no text that can be encoded; `TooLarge` if it is
-        beyond the limit.
-        """
+        """The body, maybe empty; raises `Malformed` if it is no text, `TooLarge` over the limit."""
         body = sent(self._event)
         if len(body) > MAX_BODY:
             raise TooLarge
@@ -80,10 +72,7 @@ class Request:
 
 
 def caller_at(source: object) -> str | None:
-    """The address from which an event came; of IPv6 the network that one customer has.
-
-    None for this machine, and where the event does not say.
-    """
+    """Whence an event came, of IPv6 a customer's network; None for this machine, or unknown."""
     try:
         address = ip_address(str(source))
     except ValueError:

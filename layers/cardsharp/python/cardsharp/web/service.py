@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Generic
 
 from cardsharp.web import edge, gate, openapi
 from cardsharp.web.api import Api
@@ -12,11 +12,6 @@ from cardsharp.web.route import S
 
 BOT_STORE, BOT_QUEUE, BOT_URL = "CARDSHARP_BOT_STORE", "CARDSHARP_BOT_QUEUE", "CARDSHARP_BOT_URL"
 """To a service that bots of ours can be invited to: their match log and queue, its own address."""
-
-
-def _nothing(_environment: Mapping[str, str]) -> Sequence[Api[Any]]:
-    """Serve no further API."""
-    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +28,12 @@ class Service(Generic[S]):
     api: Api[S]
     store: str
     assemble: Callable[[Mapping[str, str]], S]
-    beside: Callable[[Mapping[str, str]], Sequence[Api[S]]] = _nothing
+    beside: Callable[[Mapping[str, str]], Sequence[Api[S]]] = lambda _: ()
     feed: Callable[[S, Mapping[str, str]], Handler | None] | None = None
     invites: bool = False
 
     def build(self, environment: Mapping[str, str]) -> Handler:
-        """The handler that an environment describes.
-
-        Raises `ConfigError` if something in it cannot be used.
-        """
+        """The handler that an environment describes; raises `ConfigError` if it cannot."""
         service = self.assemble(environment)
         answer = edge.build_all((self.api, *self.beside(environment)), service)
         watch = (None if self.feed is None else self.feed(service, environment)) or gate.closed
