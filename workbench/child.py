@@ -49,15 +49,10 @@ class Child:
 def read_orders() -> str:
     """The orders of this process, which from now on ends with its parent."""
     orders = sys.stdin.readline()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     return orders
 
 
 def say_ready() -> None:
     """Tell the parent."""
     print(READY, flush=True)  # noqa: T201 - what the parent waits for
-
-
-def _end_with_parent() -> None:
-    sys.stdin.read()
-    os._exit(0)

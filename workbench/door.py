@@ -16,8 +16,7 @@ from workbench.lines import ClientLine, Lines
 
 AT_A_TIME = 64  # connections that are taken up between two looks at the others
 
-ANSWERED = 8
-"""Of those that have begun to speak, so many are handed on between two looks at the others."""
+ANSWERED = 8  # of those that have begun to speak, between two looks at the others
 
 _NO_HANDLES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 

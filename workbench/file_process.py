@@ -21,13 +21,12 @@ from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision
-from cardsharp.trying import MOST_PRINTED, Tried, Unfit, tried
+from cardsharp.trying import MOST_PRINTED, Unfit, tried
 from workbench import companion, last_words, strategy_file
 
 _end = os._exit
 
-LONGEST = 60
-"""Seconds after which import or a decision ends this process, should our parent be gone."""
+LONGEST = 60  # seconds of an import or a decision, should our parent be gone
 
 
 def main(of: Game, file: str) -> None:
@@ -73,7 +72,8 @@ def _decide(of: Game, name: str, asked: IO[bytes], told: IO[str]) -> None:
             with redirect_stdout(_Passed()):
                 return _in_words(decider.fit(position, now.decide(position)), allowed)
 
-        _tell(told, _answer(tried(work, now)))
+        found = tried(work, now)
+        _tell(told, {"fault": found.fault, "trace": found.trace, **(found.result or {})})
 
 
 def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:
@@ -88,11 +88,6 @@ def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:
     unit = next((one.unit for one in decision.options), "")
     place = allowed.index(decision.action)
     return {"action": place, "reason": decision.reason, "options": options, "unit": unit}
-
-
-def _answer(found: Tried[dict[str, object]]) -> dict[str, object]:
-    """What came of a decision, as its parent reads it."""
-    return {"fault": found.fault, "trace": found.trace, **(found.result or {})}
 
 
 def _tell(told: IO[str], answer: dict[str, object]) -> None:

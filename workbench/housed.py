@@ -80,11 +80,7 @@ class _HouseProcess(Process):
         return self.hello
 
     def end(self) -> None:
-        """End it, and have it tell its stack where it can.
-
-        It is asked once, though two alarms ring at one moment: at the second signal it would end
-        before it has told all.
-        """
+        """End it, after it has told its stack once; a second signal would end it before."""
         with self._telling, suppress(ProcessLookupError, subprocess.TimeoutExpired):
             if self.lives:
                 self.popen.send_signal(companion.ASK)
@@ -140,10 +136,7 @@ class Housed(Outside):
         self._given = None if isinstance(given, SystemRandom) else given  # which cannot be sent
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
-        """What the file's strategy decides.
-
-        Raises `Unfit` if it fails, or its process has ended or was late; the text says where.
-        """
+        """What the file's strategy decides; raises `Unfit`, with where, if it fails or is late."""
         self.ready()
         try:
             answer = self.asked(pickle.dumps((self._number, self._given, position)), self._read)
@@ -166,10 +159,7 @@ class Housed(Outside):
             raise Unfit(f"its process answered what is no decision: {error}") from None
 
     def ready(self) -> None:
-        """Wait until the process has imported the file, for which it has a limit of its own.
-
-        Raises `Unfit` if it does not.
-        """
+        """Wait until the file is imported, which has a limit of its own; raises `Unfit`."""
         with self.renewed():
             hello = self.process.greet()
             if hello.refused:

@@ -24,17 +24,13 @@ if TYPE_CHECKING:
 MOST = 4096  # connections at a time, where the process has handles enough; they take some 80 MB
 SHARE = 0.75  # of the process's handles for connections, and of the connections for one address
 
-HEAD_LIMIT = timedelta(seconds=10)
-"""From a connection's beginning, or the first byte of a later request, to the end of its head."""
-
+HEAD_LIMIT = timedelta(seconds=10)  # from the connection, or a later first byte, to a head's end
 UNREAD_LIMIT = timedelta(seconds=20)  # how long a client may read nothing of an answer
 MOST_UNREAD = 64 * 1024 * 1024  # bytes of answers that wait to be read, of all clients together
 
-HURRIED = timedelta(seconds=5)
-"""How long a stranger's idle connection lasts once half of the room is taken."""
+HURRIED = timedelta(seconds=5)  # of a stranger's idle connection once half the room is taken
 
-YOUNG = timedelta(seconds=1)
-"""For so long a connection is only closed for another where all are as young."""
+YOUNG = timedelta(seconds=1)  # until then it is closed only where all others are as young
 
 
 class Use(IntEnum):
@@ -227,10 +223,7 @@ class Lines:
 
 
 class Answering:
-    """An application of which `lines` knows what it is answering, and to whom.
-
-    It is told a request's `state.signed_in`, to be called once somebody has proved who they are.
-    """
+    """An application of which `lines` knows whom it answers: `state.signed_in` tells who it is."""
 
     def __init__(self, app: ASGIApp, lines: Lines) -> None:
         self._app, self._lines = app, lines

@@ -28,10 +28,7 @@ START_LIMIT = timedelta(seconds=20)
 
 
 def listen(what: str, host: str, port: int, backlog: int) -> ListeningSocket:
-    """A listening socket for `what`, the subject of the error's sentence.
-
-    Raises `ConfigError` if the port cannot be used; the message says what to do.
-    """
+    """A listening socket for `what`, as errors name it; raises `ConfigError` with what to do."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         plain = socket.create_server((host, port), family=family, backlog=backlog)

@@ -16,21 +16,15 @@ from cardsharp.errors import ConfigError
 from cardsharp.trying import LATE, MOST_PRINTED, Unfit, ends
 from workbench import companion
 
-LIMIT = timedelta(seconds=2)
-"""What an answer may take on the clock; whoever takes longer is killed and started anew."""
+LIMIT = timedelta(seconds=2)  # for an answer; whoever takes longer is killed and started anew
 
-START_LIMIT = timedelta(seconds=20)
-"""What a new process's first answer may take; where a match waits for it, it is played without."""
-
+START_LIMIT = timedelta(seconds=20)  # for the first one; a match that waits goes on without
 LONGEST = 1_000_000  # bytes of an answer
 
-_HEARD = 8 * MOST_PRINTED
-"""Bytes that are read of what a process wrote: as much as is kept, and the stack of its end."""
-
+_HEARD = 8 * MOST_PRINTED  # bytes that are read of stderr: what is kept, and a last stack
 _GRACE = 0.5  # seconds in which a program that has closed its output is expected to end
 
-_OURS = ("CARDSHARP_", "AWS_")
-"""Variables of the environment that no program is given: passwords are among them."""
+_OURS = ("CARDSHARP_", "AWS_")  # begin variables that no program is given, as passwords
 
 
 def words_of(command: str) -> list[str]:
@@ -76,10 +70,7 @@ class Process:
         return self.popen.poll() is None
 
     def ask(self, question: bytes) -> bytes:
-        """Its answer; it is killed where there is none in time.
-
-        Raises `Unfit` if it was late, ended, or wrote no end of a line.
-        """
+        """Its answer; raises `Unfit` if it ends, or is late, for which it is killed."""
         alarm = Timer(self._limit.total_seconds(), self._ring, (self._limit,))
         alarm.daemon = True
         alarm.start()

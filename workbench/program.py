@@ -50,9 +50,6 @@ class Translation(NamedTuple):
     option: type[Option[Any]]
 
 
-# --- which names are programs --------------------------------------------------------------------
-
-
 def is_program(name: str) -> bool:
     """Whether a player is named by a command: `node bot.js`, or `./bot` where that can be run."""
     words = words_of(name)
@@ -74,11 +71,7 @@ def lasting(command: str) -> str:
 
 @cache
 def program_named(command: str, of: Game, name: str = "") -> str:
-    """The name, or the command in its place, of a strategy that can be built now.
-
-    It has answered once. Raises `ConfigError` if it cannot be started, or fails in the opening
-    position.
-    """
+    """The name or command of a strategy that has answered once; raises `ConfigError` if not."""
     if of.program is None:
         raise ConfigError(f"No program can play {of.title} yet: the game names no `program`.")
     translation: Translation = of.program.load()
@@ -115,11 +108,7 @@ def _opening(of: Game) -> object:
     return simulation.position(simulation.deal(Random(0)))
 
 
-# --- the strategy --------------------------------------------------------------------------------
-
-
-Plain = Annotated[str, AfterValidator(plain)]
-"""A text of a program's that may be shown on a terminal."""
+Plain = Annotated[str, AfterValidator(plain)]  # may be shown on a terminal
 
 
 class _RatedOption(BaseModel):
@@ -141,10 +130,7 @@ class _Answer(BaseModel):
 
 
 class Outside:
-    """A strategy in a process of its own; what that writes on stderr is printed.
-
-    It has the process for as long as it is there, which is then left to the next one.
-    """
+    """A strategy in a process of its own, left to the next when it goes; its stderr is printed."""
 
     kind = Process
 
@@ -202,10 +188,7 @@ class Program(Outside):
         super().__init__(command)
 
     def decide(self, position: object) -> Decision[Any]:
-        """What the program answers.
-
-        Raises `Unfit` if it is late, ends, or its answer cannot be used; the text says which.
-        """
+        """What the program answers; raises `Unfit`, with why, if it is late or cannot be used."""
         known = self._translation
         allowed = [(known.action(one), one) for one in known.actions(position)]
         question = self._question(position, [body for body, _ in allowed])

@@ -30,16 +30,10 @@ LIMITS = ("--nproc=64", "--nofile=256", f"--fsize={SCRATCH}", "--core=0", f"--da
 NOBODY = 0x70000000  # from here on are the users of sandboxes that root starts, one for each folder
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
-_SYSTEM = [
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/etc/ld.so.cache",
-    "/etc/alternatives",
-]
+_SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"),
+    *("/etc/ld.so.cache", "/etc/alternatives"),
+)
 PYTHON = (
     *{sys.prefix, sys.base_prefix, str(Path(pydantic.__file__).parents[1])},
     *(str(Path(str(package.__file__)).parent) for package in (cardsharp, workbench)),
@@ -101,14 +95,9 @@ def _mounts(*places: str) -> Iterator[str]:
 
 def _bwrap(folder: Path, mounts: Sequence[str]) -> Iterator[str]:
     """Yield the words before the program, which finds those mounts."""
-    yield from (
-        str(shutil.which("bwrap")),
-        "--unshare-pid",
-        "--unshare-net",
-        "--unshare-ipc",
-        "--unshare-uts",
-    )
-    yield from ("--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+    yield from (str(shutil.which("bwrap")), "--unshare-pid", "--unshare-net", "--unshare-ipc")
+    yield from ("--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session")
+    yield from ("--cap-drop", "ALL")
     # As root it is made somebody else below: root's own files and limits are not for it.
     is_root = os.geteuid() == 0
     as_root = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")

@@ -12,10 +12,7 @@ _MANY = 1_000
 
 
 class Sparing(logging.Filter):
-    """Lets a warning through once a minute; the next one says how often it came meanwhile.
-
-    What our own logger says with keys of its own is no repetition.
-    """
+    """Lets a warning through once a minute, then with how often it came; our logger's always."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()

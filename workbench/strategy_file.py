@@ -107,11 +107,7 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
 
 
 def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
-    """The file, and the modules beside it that it imports; none for a strategy's name.
-
-    Of a program they are those that its command names. Raises `ConfigError` if the file cannot be
-    used.
-    """
+    """A file with its modules, or those a command names; none for a name; raises `ConfigError`."""
     if is_submission(name_or_file):
         return submission.files_of(name_or_file)
     if program.is_program(name_or_file):
@@ -127,10 +123,7 @@ def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
 
 
 def version_of(name_or_file: str, of: Game) -> str | None:
-    """A short word that changes when a user's files of this player do; None for one of ours.
-
-    Raises `ConfigError` if the file cannot be used.
-    """
+    """A word that changes as a user's files do; None for one of ours; raises `ConfigError`."""
     files = files_of(name_or_file, of)
     if not files:
         return None
@@ -157,10 +150,7 @@ _listeners: list[Callable[[Path], None]] = []
 
 
 def host(listener: Callable[[Path], None]) -> None:
-    """From now on strategy files are imported in this process, which is there for them alone.
-
-    The listener hears of each file before. Elsewhere each file has a process of its own.
-    """
+    """From now on strategy files are imported here, after the listener has heard of each."""
     _listeners[:] = [listener]
 
 
@@ -198,8 +188,7 @@ def _load(path: Path, package: str) -> HousedFile:
     )
 
 
-_from_files: set[tuple[str, str]] = set()
-"""The names that files have registered, each with its package."""
+_from_files: set[tuple[str, str]] = set()  # registered by files, with the packages
 
 
 def _beside(name: str, first: Any, path: Path, registry: Registry[Any, Any]) -> str:  # noqa: ANN401 - what makes any game's strategy
@@ -235,10 +224,7 @@ _folders: list[str] = []
 
 
 def _look_in(*folders: str) -> None:
-    """Have modules looked for in these folders before those of other strategy files.
-
-    All of them come last, so that no file hides one of Python's modules.
-    """
+    """Look in these first of all strategy files' folders, all last: none hides Python's own."""
     sys.path[:] = [place for place in sys.path if place not in _folders]
     _folders[:] = [*folders, *(place for place in _folders if place not in folders)]
     sys.path += _folders

@@ -27,14 +27,12 @@ from workbench.housed import house_of, housed
 from workbench.sandbox import boxed
 from workbench.warden import plain
 
-NOTES = "tried"
-"""The file beside the versions where their sandboxes note what was tried there in vain."""
+NOTES = "tried"  # beside the versions: what their sandboxes note was tried in vain
 
 LARGEST, MOST_FILES, MOST_VERSIONS = 2_000_000, 200, 100
 """Bytes and files of a version, unpacked, and versions of a team."""
 
-SANDBOXED, TRUSTED = "submission", "trusted-submission"
-"""The strategies of teams that submit: with a sandbox and, as their organiser said, without."""
+SANDBOXED, TRUSTED = "submission", "trusted-submission"  # of who submits, the second without one
 
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
@@ -45,14 +43,8 @@ _UNREADABLE = (
 Contents = dict[str, bytes]  # files by their names in a folder
 
 
-# --- what is submitted ---------------------------------------------------------------------------
-
-
 def contents_of(path: Path) -> Contents:
-    """What a file, folder or archive on this machine holds.
-
-    Raises `ConfigError` if it cannot be read, is too large, or leads out of itself.
-    """
+    """What a file, folder or archive holds; raises `ConfigError` if it may not be submitted."""
     if not path.is_dir():
         try:
             with path.open("rb") as file:
@@ -69,10 +61,7 @@ def contents_of(path: Path) -> Contents:
 
 
 def unpacked(name: str, raw: bytes) -> Contents:
-    """What a file of that name holds: itself, or where it is a zip archive what is packed in it.
-
-    Raises `ConfigError` as `contents_of`.
-    """
+    """What a file of that name holds, itself or as a zip archive; raises as `contents_of`."""
     _check_size(len(raw), 1)
     name = PurePosixPath(name.replace("\\", "/")).name
     if not name.endswith(".zip"):
@@ -119,9 +108,6 @@ def _check_size(size: int, files: int) -> None:
 
 def _is_hidden(path: Path) -> bool:
     return any(part.startswith((".", "__pycache__", "__MACOSX")) for part in path.parts)
-
-
-# --- versions ------------------------------------------------------------------------------------
 
 
 class Submitted(NamedTuple):
@@ -185,10 +171,7 @@ class Submitted(NamedTuple):
         return self.versions[-1]
 
     def submit(self, contents: Contents, of: Game) -> int:
-        """The number of a new version, which has answered once, and plays from the next match on.
-
-        Raises `ConfigError` if it cannot play, or is one too many; it is not kept.
-        """
+        """The number of a new version, played from the next match on; raises `ConfigError`."""
         number = int(self.newest.name) + 1 if self.versions else 1
         if number > MOST_VERSIONS:
             raise ConfigError(f"There are {MOST_VERSIONS} versions already, which is the limit.")
@@ -235,10 +218,7 @@ def _of(name: str) -> Submitted:
 
 
 def submission_named(name: str, of: Game) -> str:
-    """The name of a strategy that can be built now: the newest version, which has answered once.
-
-    Raises `ConfigError` if there is none, or it cannot play.
-    """
+    """The newest version as a strategy that can be built now; raises `ConfigError` if it cannot."""
     return _of(name).playable(_of(name).newest, of)
 
 

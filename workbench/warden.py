@@ -22,9 +22,7 @@ BUSY = 30.0  # seconds of processor time from one question to the next, of all p
 IDLE = 900.0  # seconds without a question after which a sandbox ends
 LEAVE = 5.0  # those that it has to end by itself once nobody can ask it any more
 
-PAGE, FLOOD = 3_000, 1_000_000
-"""Bytes of stderr that are passed on of one question, and those that end the sandbox."""
-
+PAGE, FLOOD = 3_000, 1_000_000  # bytes of stderr passed on of a question, and that end the sandbox
 PAUSE = 0.1  # seconds from one look to the next
 
 SENT = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRoutes")
@@ -49,8 +47,7 @@ KILLS = (
 )
 """No program has a reason for these: they end it."""
 
-REFUSED = "io_uring_setup memfd_create memfd_secret shmget"
-"""Programs do without these where they must: memory made by them is nobody's."""
+REFUSED = "io_uring_setup memfd_create memfd_secret shmget"  # memory by these would be nobody's
 
 _ALLOW, _KILL, _EPERM, _ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x50026
 _GREATER_OR_EQUAL, _MASKED_EQUAL = 5, 7

@@ -18,8 +18,8 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
 from workbench.cli.switching import SwitchesWanted, listening, settings
 from workbench.operate.export import export
+from workbench.operate.orders import change, held
 from workbench.operate.stack import Stack
-from workbench.operate.switching import change, held
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

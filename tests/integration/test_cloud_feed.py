@@ -17,7 +17,7 @@ from cardsharp.cloud.feeds import dynamo_watchers, memory_watchers
 from cardsharp.cloud.sockets import SETTLING, Feed, Gone, MemorySockets, Watcher, named
 from cardsharp.web import gate
 from workbench.cloud.http_events import Answered
-from workbench.cloud.socket_front import MOST_WAITING, TRY_AGAIN, SocketGateway
+from workbench.cloud.http_front import MOST_WAITING, TRY_AGAIN, SocketGateway
 from workbench.cloud.template import create_table
 
 FRAME = '{"body": "1"}'

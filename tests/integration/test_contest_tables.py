@@ -16,8 +16,7 @@ from cardsharp.contest.entries import Result, Settings
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.sqlite import found_in
 from cardsharp.errors import ConfigError, Malformed
-from workbench.contest.hall import Hall
-from workbench.contest.lease import Holder, directed
+from workbench.contest.hall import Hall, Holder, directed
 from workbench.contest.table import TableTask, played, tabled
 from workbench.contest.tables import LOG, HomeTables
 

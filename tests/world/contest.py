@@ -46,9 +46,8 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import game
-from workbench.contest.hall import steps
+from workbench.contest.hall import directed, steps
 from workbench.contest.home import AGAIN, KeptTables
-from workbench.contest.lease import directed
 from workbench.contest.tables import PAUSE, Reporter
 from workbench.stage.opponent import Opponent, Order
 from workbench.submission import SANDBOXED, played_as, submitted

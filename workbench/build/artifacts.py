@@ -19,14 +19,11 @@ FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
 CODE = {FUNCTION: "CodeUri", LAYER: "ContentUri"}  # what says where the code of each lies
 
-LIMIT = 45_000_000
-"""Bytes that a function and its layers may have unzipped; what we set, AWS allows 250 MiB."""
+LIMIT = 45_000_000  # bytes of a function and its layers, unzipped; AWS allows 250 MiB
 
-LIMITS = {"Director": 52_000_000}
-"""That of the director, which draws rounds of a contest by networkx."""
+LIMITS = {"Director": 52_000_000}  # it draws rounds of a contest by networkx
 
-FOLDERS = {TEMPLATE: "build", ARENA: "arena"}
-"""What the builds of the root templates are called; samconfig.toml says the same."""
+FOLDERS = {TEMPLATE: "build", ARENA: "arena"}  # the builds, as samconfig.toml calls them
 
 
 @dataclass(frozen=True)
@@ -114,9 +111,7 @@ def differences(one: Path, other: Path) -> list[str]:
         {str(file.relative_to(folder)): file.read_bytes() for file in _files(folder)}
         for folder in (one, other)
     )
-    return sorted(
-        name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name)
-    )
+    return sorted(one for one in ours.keys() | theirs.keys() if ours.get(one) != theirs.get(one))
 
 
 def read_build(folder: Path) -> Build:

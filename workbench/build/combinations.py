@@ -17,7 +17,7 @@ from boto3.session import Session
 
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.build.artifacts import Build, archive
-from workbench.build.deploy import STACK_SERVICES, TransformingCloudFormation, deploy, deployment
+from workbench.build.deploy import STACK_SERVICES, deploy, deployment
 from workbench.build.target import ROOT, ran
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import ARENA, TEMPLATE, parsed
@@ -35,8 +35,7 @@ class Combination:
 
     name: str
     parameters: Mapping[str, str]
-    before: Mapping[str, str] | None = None
-    """The same in a stack of version 0.2; none where it could not be deployed."""
+    before: Mapping[str, str] | None = None  # in version 0.2; none where it could not be
 
     root: Path = TEMPLATE
 
@@ -81,11 +80,7 @@ def _parameters(one: Combination) -> dict[str, str]:
 
 
 def upgrade(emulator: Emulator, build: Build, one: Combination) -> None:
-    """Deploy a combination over a stack of version 0.2.
-
-    Raises `ConfigError` if the match log or the queue is another one, or has lost what it had;
-    `CardsharpError` if the stack was not updated.
-    """
+    """Deploy over a stack of version 0.2; raises `CardsharpError` if it fails or loses anything."""
     name, formation = f"{one.name}-upgraded", emulator.client("cloudformation")
     _deploy_released(emulator, build, name, {**(one.before or {}), "ArenaUrl": ARENA_URL})
     dynamodb = emulator.client("dynamodb")
@@ -128,10 +123,10 @@ def _deploy_released(
                 resource["Properties"]["Location"] = places["watching"]
         s3.put_object(Bucket="released", Key=f"{name}-{key}", Body=json.dumps(template).encode())
         places[key] = f"{emulator.endpoint}/released/{name}-{key}"
-    with TransformingCloudFormation(emulator) as front:
-        session = Session("none", "none", region_name=front.environment["AWS_REGION"])
+    with deployment(emulator) as front:
+        session = Session("none", "none", region_name=front["AWS_REGION"])
         formation = session.client(
-            "cloudformation", endpoint_url=front.environment["AWS_ENDPOINT_URL_CLOUDFORMATION"]
+            "cloudformation", endpoint_url=front["AWS_ENDPOINT_URL_CLOUDFORMATION"]
         )
         formation.create_stack(
             StackName=name,
@@ -141,9 +136,8 @@ def _deploy_released(
                 {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
             ],
         )
-        formation.get_waiter("stack_create_complete").wait(
-            StackName=name, WaiterConfig={"Delay": 1}
-        )
+        made = formation.get_waiter("stack_create_complete")
+        made.wait(StackName=name, WaiterConfig={"Delay": 1})
 
 
 def _released(file: str, parameters: Mapping[str, str]) -> dict[str, Any]:

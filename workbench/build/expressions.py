@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,7 @@ from workbench.build.translate import Template
 from workbench.cloud.nested import SUFFIX
 
 NOTHING = {"Ref": "AWS::NoValue"}
-STACK = f"cardsharp-{'n' * 22}"
-"""The longest name of a stack that the rules reckon with: 32 characters."""
-
+STACK = f"cardsharp-{'n' * 22}"  # the longest name that the rules reckon with
 PLACE = re.compile(r"\$\{([^}!]+)\}")  # where Fn::Sub puts something
 Part = Any  # a part of a template: any JSON
 
@@ -87,11 +85,20 @@ def values(part: Part, template: Template) -> Iterator[Part]:
     Of a number the least and the most; a free text is taken as its default. Names that
     CloudFormation makes are as long as it makes them.
     """
-    function, given = call(part)
-    if function in _READ:
-        yield from _READ[function](given, template)
-    else:
-        yield part
+    match call(part):
+        case "Ref", name:
+            yield from _referred(name, template)
+        case "Fn::If", [_, *ways]:
+            for one in ways:
+                yield from values(one, template)
+        case "Fn::FindInMap", [table, _, column, *default]:
+            rows = template.get("Mappings", {}).get(table, {}).values()
+            yield from (row[column] for row in rows if column in row)
+            yield from (one["DefaultValue"] for one in default)
+        case ("Fn::GetAtt" | "Fn::Join" | "Fn::Sub") as function, given:
+            yield _text(function, given, template)
+        case _:
+            yield part
 
 
 def _referred(name: str, template: Template) -> Iterator[Part]:
@@ -106,56 +113,31 @@ def _referred(name: str, template: Template) -> Iterator[Part]:
         yield from (one for one in known if one != "")
 
 
-def _either(given: Part, template: Template) -> Iterator[Part]:
-    for one in given[1:]:
-        yield from values(one, template)
-
-
-def _found(given: Part, template: Template) -> Iterator[Part]:
-    table, _, column, *default = given
-    rows = template.get("Mappings", {}).get(table, {}).values()
-    yield from (row[column] for row in rows if column in row)
-    yield from (one["DefaultValue"] for one in default)
-
-
-def _filled(given: Part, template: Template) -> Iterator[Part]:
+def _text(function: str, given: Part, template: Template) -> str:
+    """What an expression comes to that makes a text, at its longest."""
+    if function == "Fn::GetAtt":
+        made = _made(joined(given))
+        arn = f"arn:aws:service:{_PSEUDO['AWS::Region']}:123456789012:{made}"
+        return arn if joined(given).endswith("Arn") else made
+    if function == "Fn::Join":
+        return str(given[0].join(_longest(one, template) for one in listed(given[1])))
     text, names = substituted(given)
 
-    def longest(found: re.Match[str]) -> str:
+    def filled(found: re.Match[str]) -> str:
         name = found[1]
         part = names.get(name, {"Fn::GetAtt": name} if "." in name else {"Ref": name})
-        return max((str(one) for one in values(part, template)), key=len, default="")
+        return _longest(part, template)
 
-    yield PLACE.sub(longest, text)
-
-
-def _joined(given: Part, template: Template) -> Iterator[Part]:
-    between, parts = given
-    yield between.join(
-        max((str(one) for one in values(part, template)), key=len, default="")
-        for part in listed(parts)
-    )
+    return PLACE.sub(filled, text)
 
 
-def _attribute(given: Part, _: Template) -> Iterator[Part]:
-    made = _made(joined(given))
-    arn = f"arn:aws:service:{_PSEUDO['AWS::Region']}:123456789012:{made}"
-    yield arn if joined(given).endswith("Arn") else made
+def _longest(part: Part, template: Template) -> str:
+    return max((str(one) for one in values(part, template)), key=len, default="")
 
 
 def _made(name: str) -> str:
     """As long as the name that CloudFormation makes for a resource."""
     return f"{STACK}-{name.partition('.')[0]}{SUFFIX}"
-
-
-_READ: dict[str, Callable[[Part, Template], Iterator[Part]]] = {
-    "Ref": _referred,
-    "Fn::FindInMap": _found,
-    "Fn::GetAtt": _attribute,
-    "Fn::If": _either,
-    "Fn::Join": _joined,
-    "Fn::Sub": _filled,
-}
 
 
 def largest(part: Part, template: Template) -> Part:

@@ -20,9 +20,8 @@ from workbench.build.artifacts import differences, read_build
 from workbench.build.combinations import COMBINATIONS, faults
 from workbench.build.pins import is_current
 from workbench.build.sam import BUILD, QUIET, find_sam, sam_build
-from workbench.build.say import say
 from workbench.build.service_rules import findings
-from workbench.build.target import ROOT, RUNTIME_PYTHON, ran
+from workbench.build.target import ROOT, RUNTIME_PYTHON, ran, say
 from workbench.build.translate import translated
 from workbench.cloud.template import ROOTS, templates
 
@@ -31,12 +30,9 @@ SAM_TOOLS = ROOT / ".venv-sam" / "bin"
 CONFIG = Path(__file__).parent
 DEPLOYER = CONFIG.parent / "operate" / "deployer.yaml"
 BASELINE = ROOT / ".secrets.baseline"
-RUNTIMES = (f"python{RUNTIME_PYTHON}",)
-"""What may be deployed: SAM and cfn-lint take any name of a runtime for good."""
+RUNTIMES = (f"python{RUNTIME_PYTHON}",)  # SAM and cfn-lint take any name for good
 
-_LINES_MOVED = 3
-"""The exit code of detect-secrets-hook where it found nothing new and wrote its baseline anew."""
-
+_LINES_MOVED = 3  # detect-secrets-hook's exit code where it only wrote its baseline anew
 _PINNED = re.compile(r"^\S+@[0-9a-f]{40}$|^\./\.github/")  # or of this very commit
 _NO_SECRETS = re.compile(
     r"^(uv\.lock|requirements/.*\.txt|layers/dependencies/requirements\.txt|docs/.*\.json"
@@ -52,9 +48,8 @@ def runtime() -> Iterable[str]:
     for name, resource in resources:
         told = resource.get("Properties", {})
         found = [told["Runtime"]] if "Runtime" in told else told.get("CompatibleRuntimes", [])
-        yield from (
-            f"{name}: runtime {one}, not {RUNTIMES}" for one in found if one not in RUNTIMES
-        )
+        others = (one for one in found if one not in RUNTIMES)
+        yield from (f"{name}: runtime {one}, not {RUNTIMES}" for one in others)
 
 
 def pins() -> Iterable[str]:
@@ -148,9 +143,8 @@ def reproducible() -> Iterable[str]:
     with tempfile.TemporaryDirectory(prefix="cardsharp-twice-") as folder:
         one, other = read_build(BUILD), sam_build(Path(folder), again=True)
         for name in sorted(one.resources.keys() | other.resources.keys()):
-            yield from (
-                f"{name}/{file}" for file in differences(one.folder_of(name), other.folder_of(name))
-            )
+            found = differences(one.folder_of(name), other.folder_of(name))
+            yield from (f"{name}/{file}" for file in found)
 
 
 def deployments() -> Iterable[str]:
@@ -158,26 +152,16 @@ def deployments() -> Iterable[str]:
     return faults(read_build(BUILD), COMBINATIONS)
 
 
-def run_artifacts() -> Iterable[str]:
+def run() -> Iterable[str]:
     """Whether the built functions play a match, and within our aims."""
     return _run([sys.executable, "-m", "workbench.operate.built"])
 
 
-GATES: dict[str, Callable[[], Iterable[str]]] = {
-    "runtime": runtime,
-    "pins": pins,
-    "workflows": workflows,
-    "sam-validate": sam_validate,
-    "cfn-lint": cfn_lint,
-    "service-rules": service_rules,
-    "checkov": checkov,
-    "bandit": bandit,
-    "secrets": secrets,
-    "build": build,
-    "reproducible": reproducible,
-    "deployments": deployments,
-    "run": run_artifacts,
-}
+_GATES: tuple[Callable[[], Iterable[str]], ...] = (
+    *(runtime, pins, workflows, sam_validate, cfn_lint, service_rules, checkov, bandit, secrets),
+    *(build, reproducible, deployments, run),
+)
+GATES = {one.__name__.replace("_", "-"): one for one in _GATES}
 """Each check by its name; it tells what is wrong, nothing if it may pass."""
 
 

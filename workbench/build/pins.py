@@ -18,29 +18,21 @@ REQUIREMENTS = {
 }
 """Where the packages of each group of pyproject.toml are pinned that is deployed."""
 
-_EXPORT = (
-    "export --quiet --locked --no-emit-project --no-header --no-annotate --no-python-downloads"
-)
+_EXPORT = "--quiet --locked --no-emit-project --no-header --no-annotate --no-python-downloads"
 
 
 def bill_of_materials() -> str:
-    """The deployed library's packages with their versions, as a CycloneDX document.
-
-    Raises `ConfigError` as for `exported`.
-    """
+    """The packages and versions as a CycloneDX document; raises `ConfigError` as `exported`."""
     return exported(*REQUIREMENTS, form="cyclonedx1.5")
 
 
 def exported(*groups: str, form: str = "requirements-txt") -> str:
-    """What uv.lock pins for such groups, in a form that uv knows.
-
-    Raises `ConfigError` if uv is missing, or uv.lock does not fit pyproject.toml.
-    """
+    """What uv.lock pins for groups, in a form that uv knows; raises `ConfigError` if it cannot."""
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv is None:
         raise ConfigError("uv is missing; run `make setup`.")
     wanted = (word for group in groups for word in ("--only-group", group))
-    told = ran([uv, *_EXPORT.split(), *wanted, "--format", form])
+    told = ran([uv, "export", *_EXPORT.split(), *wanted, "--format", form])
     if told.returncode != 0:
         raise ConfigError(f"uv.lock cannot be exported: {told.stderr.strip()}")
     return told.stdout
@@ -48,10 +40,8 @@ def exported(*groups: str, form: str = "requirements-txt") -> str:
 
 def is_current() -> bool:
     """Whether the requirements are those of uv.lock."""
-    return all(
-        file.exists() and file.read_text() == exported(group)
-        for group, file in REQUIREMENTS.items()
-    )
+    pinned = REQUIREMENTS.items()
+    return all(one.exists() and one.read_text() == exported(group) for group, one in pinned)
 
 
 def main() -> None:

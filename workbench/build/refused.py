@@ -9,18 +9,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from workbench.build.expressions import (
-    Part,
-    largest,
-    least,
-    listed,
-    most,
-    of_kind,
-    size,
-    target,
-    told_of,
-    values,
-)
+from workbench.build import expressions
+from workbench.build.expressions import Part, largest, least, listed, most, of_kind, target, values
 from workbench.build.translate import Template
 from workbench.cloud.nested import by_default
 
@@ -50,7 +40,7 @@ def queue_policy_limits(template: Template) -> Iterator[str]:
         statements = listed(document["Statement"])
         if document.get("Version") != "2012-10-17":
             yield f"{name} does not say Version 2012-10-17"
-        if len(statements) > 20 or size(document, template) > 8192:
+        if len(statements) > 20 or expressions.size(document, template) > 8192:
             yield f"{name} has more than 20 statements or 8,192 characters"
         if any(len(listed(one.get("Action", []))) > 7 for one in statements):
             yield f"{name} has more than 7 actions in a statement"
@@ -106,7 +96,7 @@ def new_account(template: Template) -> Iterator[str]:
 
 
 def given_names(template: Template) -> Iterator[str]:
-    for kind, (key, limit) in told_of("names").items():
+    for kind, (key, limit) in expressions.told_of("names").items():
         for name, told in of_kind(template, kind):
             called = str(largest(told.get(key, ""), template))
             if len(called) > limit:
@@ -133,17 +123,8 @@ def table_indexes(template: Template) -> Iterator[str]:
 
 
 def subscription(template: Template) -> Iterator[str]:
-    known = {
-        "application",
-        "email",
-        "email-json",
-        "firehose",
-        "http",
-        "https",
-        "lambda",
-        "sms",
-        "sqs",
-    }
+    mail, mobile = {"email", "email-json"}, {"application", "sms"}
+    known = {"firehose", "http", "https", "lambda", "sqs"} | mail | mobile
     for name, told in of_kind(template, "AWS::SNS::Subscription"):
         if not known >= set(values(told["Protocol"], template)):
             yield f"{name} is told by {told['Protocol']}"
@@ -160,9 +141,6 @@ def template_counts(template: Template) -> Iterator[str]:
     for section in ("Parameters", "Mappings"):
         if len(template.get(section, {})) > 200:
             yield f"{len(template[section])} {section.lower()}"
-
-
-# --- HTTP and WebSocket APIs ----------------------------------------------------------------------
 
 
 API, INTEGRATION = "AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::Integration"

@@ -51,10 +51,8 @@ def may(template: Template, role: str | None, action: str, resource: str | None)
 def right_to_receive(template: Template) -> Iterator[str]:
     roles = {name: target(told["Role"]) for name, told in of_kind(template, FUNCTION)}
     for name, told in of_kind(template, "AWS::Lambda::EventSourceMapping"):
-        queue, role = (
-            target(told.get("EventSourceArn")),
-            roles.get(target(told["FunctionName"]) or ""),
-        )
+        queue = target(told.get("EventSourceArn"))
+        role = roles.get(target(told["FunctionName"]) or "")
         missing = [action for action in _TAKE if not may(template, role, action, queue)]
         if missing:
             yield f"{name}: the function may not {', '.join(missing)} of {queue}"
@@ -87,13 +85,11 @@ def right_to_start(template: Template) -> Iterator[str]:
 
 
 def taken_on(template: Template) -> Iterator[str]:
-    trusting = {
-        name: json.dumps(told["AssumeRolePolicyDocument"]) for name, told in of_kind(template, ROLE)
-    }
+    documents = ((name, told["AssumeRolePolicyDocument"]) for name, told in of_kind(template, ROLE))
+    trusting = {name: json.dumps(document) for name, document in documents}
     users = [(name, told["Role"], "lambda") for name, told in of_kind(template, FUNCTION)]
-    users += [
-        (name, told["Target"]["RoleArn"], "scheduler") for name, told in of_kind(template, SCHEDULE)
-    ]
+    starting = ((name, told["Target"]["RoleArn"]) for name, told in of_kind(template, SCHEDULE))
+    users += [(name, role, "scheduler") for name, role in starting]
     for name, role, service in users:
         if f"{service}.amazonaws.com" not in trusting.get(target(role) or "", ""):
             yield f"{name} cannot take on {target(role)}, which does not trust {service}"

@@ -113,11 +113,8 @@ def _drawn(widget: Part) -> Iterator[Part]:
         if isinstance(line[0], dict):
             yield from _searched(line[0].get("expression", ""))
             continue
-        said = [
-            one
-            for one in line
-            if not (isinstance(one, dict) and one.keys() - {"Ref", "Fn::GetAtt"})
-        ]
+        names = {"Ref", "Fn::GetAtt"}
+        said = [one for one in line if not (isinstance(one, dict) and one.keys() - names)]
         above = [above[n] if one == "." else one for n, one in enumerate(said)]
         pairs = zip(above[2::2], above[3::2], strict=True)
         named = [{"Name": name, "Value": value} for name, value in pairs]

@@ -18,15 +18,20 @@ from cardsharp.games import games
 from cardsharp.registry import strategies_of
 from workbench.build.artifacts import FOLDERS, LIMIT, LIMITS, Build, write_commit
 from workbench.build.pins import bill_of_materials
-from workbench.build.say import say
-from workbench.build.target import ARCHITECTURES, ROOT, RUNTIME_PYTHON, Target, find_python, ran
+from workbench.build.target import (
+    ARCHITECTURES,
+    ROOT,
+    RUNTIME_PYTHON,
+    Target,
+    find_python,
+    ran,
+    say,
+)
 
 BUILD = ROOT / ".aws-sam"
-MATERIALS = "sbom.json"
-"""Beside a build: which packages the layer has, for whoever looks for known faults in them."""
+MATERIALS = "sbom.json"  # which packages the layer has, for whoever looks for known faults
 
-LOWEST = (1, 131)
-"""The oldest version of SAM that builds the templates: older ones know no python3.13."""
+LOWEST = (1, 131)  # the oldest SAM that builds the templates: before none knows python3.13
 
 SAM = ROOT / ".venv-sam" / "bin" / "sam"
 
@@ -63,17 +68,13 @@ def find_sam() -> Path:
     told = ran([on_path, "--version"]).stdout
     if tuple(int(part) for part in re.findall(r"\d+", told)[:2]) < LOWEST:
         lowest = ".".join(map(str, LOWEST))
-        raise ConfigError(
-            f"{on_path} is {told.strip()}, too old: {lowest} builds, or `make build`."
-        )
+        old = f"{on_path} is {told.strip()}, too old"
+        raise ConfigError(f"{old}: {lowest} builds, or `make build`.")
     return Path(on_path)
 
 
 def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Run a command of SAM in our root, as one types it there; what it printed.
-
-    Raises `BuildError` if it failed.
-    """
+    """What a command of SAM printed, run in our root as one types it; raises `BuildError`."""
     done = ran([str(find_sam()), *arguments], environment)
     told = f"{done.stdout}{done.stderr}".rstrip()
     if done.returncode != 0:
@@ -83,11 +84,7 @@ def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def sam_build(into: Path = BUILD, target: Target | None = None, *, again: bool = False) -> Build:
-    """Build all root templates, for Lambda if no other target is given.
-
-    A build made `again` is made without network and under another hash seed. Raises `BuildError` if
-    SAM failed; the message is what it printed.
-    """
+    """Build all root templates, `again` offline and with other hashes; raises `BuildError`."""
     environment = {**(target or Target()).environment(), **QUIET}
     environment |= {"UV_OFFLINE": "1", "PYTHONHASHSEED": "2"} if again else {}
     build = Build(into)

@@ -100,10 +100,7 @@ class ProcessUsage:
 
 
 def mount(build: Build, python: Path, folder: Path) -> Mounts:
-    """Merge the layers of a build below `folder`, and put the runtime's packages beside them.
-
-    Raises `BuildError` if the runtime's packages or a bare interpreter cannot be had.
-    """
+    """Merge a build's layers below `folder`, the runtime's packages beside; raises `BuildError`."""
     opt = folder / "opt"
     for name in build.layers(native_architecture()):
         shutil.copytree(build.folder_of(name), opt, dirs_exist_ok=True)
@@ -189,10 +186,7 @@ class Sandbox:
                 raise CardsharpError(f"{self._name} did not get ready.")
 
     def invoke(self, event: object, timeout: timedelta) -> Any:  # noqa: ANN401 - any JSON
-        """What the handler answers to an event within the function's timeout.
-
-        Raises `CardsharpError` if it failed, or did not answer.
-        """
+        """The handler's answer within the function's timeout; raises `CardsharpError` without."""
         seconds = timeout.total_seconds()
         headers = {
             "Lambda-Runtime-Aws-Request-Id": str(uuid.uuid4()),

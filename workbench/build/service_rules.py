@@ -89,8 +89,7 @@ def _matches(pattern: str, text: str) -> bool:
         return True
 
 
-Check = Callable[[Template], Iterator[str]]
-"""Looks at a whole template; yields a sentence for each breach."""
+Check = Callable[[Template], Iterator[str]]  # yields a sentence for each breach
 
 _MODULES = (refused, refused_rights, refused_watching)
 
@@ -156,11 +155,9 @@ def findings(path: Path) -> Iterator[str]:
 
 def checks() -> dict[str, Check]:
     """What looks at a template, by the names of the rules; all of the models' are one."""
-    own = [rule.name for rule in rules() if rule.by == BY_US]
-    return {BY_MODEL: modelled, **{name: _function(name) for name in own}}
-
-
-def _function(rule: str) -> Check:
-    name = rule.replace("-", "_")
-    found: Check = next(getattr(one, name) for one in _MODULES if hasattr(one, name))
-    return found
+    own = {rule.name: rule.name.replace("-", "_") for rule in rules() if rule.by == BY_US}
+    found: dict[str, Check] = {
+        rule: next(getattr(one, name) for one in _MODULES if hasattr(one, name))
+        for rule, name in own.items()
+    }
+    return {BY_MODEL: modelled, **found}

@@ -17,6 +17,12 @@ RUNTIME_PYTHON = "3.13"  # the Python of template.yaml's Runtime
 ARCHITECTURES = ("arm64", "x86_64")
 
 
+def say(line: str) -> None:
+    """Print a line at once, so that it stands before whatever comes slowly."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def ran(
     command: Iterable[str], environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
@@ -34,11 +40,7 @@ class Target:
     native: bool = False
 
     def environment(self) -> dict[str, str]:
-        """The environment in which the makefiles build for this target.
-
-        On its PATH stand uv of our own environment and, where there is one, an interpreter of
-        the target's version.
-        """
+        """The makefiles' environment: on PATH our uv and, if any, a Python of the version."""
         interpreter = find_python(self.python)
         folders = [] if interpreter is None else [str(interpreter.parent)]
         folders += [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
@@ -66,18 +68,12 @@ _PROBE = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 
 def find_python(version: str) -> Path | None:
-    """A Python of `version`, such as "3.13", that runs; None where there is none.
-
-    Looked for on PATH, among pyenv's versions and where uv keeps its own.
-    """
+    """A Python of `version` such as "3.13" that runs: on PATH, pyenv's or uv's; None without."""
     return next((one for one in _candidates(version) if version_of(one) == version), None)
 
 
 def version_of(python: Path) -> str | None:
-    """The version that an interpreter says of itself, None if it does not run.
-
-    A shim of pyenv exists for every version that is installed, and most of them only complain.
-    """
+    """The version that an interpreter says; None if it only complains, as most shims of pyenv."""
     try:
         told = subprocess.run(  # noqa: S603 - an interpreter found on this machine
             [python, "-c", _PROBE], capture_output=True, text=True, check=True, timeout=20

@@ -24,7 +24,6 @@ from workbench.operate.preflight import outdated, planned, preflight
 from workbench.operate.stack import account_clients
 from workbench.operate.status import look_at, spend
 from workbench.operate.story import LogLine, lines_about, problem_lines
-from workbench.operate.switching import change, held
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
 from workbench.show.lookup import find_match
@@ -155,8 +154,8 @@ def set_(*, wanted: SwitchesWanted = NOTHING, options: StackOptions = USUAL) -> 
     """
     stack, changes = options.find(), wanted.changes()
     if changes:
-        change(stack, **changes)
-    now = held(stack)
+        orders.change(stack, **changes)
+    now = orders.held(stack)
     options.tell(now.document(), [settings(now)])
 
 
@@ -170,7 +169,7 @@ def listen(
 ) -> None:
     """Have a stack listen without a break for a while."""
     until = datetime.now(UTC) + time
-    change(options.find(), awake_until=until)
+    orders.change(options.find(), awake_until=until)
     options.done(f"it listens until {until:%Y-%m-%d %H:%M} UTC")
 
 

@@ -35,7 +35,7 @@ def cost(*, options: CostOptions = CostOptions()) -> None:
     """Print the bill of a load."""
     if options.measure:
         # The emulator and the handlers are slow to import, and not needed to add up a bill.
-        from workbench.cost.contest import measure_contest  # noqa: PLC0415
+        from workbench.cost.games import measure_contest  # noqa: PLC0415
         from workbench.cost.measure import measure, write_measured  # noqa: PLC0415
         from workbench.cost.pages import measure_pages  # noqa: PLC0415
 

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from cyclopts import Parameter, validators
 
 from cardsharp.errors import ConfigError
+from workbench.operate.orders import Held
 from workbench.operate.status import BotStatus, StackLook
-from workbench.operate.switching import Held
 from workbench.show.options import CommandOptions
 
 Switch = Literal["strategy", "tags", "at-once"]

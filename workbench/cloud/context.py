@@ -36,8 +36,7 @@ class LambdaContext(PowertoolsContext):
         self._end = self._clock.monotonic()
 
 
-LambdaHandler = Callable[[Event, LambdaContext], object]
-"""A Lambda handler in this process, or something that calls one elsewhere."""
+LambdaHandler = Callable[[Event, LambdaContext], object]  # in this process, or elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +76,7 @@ def failures_to(say: Callable[[str], None]) -> Observer:
 
 
 def invoke(function: Function, event: Event, context: LambdaContext, clock: Clock) -> Invocation:
-    """What became of one invocation; whatever the handler raises is in the result.
-
-    Event and answer pass through JSON, as they do in Lambda.
-    """
+    """What became of an invocation, whatever it raised; event and answer go through JSON."""
     began = clock.monotonic()
     answer, error = None, None
     try:

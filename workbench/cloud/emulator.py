@@ -23,14 +23,9 @@ from boto3.session import Session
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import CardsharpError
+from workbench.cloud import template
 from workbench.cloud.events import REGION
-from workbench.cloud.template import (
-    Resource,
-    all_resources,
-    queue_attributes,
-    redrive,
-    table_request,
-)
+from workbench.cloud.template import Resource, all_resources
 from workbench.files import lacking
 
 if TYPE_CHECKING:
@@ -69,7 +64,8 @@ class Emulator:
             prefix="cardsharp-aws-", ignore_cleanup_errors=True
         )
         self._log = Path(self._folder.name, "ministack.log")
-        self._port = _free_port()
+        with socket.create_server((HOST, 0)) as server:
+            self._port: int = server.getsockname()[1]  # which nobody listens on then
         self._process: subprocess.Popen[bytes] | None = None
         self._clients: dict[str, Any] = {}
 
@@ -95,10 +91,8 @@ class Emulator:
         """What boto3 must find in its environment to use the emulator and nothing else."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
-            "AWS_ACCESS_KEY_ID": _DUMMY,
-            "AWS_SECRET_ACCESS_KEY": _DUMMY,
-            "AWS_REGION": REGION,
-            "AWS_DEFAULT_REGION": REGION,
+            **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), _DUMMY),
+            **dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), REGION),
             "AWS_EC2_METADATA_DISABLED": "true",
         }
 
@@ -146,7 +140,7 @@ class Emulator:
             if resource.kind == "AWS::DynamoDB::Table":
                 tables[name] = f"{prefix}-{name}"
                 self.client("dynamodb").create_table(
-                    TableName=tables[name], **table_request(resource.properties)
+                    TableName=tables[name], **template.table_request(resource.properties)
                 )
         return EmulatedStack(tables, _create_queues(self.client("sqs"), resources, prefix))
 
@@ -210,22 +204,17 @@ class Emulator:
             connection.close()
 
 
-def _free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.create_server((HOST, 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
 def _create_queues(
     sqs: "SQSClient", resources: Mapping[str, Resource], prefix: str
 ) -> dict[str, str]:
     """Make the queues, each after the one that its dead letters go to; return their URLs."""
     urls: dict[str, str] = {}
     queues = [item for item in resources.items() if item[1].kind == "AWS::SQS::Queue"]
-    for name, queue in sorted(queues, key=lambda item: redrive(item[1].properties) is not None):
-        attributes: dict[QueueAttributeNameType, str] = queue_attributes(queue.properties)
-        policy = redrive(queue.properties)
+    for name, queue in sorted(
+        queues, key=lambda item: template.redrive(item[1].properties) is not None
+    ):
+        attributes: dict[QueueAttributeNameType, str] = template.queue_attributes(queue.properties)
+        policy = template.redrive(queue.properties)
         if policy is not None:
             target, most = policy
             attributes["RedrivePolicy"] = json.dumps(

@@ -81,20 +81,13 @@ class Home:
         return len(self._workers)
 
     def wind_down(self) -> None:
-        """Start no more invocations and tell the poller that its time is over; waits for nothing.
-
-        A poller in the middle of a long poll ends when the arena answers it.
-        """
+        """Start no more, and tell the poller that its time is over: it ends after its long poll."""
         self._stop.set()
         if self._tick_context is not None:
             self._tick_context.cut_short()
 
     def stop(self, grace: timedelta = timedelta(minutes=1)) -> bool:
-        """Start no more invocations; return whether the running ones ended within `grace`.
-
-        The poller is told that its time is over, a worker gets to finish. What is still running
-        after `grace` ends with this process.
-        """
+        """Start no more; whether all ended within `grace`: what runs ends with this process."""
         self.wind_down()
         # Threads end in real time, whatever the clock of the handlers says.
         end = time.monotonic() + grace.total_seconds()

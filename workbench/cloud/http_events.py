@@ -51,10 +51,7 @@ FAILED = Answered(
 
 
 def sample_requests(game: str) -> list[Event]:
-    """What a game's service is asked to see it work: its requests in events/, in order.
-
-    A game that has none there is asked for a path that no service has.
-    """
+    """A game's requests in events/, by which its service is seen to work; else for `NOTHING`."""
     files = sorted(EVENTS.glob(f"{game}_[0-9]_*.json"))
     told = [json.loads(file.read_text()) for file in files]
     return told or [http_event(WireRequest("GET", NOTHING), datetime.now(UTC))]
@@ -125,11 +122,7 @@ def _body(body: bytes, content_type: str) -> Event:
 
 
 def read_answer(answer: object) -> Answered:
-    """The response that a function's answer describes.
-
-    An answer without a status code is itself the JSON body of a 200, and one that cannot be
-    read is a failure.
-    """
+    """The response of a function's answer: without a status a 200's body, unreadable `FAILED`."""
     if not isinstance(answer, dict) or "statusCode" not in answer:
         body = json.dumps(answer).encode()
         return Answered(200, (("Content-Type", "application/json"),), body)

@@ -1,4 +1,6 @@
-"""An HTTP API on this machine: each request becomes an event for a function in this process.
+"""An HTTP API on this machine: requests become events for a function in this process.
+
+Of a WebSocket API handshakes and ends do, and texts go out to clients.
 
 with HttpFront(Function("api", handler, timeout)) as front:
     requests.get(f"{front.url}/v2/version")
@@ -6,42 +8,153 @@ with HttpFront(Function("api", handler, timeout)) as front:
 
 import asyncio
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from typing import Literal
+from typing import Any, Literal
+from uuid import uuid4
 from weakref import WeakValueDictionary
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sockets import MemorySockets
 from cardsharp.web.request import caller_at
 from workbench.cloud.context import Function, LambdaContext, invoke
-from workbench.cloud.events import Event
+from workbench.cloud.events import REGION, Event
 from workbench.cloud.http_events import FAILED, Answered, WireRequest, http_event, read_answer
-from workbench.cloud.socket_front import MAX_MESSAGE, SocketGateway
 from workbench.listening import Background, Server, listen, url_of
 
 HOST = "127.0.0.1"
 CONCURRENCY = 256  # invocations at once, of which most are in a long poll; others wait
 
-CONCURRENCY_OF_ONE = 64
-"""Of one caller: more of its requests wait for each other, and for nobody else."""
-
+CONCURRENCY_OF_ONE = 64  # of one caller: more of its requests wait, for each other alone
 MAX_BODY = 1_000_000  # bytes of the largest request body that is passed on
 
-KEEP_ALIVE = 60
-"""Seconds that an idle connection lasts: a client that thinks must not find it just closing."""
-
+KEEP_ALIVE = 60  # seconds of an idle connection: who thinks must not find it just closing
 BACKLOG = 512  # connections that may knock at once
 
 _TOO_LONG = Answered(413, (("Content-Type", "application/json"),), b'{"message":"Too Long"}')
 _log = logging.getLogger(__name__)
+
+MOST_WAITING = 64  # texts that wait for one client; who is slower than that is let go
+
+MAX_MESSAGE = 128 * 1024  # bytes that a client may send, though nobody reads them
+TRY_AGAIN = 1013  # the code with which a slow client is let go
+
+_OK = range(200, 300)
+_CLOSING = 1.0
+
+Ask = Callable[[dict[str, Any]], Awaitable[Answered]]  # has the function answer an event
+
+
+class Outbox:
+    """Texts on their way to one client; any thread may put one there."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._texts: asyncio.Queue[str] = asyncio.Queue()
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self.ended = asyncio.Event()
+
+    def put(self, text: str) -> bool:
+        """Put a text there, at once; return False where too many wait, or nobody sends any."""
+        with self._lock:
+            if self._waiting >= MOST_WAITING:
+                return False
+            self._waiting += 1
+        return self._soon(lambda: self._texts.put_nowait(text))
+
+    def end(self) -> None:
+        """Have nothing sent any more."""
+        self._soon(self.ended.set)
+
+    async def send(self, socket: WebSocket) -> None:
+        """Send what comes, for ever."""
+        while True:
+            text = await self._texts.get()
+            await socket.send_text(text)
+            with self._lock:
+                self._waiting -= 1
+
+    def _soon(self, act: Callable[[], None]) -> bool:
+        try:
+            self._loop.call_soon_threadsafe(act)
+        except RuntimeError:  # the server has ended
+            return False
+        return True
+
+
+class SocketGateway:
+    """What a WebSocket API of API Gateway does between a client and a function."""
+
+    def __init__(self, ask: Ask, sockets: MemorySockets) -> None:
+        self._ask, self._sockets = ask, sockets
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Let one client in, if the function does, and send it what comes until it goes."""
+        connection, outbox = uuid4().hex, Outbox()
+        # From before the function knows of it, so that nothing is lost.
+        self._sockets.opened(connection, outbox.put, outbox.end)
+        try:
+            answered = await self._ask(_event("$connect", connection, socket))
+            if answered.status not in _OK:
+                await socket.send_denial_response(Response(answered.body, answered.status))
+                return
+            await socket.accept()
+            await _until_it_goes(socket, outbox)
+        finally:
+            self._sockets.closed(connection)
+            await self._ask(_event("$disconnect", connection, socket))
+
+
+async def _until_it_goes(socket: WebSocket, outbox: Outbox) -> None:
+    """Send texts until the client goes, or is let go."""
+    tasks = [
+        asyncio.ensure_future(one)
+        for one in (_listen(socket), outbox.send(socket), outbox.ended.wait())
+    ]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    if outbox.ended.is_set():
+        # One that reads nothing cannot be told so; the server then breaks the connection off.
+        with suppress(TimeoutError, RuntimeError, WebSocketDisconnect):
+            await asyncio.wait_for(socket.close(TRY_AGAIN), _CLOSING)
+
+
+async def _listen(socket: WebSocket) -> None:
+    """Read what the client says, which nobody asked for, until it goes."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass
+
+
+def _event(route: str, connection: str, socket: WebSocket) -> dict[str, Any]:
+    """The event of a handshake or of an end; what is empty is absent, as there."""
+    about = {
+        "routeKey": route,
+        "eventType": route.removeprefix("$").upper(),
+        "connectionId": connection,
+        "domainName": f"local.execute-api.{REGION}.amazonaws.com",
+        "stage": "live",
+        "apiId": "local",
+        "requestId": str(uuid4()),
+        "identity": {"sourceIp": socket.client.host if socket.client else ""},
+    }
+    event: dict[str, Any] = {"requestContext": about, "isBase64Encoded": False}
+    if route != "$connect":
+        return event
+    event["headers"] = dict(socket.headers)
+    if socket.query_params:
+        event["queryStringParameters"] = dict(socket.query_params)
+    return event
 
 
 class HttpGateway:
@@ -83,14 +196,12 @@ class HttpGateway:
             if len(body) > MAX_BODY:
                 return _TOO_LONG
         asked = _asked(request, bytes(body))
-        async with self._line(caller_at(asked.source)):
+        # A caller's requests wait for each other; this machine's do not.
+        line: AbstractAsyncContextManager[object] = nullcontext()
+        if caller := caller_at(asked.source):
+            line = self._lines.setdefault(caller, asyncio.Semaphore(CONCURRENCY_OF_ONE))
+        async with line:
             return await self._invoked(http_event(asked, self._clock.now()))
-
-    def _line(self, caller: str | None) -> AbstractAsyncContextManager[object]:
-        """Where a caller's requests wait for each other; this machine's do not."""
-        if caller is None:
-            return nullcontext()
-        return self._lines.setdefault(caller, asyncio.Semaphore(CONCURRENCY_OF_ONE))
 
     async def _invoked(self, event: Event) -> Answered:
         """What the function answers to an event."""

@@ -69,10 +69,7 @@ def main() -> None:
 
 
 def _keep_attributes() -> None:
-    """Have an update of a nested stack keep the attributes of what does not change in it.
-
-    MiniStack 1.5.33 forgets them there, and fails at what refers to them; CloudFormation does not.
-    """
+    """Have a nested stack's update keep attributes, which MiniStack 1.5.33 forgets."""
     from ministack.services import cloudformation  # type: ignore[import-untyped]  # noqa: PLC0415 - 2 s, in this process alone
 
     provisioners = cloudformation.provisioners

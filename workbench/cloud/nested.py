@@ -54,8 +54,7 @@ class _Nested:
     load: Load
     conditions: dict[str, Part]  # of all templates; those that are found are added
     prefix: str = ""
-    given: Mapping[str, Part] | None = None
-    """The values of its parameters; none for the root, whose parameters stay."""
+    given: Mapping[str, Part] | None = None  # its parameters' values; none for the root
 
     asked: str | None = None  # the condition of the nested stack itself
     stack: str = "${AWS::StackName}"  # how its stack is called
@@ -85,9 +84,8 @@ class _Nested:
         asked = self._condition(resource.get("Condition"))
         inner = prefix_of(name)
         stack = f"{self.stack}-{name}{SUFFIX}"
-        return _Nested(
-            template, path, self.load, self.conditions, inner, given, asked or None, stack
-        )
+        own = (template, path, self.load, self.conditions)
+        return _Nested(*own, inner, given, asked or None, stack)
 
     def _condition(self, name: str | None) -> str | Literal[False] | None:
         """The name that a condition has in the whole; False where it is never true."""
@@ -154,9 +152,8 @@ class _Nested:
         resource = self.template["Resources"].get(name, {})
         if resource.get("Type") in NESTED:
             inner = self._inner(name)
-            return inner.filled(
-                inner.template["Outputs"][attribute.removeprefix("Outputs.")]["Value"]
-            )
+            name = attribute.removeprefix("Outputs.")
+            return inner.filled(inner.template["Outputs"][name]["Value"])
         return {"Fn::GetAtt": f"{self.prefix}{name}.{attribute}"}
 
     def _text(self, text: str) -> Part:

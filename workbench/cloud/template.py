@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from types_boto3_sqs.literals import QueueAttributeNameType
 
 
-TEMPLATE = PROJECT / "template.yaml"
-"""The bot, which nests what watches it, and on demand games and pages."""
+TEMPLATE = PROJECT / "template.yaml"  # the bot, what watches it, and on demand games and pages
 
 STACKS = TEMPLATE.with_name("stacks")
 ARENA = STACKS / "arena.yaml"  # the competition's arena with its director: a stack of its own
@@ -80,10 +79,7 @@ def templates() -> tuple[Path, ...]:
 
 
 def load_template(path: Path) -> dict[str, Any]:
-    """One template, without those that it nests and without short forms of functions.
-
-    Raises `ConfigError` if it is no CloudFormation template.
-    """
+    """A template alone, functions in their long forms; raises `ConfigError` if it is none."""
     try:
         return deepcopy(read_template(path.read_text()))
     except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
@@ -105,18 +101,14 @@ def read_template(text: str) -> dict[str, Any]:
     return template
 
 
-def load_resources(path: Path) -> dict[str, Resource]:
-    """The resources of a template and of all that it nests, by their logical names."""
-    return {
-        name: Resource(resource["Type"], resource.get("Properties", {}))
-        for name, resource in flattened(path, load_template)["Resources"].items()
-    }
-
-
 @cache
 def all_resources() -> Mapping[str, Resource]:
     """All that our templates can deploy: the bot and what it nests, and the arena."""
-    return {name: one for root in ROOTS for name, one in load_resources(root).items()}
+    return {
+        name: Resource(one["Type"], one.get("Properties", {}))
+        for root in ROOTS
+        for name, one in flattened(root, load_template)["Resources"].items()
+    }
 
 
 def table_request(properties: Properties) -> dict[str, object]:

@@ -16,11 +16,9 @@ from workbench.sandbox import check_sandbox
 from workbench.strategy_file import is_own, lasting, strategy_named
 from workbench.submission import SANDBOXED, TRUSTED
 
-Wanted = Sequence[tuple[str, str | None]]
-"""Teams that are to be entered, each with its strategy where it is played here."""
+Wanted = Sequence[tuple[str, str | None]]  # teams to enter, and who plays them here
 
-BY_ITSELF = (None, SANDBOXED, TRUSTED)
-"""The strategies of teams that sign in: to play, or to submit what plays for them."""
+BY_ITSELF = (None, SANDBOXED, TRUSTED)  # of teams that sign in, to play or to submit
 
 
 def founded(  # noqa: PLR0913, PLR0917 - what a contest is founded with

@@ -6,7 +6,7 @@ All of it is one process. Whatever kills it, the next start goes on from the are
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -41,9 +41,7 @@ from workbench.submission import is_awaited, played_as
 
 FRESH = 2.0  # seconds until a new password counts
 
-HERE = "-here"
-"""Ends the user name of who plays for a team here; the team's own name is still its own."""
-
+HERE = "-here"  # ends the user name of who plays for a team here, whose own stays its own
 AGAIN = timedelta(seconds=1)  # until a team that fell over plays on
 
 HOUSE = Entrant(DUMMY_ID, "House", secrets.token_hex(16), "captain")
@@ -56,10 +54,7 @@ USUAL = ArenaPlace()  # on this machine alone
 
 
 class KeptTables(ArenaTables):
-    """The arena's tables, of which each match that has ended is kept in the contest's match log.
-
-    There `matches`, `show`, `watch`, `analyse` and `stats` find it.
-    """
+    """The arena's tables; each match that ends is kept in the contest's log, as `show` wants it."""
 
     def __init__(self, arena: ArenaClient, folder: Path) -> None:
         super().__init__(arena)
@@ -78,12 +73,7 @@ class KeptTables(ArenaTables):
 
 
 class EnteredTeams(Mapping[str, Player]):
-    """The teams as the arena's players, read again after `FRESH`.
-
-    Where we play for one we are `ID-here`, with a word of this start.
-
-    One more is the house, for whoever wants to try something.
-    """
+    """Teams and house as the arena's players, read after `FRESH`; who plays here is `ID-here`."""
 
     def __init__(
         self, records: Records, words: Mapping[Team, str], seconds: Callable[[], float] = monotonic
@@ -127,7 +117,12 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
     What the arena keeps lies in `folder`, beside the records. Raises `ConfigError` if there are
     fewer than two teams, or the arena cannot be run as it was told.
     """
-    teams, organiser = _checked(records.teams()), secrets.token_urlsafe(18)
+    teams, organiser = records.teams(), secrets.token_urlsafe(18)
+    if len(teams) < 2:  # noqa: PLR2004 - nobody meets anybody
+        raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
+    for strategy in (team.strategy for team in teams):
+        if strategy is not None and not is_own(strategy):
+            strategy_named(strategy)  # what is wrong with it is said before anything begins
     words = dict[Team, str]()
     entered, tell = EnteredTeams(records, words), Reporter(records)
     config = _config(folder, place, len(teams))
@@ -158,16 +153,6 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
         here = Address(url, certificate)
         client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
         yield arena.url, client
-
-
-def _checked(teams: Sequence[Entrant]) -> Sequence[Entrant]:
-    """What is wrong with them is said before anything begins."""
-    if len(teams) < 2:  # noqa: PLR2004 - nobody meets anybody
-        raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
-    for strategy in (team.strategy for team in teams):
-        if strategy is not None and not is_own(strategy):
-            strategy_named(strategy)
-    return teams
 
 
 def _look_out(enlist: Callable[[], None], hear: Callable[[], None], over: threading.Event) -> None:
@@ -202,10 +187,7 @@ Tell = Callable[[Team, object], None]  # is told of a team's fault
 
 
 def play_on(order: Order, tell: Tell, folder: Path, over: threading.Event) -> None:
-    """Play a team's matches, whatever happens, until the contest is over.
-
-    A team's own code plays in a process of its own: it can neither end ours nor look into it.
-    """
+    """Play a team's matches until the contest is over, its own code in a process of its own."""
     play = _apart if is_own(order.strategy) else _here
     threading.Thread(
         target=play, args=(order, tell, folder, over), name=f"team {order.user}", daemon=True

@@ -18,17 +18,15 @@ from workbench.contest.venue import Venue
 
 Sheets = list[tuple[Entrant, str | None]]  # teams with the passwords that are told once
 
-Doing = Callable[..., Sheets]
-"""What does an act: told the venue, the contest's name, and the fields of the form by name."""
+Doing = Callable[..., Sheets | None]  # of a venue, the contest's name, and a form's fields
 
 
-def _new(venue: Venue, _contest: str, **form: str) -> Sheets:
+def _new(venue: Venue, _contest: str, **form: str) -> None:
     if form["format"] not in FORMATS:
         raise ConfigError(f"There is no format {form['format']}.")
     matches, timeout = int(_number(form["count"])), _number(form["timeout"])
     of = game(form["of"]).name
     venue.found(founded(form["name"], form["format"], matches, timeout, of))
-    return []
 
 
 def _enter(venue: Venue, contest: str, *, teams: str) -> Sheets:
@@ -48,29 +46,22 @@ def _passwords(venue: Venue, contest: str, *, name: str = "") -> Sheets:
         return [desk.new_password(team) for team in ([name] if name else outside)]
 
 
-def _run(venue: Venue, contest: str, *, seeding: str) -> Sheets:
+def _run(venue: Venue, contest: str, *, seeding: str) -> None:
     by_practice = ["--seed-by-practice"] if seeding == "practice" else []
     venue.start(contest, "run", "--stay", *by_practice)
-    return []
 
 
-def _practise(venue: Venue, contest: str) -> Sheets:
-    venue.start(contest, "practice")
-    return []
-
-
-def _stop(venue: Venue, contest: str) -> Sheets:
+def _stop(venue: Venue, contest: str) -> None:
     venue.stop(contest)
-    return _at_desk(partial(Desk.note, what="stopped"))(venue, contest)
+    _at_desk(partial(Desk.note, what="stopped"))(venue, contest)
 
 
 def _at_desk(does: Callable[..., object]) -> Doing:
     """What does that at the desk of the contest, which takes the fields by its own names."""
 
-    def done(venue: Venue, contest: str, **fields: str) -> Sheets:
+    def done(venue: Venue, contest: str, **fields: str) -> None:
         with venue.records(contest) as records:
             does(Desk(records, utc_now), **fields)
-        return []
 
     return done
 
@@ -117,7 +108,10 @@ DEEDS: Mapping[str, tuple[str, Doing]] = {
     ),
     "pause": ("Start no new matches? Running ones finish.", _at_desk(partial(Desk.pause, on=True))),
     "resume": ("Let matches begin again?", _at_desk(partial(Desk.pause, on=False))),
-    "practice": ("Open the arena, and have teams practise until you stop it?", _practise),
+    "practice": (
+        "Open the arena, and have teams practise until you stop it?",
+        lambda venue, contest: venue.start(contest, "practice"),
+    ),
     "run": ("Begin or go on? Teams are seeded by {seeding}, and practice ends.", _run),
     "stop": ("Close the arena? Matches stand still until you start it again.", _stop),
 }

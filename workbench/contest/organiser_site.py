@@ -97,7 +97,10 @@ class OrganiserSite:
                 text = _drawn("refused.html", message=str(error), back=_back(form))
                 answer = HTMLResponse(text, HTTPStatus.CONFLICT, headers=_NEW)
             if request.cookies.get(_SEAT) not in self._seats:
-                answer.set_cookie(_SEAT, self._new_seat(), httponly=True, samesite="strict")
+                seat = secrets.token_urlsafe(18)
+                self._seats.add(seat)
+                self._guesses.right(seat, ADMIN)
+                answer.set_cookie(_SEAT, seat, httponly=True, samesite="strict")
             return answer
 
         return endpoint
@@ -112,27 +115,15 @@ class OrganiserSite:
         except Refused as error:
             status, message = HTTPStatus(error.status), str(error)
         else:
-            if self._is_organiser(given):
+            scheme, _, token = given.partition(" ")
+            right = base64.b64encode(f"{ADMIN}:{self._password}".encode())
+            if hmac.compare_digest(token.strip().encode(), right) and scheme.lower() == "basic":
                 return None
             more = {"WWW-Authenticate": f'Basic realm="{REALM}", charset="UTF-8"'}
             if given:
                 self._guesses.wrong(seat, ADMIN)
         text = _drawn("refused.html", message=message, back="/")
         return HTMLResponse(text, status, {**_NEW, **more})
-
-    def _new_seat(self) -> str:
-        """A seat for a browser that has given the password."""
-        seat = secrets.token_urlsafe(18)
-        self._seats.add(seat)
-        self._guesses.right(seat, ADMIN)
-        return seat
-
-    def _is_organiser(self, authorization: str) -> bool:
-        scheme, _, token = authorization.partition(" ")
-        right = base64.b64encode(f"{ADMIN}:{self._password}".encode())
-        return hmac.compare_digest(token.strip().encode(), right) and scheme.lower() == "basic"
-
-    # --- what is looked at -----------------------------------------------------------------
 
     def _contests(self, _request: Request, _form: Form) -> Response:
         """GET /."""
@@ -149,22 +140,9 @@ class OrganiserSite:
         with self._venue.records(name) as records:
             acts = Desk(records, utc_now).history()
             last = next((act for act in acts[::-1] if act.changes and not act.undone), None)
-            status = Status(records)
-            return _shown(
-                "organiser.html",
-                contest=name,
-                status=status,
-                stage=records.stage,
-                teams=records.teams(),
-                names=status.names,
-                withdrawn=records.withdrawn(),
-                standings=list(status.standings()),
-                ladder=status.ladder(),
-                holder=self._venue.holder(name),
-                freeze=freeze_of(records),
-                acts=acts[::-1],
-                last=last,
-            )
+            told = {"contest": name, "records": records, "status": Status(records), "last": last}
+            told |= {"holder": self._venue.holder(name), "freeze": freeze_of(records)}
+            return _shown("organiser.html", **told, acts=acts[::-1])
 
     def _csv(self, request: Request, _form: Form) -> Response:
         """GET /contests/{name}/results.csv: a row for each match."""
@@ -179,8 +157,6 @@ class OrganiserSite:
             text = file_page(records)
         # What it may load and do it says itself, being one file.
         return HTMLResponse(text, headers={"X-Content-Type-Options": "nosniff"})
-
-    # --- what is done ----------------------------------------------------------------------
 
     def _ask(self, _request: Request, form: Form) -> Response:
         """GET /ask: the question of an act, with what does it."""
@@ -218,10 +194,7 @@ class OrganiserSite:
 def organiser_served(
     venue: Venue, password: str, port: int, clock: Callable[[], datetime] = utc_now
 ) -> Iterator[str]:
-    """The address of the organiser's page, which is served while the block runs.
-
-    Raises `ConfigError` if the port cannot be used.
-    """
+    """The address of the organiser's page, served while the block runs; raises `ConfigError`."""
     listening = listen("The organiser's page", HOST, port, BACKLOG)
     app = OrganiserSite(venue, password, clock).application()
     with Background(

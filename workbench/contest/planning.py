@@ -16,8 +16,7 @@ from cardsharp.ratings import NORMAL_95, Rating, share_at
 
 MATCHES = (1, 3, 5, 7)  # matches a pairing that are tried
 
-RUNS = 200
-"""Contests that are simulated of each kind: a chance is right to about 3 points in a hundred."""
+RUNS = 200  # contests simulated of each kind: a chance is right to some 3 in a hundred
 
 PLANNED = {name: form for name, form in sorted(FORMATS.items()) if form.planned}
 """The formats that are tried."""
@@ -38,11 +37,7 @@ class Proposal:
 def proposals(
     teams: int, seconds: float, spread: float, known: Sequence[Rating] = ()
 ) -> Iterator[Proposal]:
-    """Yield each kind of contest of so many teams, where a match takes so many seconds.
-
-    Strengths are drawn with a standard deviation of `spread`, or around `known` ratings, by which
-    the teams are seeded then.
-    """
+    """Yield kinds of contest; strengths are drawn by a deviation of `spread`, or round `known`."""
     for name, form in PLANNED.items():
         for matches in MATCHES:
             rules = form.rules(matches, 3 * matches)

@@ -61,10 +61,7 @@ def _ruled(result: Result) -> str | None:
 
 
 def match_rows(result: Result, names: Names) -> list[Cells]:
-    """A pairing's matches, each a row; a single row where it has none.
-
-    Of two teams the first has it; at a table of more each team has a row of each match.
-    """
+    """A pairing's matches as rows, at tables one a team; a single row where it has none."""
     called, ended = _named(result.teams, names), dict(result.ended)
     return [
         {

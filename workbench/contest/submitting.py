@@ -156,10 +156,7 @@ async def _read(request: Request) -> bytes:
 
 
 def _uploaded(request: Request, raw: bytes, team: Entrant) -> tuple[str, bytes]:
-    """The name of the file that a form brings, and what is in it.
-
-    Raises `Refused` if there is none, or another site's page sends it.
-    """
+    """Name and content of the file in a form; raises `Refused` if another site sends it."""
     kind = request.headers.get("content-type", "").encode("latin-1", "replace")
     try:
         form = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind + b"\r\n\r\n" + raw)
@@ -187,9 +184,8 @@ def _matches(records: Records, team: Team) -> Iterator[tuple[str, ...]]:
         for result in reversed(records.results())
         for match, facts in reversed(result.ended)
     ]
-    played += [
-        (one.match, "practice", one.teams, one.facts) for one in reversed(records.meetings())
-    ]
+    met = reversed(records.meetings())
+    played += [(one.match, "practice", one.teams, one.facts) for one in met]
     for match, part, teams, facts in played:
         if team in teams:
             own = teams.index(team)

@@ -68,10 +68,7 @@ class _Failed(Exception):
 
 
 def tabled(game_name: str, sides: int) -> Simulation[Any, Any, Any]:
-    """The game for so many sides.
-
-    Raises `ConfigError` if there is no such game, or it is not played by so many.
-    """
+    """The game for so many sides; raises `ConfigError` if it is not played by so many."""
     simulation = usual = simulation_of(game_name)
     with suppress(ConfigError):
         simulation = simulation_of(game_name, sides - 1)
@@ -127,9 +124,8 @@ def played(task: TableTask, say: Callable[[str], None]) -> TableEnd:
         return forfeited(task, failed.side, str(failed), len(notes))
     made = simulation.gains(end)
     _keep(task, simulation.sides, notes, end)
-    return TableEnd(
-        tuple(sum(made[seat] for seat in side) for side in simulation.sides), len(notes)
-    )
+    points = tuple(sum(made[seat] for seat in side) for side in simulation.sides)
+    return TableEnd(points, len(notes))
 
 
 def _player(

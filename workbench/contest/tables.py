@@ -35,9 +35,7 @@ from workbench.warden import plain
 
 LOG = "matches.db"  # the match log in the contest's folder
 
-STARTING = 60.0
-"""Seconds in which a process must say its first word; after that a turn has the contest's limit."""
-
+STARTING = 60.0  # seconds until a process's first word; a turn has the contest's limit
 PAUSE = 0.5  # seconds between two steps of the director, unless a match ends before
 
 SIDES = 2
@@ -157,8 +155,6 @@ class HomeTables:
         if not self._playing:
             self._over.wait(PAUSE)
 
-    # --- a match ---------------------------------------------------------------------------
-
     def _start(self, match: str, kept: TableKept) -> None:
         """Have a match played, at a table of three or more without those who have withdrawn."""
         teams, gone = self._teams(), self._records.withdrawn()
@@ -237,8 +233,6 @@ class HomeTables:
         winner = end.points.index(max(end.points)) if alone else None
         ended = replace(kept, ended=self._clock(), end=end, winner=winner)
         self._write(match, ended, document.version)
-
-    # --- what is kept ----------------------------------------------------------------------
 
     def _teams(self) -> dict[Team, Entrant]:
         return {team.id: team for team in self._records.teams()}

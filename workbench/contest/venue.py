@@ -16,13 +16,11 @@ from cardsharp.contest.entries import Settings
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import FILE, found_in, kept_in
 from cardsharp.errors import ConfigError
+from workbench.contest.hall import ANSWER, Holder, holder_of
 from workbench.contest.home import USUAL
-from workbench.contest.lease import ANSWER, Holder, holder_of
 from workbench.show.options import ArenaPlace
 
-CONSOLE = "console.log"
-"""What a command says that was started from the page, in the contest's folder."""
-
+CONSOLE = "console.log"  # what a command says that was started from the page
 LOOK = 0.05  # seconds between two looks whether a command has begun, or has ended
 LIMIT = 30.0  # seconds in which a command must begin, or end
 PATIENCE = 10.0  # seconds after which a command is killed that was asked to end
@@ -98,10 +96,7 @@ class Venue:
             raise ConfigError(console.read_text(encoding="utf-8").strip() or "It has ended.")
 
     def stop(self, name: str) -> None:
-        """End the command that runs for a contest, if any does, as Ctrl-C would.
-
-        One that does not end of itself is killed: a contest stands that at any moment.
-        """
+        """End what runs for a contest as Ctrl-C would, or kill it, which it stands."""
         for sign, limit in ((signal.SIGINT, PATIENCE), (signal.SIGKILL, LIMIT)):
             holder = self.holder(name)
             if holder is None:

@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from cardsharp.errors import ConfigError
 
 LIST = Path(__file__).with_name("prices.toml")
-FRANKFURT = "eu-central-1"
-"""The region that is meant where nothing names one; the one of docs/first-deployment.md."""
+FRANKFURT = "eu-central-1"  # where nothing names a region, as in docs/first-deployment.md
 
 Amount = Annotated[float, Field(ge=0)]
 
@@ -50,10 +49,7 @@ class Prices(BaseModel):
 
 @cache
 def load_prices(region: str = FRANKFURT) -> Prices:
-    """The price list of a region.
-
-    Raises `ConfigError` if it cannot be used, or has no prices of the region.
-    """
+    """The price list of a region; raises `ConfigError` if there is none that can be used."""
     try:
         told = tomllib.loads(LIST.read_text())
         there = {name for item in told["items"].values() for name in item} - {"free"}
@@ -62,9 +58,8 @@ def load_prices(region: str = FRANKFURT) -> Prices:
                 f"There are no prices of {region}; say --region with one of "
                 f"{', '.join(sorted(there))}, or add them to {LIST}."
             )
-        items = {
-            name: {"free": item["free"], **item[region]} for name, item in told["items"].items()
-        }
+        listed = told["items"].items()
+        items = {name: {"free": item["free"], **item[region]} for name, item in listed}
         return Prices.model_validate({**told, "region": region, "items": items})
     except (OSError, KeyError, TypeError, tomllib.TOMLDecodeError, ValidationError) as error:
         raise ConfigError(f"The price list {LIST} cannot be used: {error}") from error
@@ -120,14 +115,12 @@ class Bill:
 
 def make_bill(units: Mapping[str, float], prices: Prices) -> Bill:
     """The bill for these units; raises `ConfigError` if an item has no price."""
-    lines = (_line(item, number, prices) for item, number in units.items())
+    lines = []
+    for item, number in units.items():
+        if item not in prices.items:
+            raise ConfigError(f"The price list has no price of {item}; add it.")
+        priced = prices.items[item]
+        free = min(number, priced.free)
+        full, due = number * priced.price, (number - free) * priced.price
+        lines.append(BillItem(item=item, units=number, full=full, free=free, due=due))
     return Bill(tuple(sorted(lines, key=lambda line: (-line.full, line.item))))
-
-
-def _line(item: str, units: float, prices: Prices) -> BillItem:
-    if item not in prices.items:
-        raise ConfigError(f"The price list has no price of {item}; add it.")
-    priced = prices.items[item]
-    free = min(units, priced.free)
-    full, due = units * priced.price, (units - free) * priced.price
-    return BillItem(item=item, units=units, full=full, free=free, due=due)

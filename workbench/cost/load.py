@@ -92,10 +92,7 @@ class Load:
 
     @property
     def guarded(self) -> float:
-        """The minutes in which a match runs and the poller listens.
-
-        What a look finds, it learns of at its next start: half a minute later, in the mean.
-        """
+        """The minutes that a match runs and the poller listens; after a look half a minute late."""
         late = TIMING.tick.total_seconds() / 2 if self.listening == "looks" else 0
         return min(self.matches * max(0, self.match_seconds - late) / _MINUTES, self.ticks)
 

@@ -8,11 +8,12 @@ import io
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import worker.app
 from cardsharp.cloud import switches
@@ -37,15 +38,12 @@ from workbench.cost.usage import PLATFORM_BYTES, LookUse, Measured
 from workbench.stage.opponent import OPPONENT, US, steady_at
 from workbench.stage.side import assembled
 
-_POLL = timedelta(seconds=3)
-"""How long the arena holds a poll here; two of them stand for a tick's two of 30 s."""
+_POLL = timedelta(seconds=3)  # of the arena here; two of them stand for a tick's two of 30 s
 
 _TIME = timedelta(minutes=5)
 
 _LOOKS = 21
-_SHARE = max(1, switches.KEPT // TIMING.between)
-"""Of so many looks one finds that what an operator has set is to be read again."""
-
+_SHARE = max(1, switches.KEPT // TIMING.between)  # of looks one finds settings to be read
 _ITEM_BYTES = 100  # what DynamoDB bills of each item besides, for its index
 
 
@@ -103,10 +101,7 @@ class Bench:
 
 
 def measure(matches: int = 10) -> Measured:
-    """Play some matches and listen a little; the means.
-
-    Raises `CardsharpError` if a match was not played to its end.
-    """
+    """The means of some matches, and of listening; raises `CardsharpError` if one did not end."""
     with bench() as at:
         idle, played = at.used(lambda: _listen(at)), AwsCounts()
         for _ in range(matches):
@@ -160,14 +155,9 @@ def bench() -> Iterator[Bench]:
         yield Bench(arena, assembly, emulator, made.tables["Matches"], uses, logged)
 
 
-@contextmanager
-def _long_after() -> Iterator[None]:
+def _long_after() -> AbstractContextManager[object]:
     """As if what an operator has set was read long ago."""
-    kept, switches.KEPT = switches.KEPT, timedelta(0)
-    try:
-        yield
-    finally:
-        switches.KEPT = kept
+    return patch.object(switches, "KEPT", timedelta(0))
 
 
 def _play(at: Bench) -> None:
@@ -207,10 +197,7 @@ def _rest(at: Bench) -> None:
 
 
 def _look_while_running(at: Bench) -> None:
-    """Look once for matches that nobody attends and for a successor, as a waiting poller does.
-
-    One match is attended meanwhile.
-    """
+    """Look once for lone matches and a successor, as a waiting poller, while one is attended."""
     lease = at.assembly.log.take("running", "somebody", _TIME)
     at.assembly.offering.offer()
     build_relay(at.assembly.settings.store).newest()

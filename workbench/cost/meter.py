@@ -20,10 +20,7 @@ class AwsCounts(Counter[str]):
 
 
 class UseMeter:
-    """AwsCounts the requests of all boto3 clients that are made between enter and exit.
-
-    The table is asked to say what each request used; the emulator reckons it by AWS's rules.
-    """
+    """Counts the requests of boto3 clients made meanwhile, and the units that the table tells."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

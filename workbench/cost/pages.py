@@ -52,10 +52,7 @@ class _Bench:
     uses: UseMeter
 
     def used(self, *targets: str, moves: Sequence[MoveRecord] = ()) -> AnswerUse:
-        """The sum of some answers to whoever knows the password; raises `CardsharpError`.
-
-        These `moves` are read once: by their sizes, of which the emulator tells nothing.
-        """
+        """The sum of answers to who knows the password; `moves` are read once, by their sizes."""
         now = datetime.now(UTC)
         cookie = ("cookie", f"{OWNER}={pass_to(EVERYTHING, now + TTL, WORD)}")
         function = Function("viewer", lambda *_: None, timedelta(seconds=29))
@@ -77,10 +74,7 @@ class _Bench:
 
 
 def measure_pages() -> PagesUse:
-    """A match opened that is over, and one watched while it is played, by a function that is warm.
-
-    Raises `CardsharpError` if the pages refused.
-    """
+    """A match opened, and one watched live, by a warm function; raises `CardsharpError`."""
     with _bench() as bench:
         plan = Plan(first="captain", second="steady", pairs=1)
         (played,) = keep(plan, [(0, 0)], "cost", datetime.now(UTC), bench.log)

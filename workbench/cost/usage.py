@@ -22,17 +22,12 @@ _HOUR = 3600
 
 TRACED = 0.05  # part of the requests to an HTTP API that X-Ray takes, beyond one a second
 
-READERS = 5
-"""Of the queue mapping, which has a limit to its concurrency: else AWS may have as few as two."""
-
+READERS = 5  # of the queue mapping with a limit to its concurrency; else as few as two
 READ_SECONDS = 20  # how long each of them waits for a message at most
 
-TICK_SECONDS = 61
-"""Billed of each tick: two long polls of 30 s, the work around them, the wait for a successor."""
+TICK_SECONDS = 61  # billed of a tick: two long polls of 30 s, work, and the handing over
 
-ARENA_SECONDS = 0.1
-"""A question to the arena over a new connection, assumed: three ways there and back."""
-
+ARENA_SECONDS = 0.1  # a question to the arena over a new connection, assumed: three ways
 TLS_SECONDS = 0.005  # of a whole processor, assumed, for that connection's keys
 COLD_STARTS = 0.1  # part of the worker's invocations that begin with an init
 
@@ -55,10 +50,7 @@ class Measurement(BaseModel):
 
 
 class ContestUse(Measurement):
-    """What a match at the cloud's arena used, the mean of some; see `contest`.
-
-    What names a request is a request's, also of those with which clients wait.
-    """
+    """What a match at the cloud's arena used; a request's figures also of those that wait."""
 
     matches: int
     requests: Amount
@@ -79,10 +71,7 @@ class AnswerUse(Measurement):
 
 
 class LookUse(Measurement):
-    """What one look at the arena used, or a tick of a poller that rests; see `measure`.
-
-    `requests` are all those to AWS, and `seconds` of a whole processor.
-    """
+    """What a look at the arena used, or a resting poller's tick; `seconds` of a whole processor."""
 
     requests: Amount
     requests_to_queue: Amount
@@ -157,10 +146,7 @@ def usage(load: Load, measured: Measured) -> dict[str, float]:
 
 
 def pages_usage(load: Load, measured: Measured) -> dict[str, float]:
-    """What looking at the pages uses, by the names of the price list.
-
-    Raises `ConfigError` if it was not measured.
-    """
+    """What looking at pages uses, by the price list's names; raises `ConfigError` if unmeasured."""
     use = measured.pages
     if use is None:
         raise ConfigError("No page was measured: `cardsharp cost --measure`.")
@@ -229,10 +215,7 @@ def _data(load: Load, measured: Measured) -> dict[str, float]:
 
 
 def mapping_requests(load: Load) -> float:
-    """The questions of the queue mapping, whose readers wait until a message ends their wait.
-
-    A message of a match ends one as well, which is measured with the match.
-    """
+    """The questions of the queue mapping's readers, each until a message or its wait is over."""
     minutes = 24 * _MINUTES * load.days
     rate = load.looks / minutes / _MINUTES / READERS  # messages a second for each reader
     waits = (1 - exp(-rate * READ_SECONDS)) / rate if rate else READ_SECONDS

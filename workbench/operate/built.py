@@ -18,7 +18,7 @@ from pathlib import Path
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.ports import MatchRecord, Message
+from cardsharp.cloud.ports import MatchRecord
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.errors import CardsharpError, ConfigError
@@ -26,8 +26,7 @@ from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build, read_build
 from workbench.build.sam import sam_build
 from workbench.build.sandbox import Mounts, Sandbox, mount
-from workbench.build.say import say
-from workbench.build.target import RUNTIME_PYTHON, Target, find_python, this_machine
+from workbench.build.target import RUNTIME_PYTHON, Target, find_python, say, this_machine
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.http_events import EVENTS, is_served, sample_requests
@@ -35,16 +34,12 @@ from workbench.cloud.template import services
 from workbench.machine import slowness
 from workbench.stage.opponent import OPPONENT, US, steady_at
 
-INIT_AIM = timedelta(milliseconds=400)
-"""With the clients of AWS, for which a function has a whole processor then and only then."""
-TRACING = 16 * 1024 * 1024
-"""What Lambda takes for tracing, at most, of the memory that a function has."""
+INIT_AIM = timedelta(milliseconds=400)  # with AWS's clients: only then it has a whole processor
+TRACING = 16 * 1024 * 1024  # what Lambda takes of a function's memory for tracing at most
 
 MEMORY_AIM = 128 * 1024 * 1024 - TRACING
 _CREDENTIALS = "/artifact-run/arena"
-_POLLER_TIME = timedelta(seconds=48)
-"""It begins polls while 40 s remain: for 8 s, in which the slowest machine gets one answered."""
-
+_POLLER_TIME = timedelta(seconds=48)  # polls begin while 40 s remain: for 8 s, one answer's
 _POLL = timedelta(seconds=2)  # how long the arena holds a poll here
 
 _WORKER_TIME = timedelta(seconds=300)
@@ -131,14 +126,11 @@ def scene(build: Build, python: Path) -> Iterator[BuiltScene]:
         secret = json.dumps(dict(zip(("username", "password"), US, strict=True)))
         emulator.client("ssm").put_parameter(Name=_CREDENTIALS, Value=secret, Type="SecureString")
         stack.enter_context(steady_at(arena.url, folder))
+        around = {**emulator.environment, **made.bot_at(arena.url)}
         yield BuiltScene(
             build=build,
             mounts=mount(build, python, folder),
-            environment={
-                **emulator.environment,
-                **made.bot_at(arena.url),
-                "CARDSHARP_SECRET_ID": _CREDENTIALS,
-            },
+            environment={**around, "CARDSHARP_SECRET_ID": _CREDENTIALS},
             arena=arena,
             queue=SqsQueue(made.queues["MatchQueue"], emulator.client("sqs")),
             log=DynamoLog(made.tables["Matches"], SystemClock(), emulator.client("dynamodb")),
@@ -149,55 +141,46 @@ def scene(build: Build, python: Path) -> Iterator[BuiltScene]:
 
 def play(scene: BuiltScene) -> tuple[list[FunctionFigures], MatchRecord]:
     """Have every function do its work; what each needed, and the record of the match played."""
-    match_id = scene.arena.create_match([US[0], OPPONENT[0]])
-    with scene.function("Poller") as poller:
-        figures = [_listen(scene, poller)]
+    match_id, now = scene.arena.create_match([US[0], OPPONENT[0]]), datetime.now(UTC)
+    # Then too little time is left to begin a poll: what remains is the cost of being started.
+    started = timedelta(seconds=30)
+    figures = [_measured(scene, "Poller", [schedule_event(now)], _POLLER_TIME, started)]
     message = scene.queue.receive(timedelta(seconds=5))
-    if message is None or match_id not in message.body:
+    if message is None or match_id not in message.body or not scene.log.matches():
         raise ConfigError("The poller put no message about the match on the queue.")
-    with scene.function("Worker") as worker:
-        figures.append(_attend(worker, message))
+    # The same message again: the match is finished, so one conditional write refuses it.
+    figures += [_measured(scene, "Worker", [sqs_event([message], now)], _WORKER_TIME)]
     asked: dict[str, list[Event]] = {
         "Practice": [{}],
-        "Director": [schedule_event(datetime.now(UTC))],
+        "Director": [schedule_event(now)],
         "viewerService": [json.loads(_LIST.read_text())],
         **{f"{game}Service": sample_requests(game) for game in services()},
     }
-    for name, events in asked.items():
-        with scene.function(name) as function:
-            figures.append(_asked(name, function, events))
+    figures += [_measured(scene, name, events, _REQUEST_TIME) for name, events in asked.items()]
     record = scene.log.match(match_id)
     if record is None or record.outcome is None:
         raise ConfigError(f"The match {match_id} is not finished in the match log.")
     return [scene.started_again(one) for one in figures], record
 
 
-def _listen(scene: BuiltScene, poller: Sandbox) -> FunctionFigures:
-    event = schedule_event(datetime.now(UTC))
-    first, _ = _timed(poller, event, _POLLER_TIME)
-    # Too little time is left to begin a poll: what remains is the cost of being started.
-    calls = [_timed(poller, event, timedelta(seconds=30))[1] for _ in range(_WARM_CALLS)]
-    if not scene.log.matches():
-        raise ConfigError("The poller announced no match.")
-    return _figures("Poller", poller, first, calls)
+def _measured(
+    scene: BuiltScene,
+    name: str,
+    events: Sequence[Event],
+    limit: timedelta,
+    warm: timedelta | None = None,
+) -> FunctionFigures:
+    """What a function needs for these in their order; a warm invocation is the last of them again.
 
-
-def _attend(worker: Sandbox, message: Message) -> FunctionFigures:
-    event = sqs_event([message], datetime.now(UTC))
-    first, _ = _timed(worker, event, _WORKER_TIME)
-    # The same message again: the match is finished, so one conditional write refuses it.
-    calls = [_timed(worker, event, _WORKER_TIME)[1] for _ in range(_WARM_CALLS)]
-    return _figures("Worker", worker, first, calls)
-
-
-def _asked(name: str, function: Sandbox, events: Sequence[Event]) -> FunctionFigures:
-    """Ask for these things in their order; a warm invocation is the last of them again."""
-    first, *others = events
-    cpu, _ = _timed(function, first, _REQUEST_TIME)
-    for event in others:
-        _timed(function, event, _REQUEST_TIME)
-    calls = [_timed(function, events[-1], _REQUEST_TIME)[1] for _ in range(_WARM_CALLS)]
-    return _figures(name, function, cpu, calls)
+    It has the time of `warm` then, where that is another.
+    """
+    with scene.function(name) as sandbox:
+        first, *_ = [_timed(sandbox, event, limit)[0] for event in events]
+        calls = [_timed(sandbox, events[-1], warm or limit)[1] for _ in range(_WARM_CALLS)]
+        if sandbox.init is None:
+            raise ConfigError(f"{name} never asked for an invocation.")
+        peak, usual = sandbox.usage().peak_bytes, sorted(calls)[_WARM_CALLS // 2]
+        return FunctionFigures(name, sandbox.init.cpu, first, peak, usual)
 
 
 def _timed(sandbox: Sandbox, event: Event, timeout: timedelta) -> tuple[timedelta, timedelta]:
@@ -212,15 +195,6 @@ def _timed(sandbox: Sandbox, event: Event, timeout: timedelta) -> tuple[timedelt
     if asked and not is_served(event, int(answer["statusCode"])):
         raise ConfigError(f"A request was refused: {answer}.")
     return sandbox.usage().cpu - before, took
-
-
-def _figures(
-    name: str, sandbox: Sandbox, first: timedelta, warm: list[timedelta]
-) -> FunctionFigures:
-    if sandbox.init is None:
-        raise ConfigError(f"{name} never asked for an invocation.")
-    peak = sandbox.usage().peak_bytes
-    return FunctionFigures(name, sandbox.init.cpu, first, peak, sorted(warm)[len(warm) // 2])
 
 
 def main() -> None:

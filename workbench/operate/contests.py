@@ -39,9 +39,8 @@ class Contests:
     @property
     def kept(self) -> ContestsKept:
         """What is kept of them."""
-        return ContestsKept(
-            DynamoKeep(self._table.name, SystemClock(), self.stack.client("dynamodb"))
-        )
+        dynamodb = self.stack.client("dynamodb")
+        return ContestsKept(DynamoKeep(self._table.name, SystemClock(), dynamodb))
 
     def go_on(self) -> None:
         """Have the director look at once, and not only within two minutes."""

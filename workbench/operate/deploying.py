@@ -12,11 +12,7 @@ from workbench.build.sam import QUIET, find_sam, name_strategies
 from workbench.build.target import Target
 from workbench.files import PROJECT
 
-STAGES = ("dev", "prod", "arena")
-"""The bot to try, the bot to keep, and an arena alone: the settings of samconfig.toml."""
-
-_BUILDS = {"arena": Path(".aws-sam/arena/template.yaml")}
-_BUILD = Path(".aws-sam/build/template.yaml")
+STAGES = ("dev", "prod", "arena")  # bot to try, bot to keep, arena alone: as samconfig.toml
 
 
 def project(folder: Path | None) -> Path:
@@ -33,9 +29,8 @@ def project(folder: Path | None) -> Path:
     shutil.copytree(PROJECT, folder, dirs_exist_ok=True)
     library = folder / "layers" / "cardsharp" / "python" / "cardsharp"
     shutil.rmtree(library, ignore_errors=True)
-    shutil.copytree(
-        Path(cardsharp.__file__).parent, library, ignore=shutil.ignore_patterns("__pycache__")
-    )
+    ours, bytecode = Path(cardsharp.__file__).parent, shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ours, library, ignore=bytecode)
     return folder
 
 
@@ -56,7 +51,7 @@ def deploy(
     built = _run([sam, "build", "--config-env", config], folder, {**environment, **QUIET})
     if built != 0:
         return built
-    template = _BUILDS.get(stage, _BUILD)
+    template = Path(".aws-sam", "arena" if stage == "arena" else "build", "template.yaml")
     if stage != "arena":
         name_strategies(folder / template)
     given = [f"Stage={'prod' if stage == 'prod' else 'dev'}", *parameters]

@@ -23,9 +23,8 @@ def export(source: MatchReader, path: Path) -> int:
             moves = source.moves(match.match_id)
             faults = [*filter(None, (match.fault, *(one.fault for one in moves)))]
             if faults or match.finished is None:
-                raise StoreError(
-                    f"Match {match.match_id} cannot be read whole: {'; '.join(faults)}."
-                )
+                why = "; ".join(faults)
+                raise StoreError(f"Match {match.match_id} cannot be read whole: {why}.")
             if not keep_match(match, moves, target):
                 raise StoreError(f"Match {match.match_id} is being copied by somebody else.")
     return len(missing)

@@ -73,9 +73,8 @@ class Letter(OperatorView):
     def __str__(self) -> str:
         if self.match_id:
             return f"match {self.match_id}"
-        return (
-            "no message of ours" if self.ticket is None else f"tick {self.ticket} of the director"
-        )
+        tick = f"tick {self.ticket} of the director"
+        return "no message of ours" if self.ticket is None else tick
 
 
 def list_letters(stack: Stack, box: LetterBox = LetterBox.WORKER) -> list[Letter]:
@@ -85,10 +84,7 @@ def list_letters(stack: Stack, box: LetterBox = LetterBox.WORKER) -> list[Letter
 
 
 def find_letter(stack: Stack, letter_id: str, box: LetterBox = LetterBox.WORKER) -> Letter:
-    """The letter of that id, or of that beginning of one.
-
-    Raises `ConfigError` if there is none, or several.
-    """
+    """The letter of an id, or of its beginning; raises `ConfigError` if none is, or several."""
     return _the_one(list_letters(stack, box), letter_id)
 
 
@@ -110,10 +106,7 @@ def replay(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) 
 
 
 def drop(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) -> list[Letter]:
-    """Delete letters: the one of an id or the beginning of one, or all for None.
-
-    Raises `ConfigError` if there is no such letter, or there are several.
-    """
+    """Delete letters, one by an id or its beginning, all for None; raises `ConfigError`."""
     with _held(stack, box.letters(stack)) as letters:
         dropped = _chosen(letters, wanted)
         for letter in dropped:

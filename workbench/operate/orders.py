@@ -1,4 +1,4 @@
-"""What an operator has a stack do: practise, pause, take a new password, leave nothing behind."""
+"""What an operator has a stack do: practise, pause, switch, take a password, leave nothing."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -6,26 +6,25 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
+from pydantic import Field
+
 from cardsharp.cloud.aws import call
 from cardsharp.cloud.redaction import register
+from cardsharp.cloud.switches import Switches
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.registry import strategies_of
 from cardsharp.viewer.door import ADMISSION, pass_to
 from workbench.operate.letters import LetterBox, drop
-from workbench.operate.stack import Stack
-from workbench.operate.switching import change
+from workbench.operate.stack import Moment, OperatorView, Stack
 
 ORGANISER = "admin"  # who has the secret of a service: the user name of an arena's organiser
 
-VIEWER = "viewer"
-"""What the pages of the match log are called, where a service is named by its game."""
+VIEWER = "viewer"  # the pages' name, where a service is named by its game
 
 
 def practise(stack: Stack, order: Mapping[str, object]) -> list[str]:
-    """Have the practice function create matches; their ids.
-
-    Raises `CardsharpError` if it refused or failed, with its own sentence.
-    """
+    """The ids of matches that the practice function made; raises `CardsharpError` if it failed."""
     failed, told = _invoked(stack, "PracticeName", order)
     if failed:
         raise CardsharpError(f"The practice function failed: {told.get('errorMessage', told)}")
@@ -34,20 +33,14 @@ def practise(stack: Stack, order: Mapping[str, object]) -> list[str]:
 
 
 def _invoked(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bool, Any]:
-    """Whether the function that an output names failed at an event, and what it answered.
-
-    It is invoked once: a repeat might do twice what it does.
-    """
+    """Whether a function failed, and its answer; invoked once, for a repeat might do it twice."""
     function = stack.output(output)
     answer = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
     return bool(answer.get("FunctionError")), json.loads(answer["Payload"].read() or b"null")
 
 
 def await_challenge(stack: Stack) -> None:
-    """Have a deployed arena ask us who we are, for which it needs its organiser's password.
-
-    Raises `CardsharpError` if it answered otherwise, with its own sentence.
-    """
+    """Have an arena ask who we are, for which it needs a password; raises `CardsharpError`."""
     event = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/sessioninfo"}
     failed, told = _invoked(stack, f"{GAME.name}Name", event)
     if failed or told.get("statusCode") != HTTPStatus.UNAUTHORIZED:
@@ -72,10 +65,7 @@ def rotate_secret(
 
 
 def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
-    """Put the password of a service's organiser, or that of the pages, into its secret.
-
-    Raises `ConfigError` if it is empty, or the stack has no such service.
-    """
+    """Put the password of a service or the pages into its secret; raises `ConfigError`."""
     if f"{service}Name" not in stack.outputs:
         asked_for = "DeployWeb=yes" if service == VIEWER else "the service of its game"
         raise ConfigError(
@@ -88,10 +78,7 @@ def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
 
 
 def link_to(stack: Stack, match_id: str, until: datetime) -> str:
-    """The address of a match's page, with a pass until then where pages are private.
-
-    Raises `ConfigError` if the stack has no pages, or they have no password yet.
-    """
+    """A match's page, with a pass until then where pages are private; raises `ConfigError`."""
     if "viewerUrl" not in stack.outputs:
         raise ConfigError(f"The stack {stack.name} has no pages; deploy it with DeployWeb=yes.")
     page = f"{stack.output('viewerUrl')}/matches/{match_id}"
@@ -121,10 +108,7 @@ def _put_secret(stack: Stack, name: str, username: str, password: str) -> None:
 
 
 def ring(stack: Stack, now: datetime) -> str:
-    """Set off the alarm TurnTimedOut, whose mail must then arrive; its name in CloudWatch.
-
-    CloudWatch clears it within minutes, when it next evaluates it.
-    """
+    """Set off the alarm TurnTimedOut, which CloudWatch clears within minutes; its name there."""
     name = stack.ids["TurnTimedOut"]
     told = f"A test by cardsharp cloud test-alarm at {now:%H:%M} UTC; nothing is wrong."
     set_state = stack.client("cloudwatch").set_alarm_state
@@ -183,8 +167,7 @@ def schedule_of(stack: Stack) -> Any:  # noqa: ANN401 - AWS's answer
     return call("schedule", get, Name=stack.ids["PollerEveryMinute"])
 
 
-PASSWORDS = ("arena", "viewer", "deadmansdraw")
-"""What `rotate-secret` calls its parameters, below the stack's name."""
+PASSWORDS = ("arena", "viewer", "deadmansdraw")  # as `rotate-secret` calls its parameters
 
 
 def forget(stack: Stack, *, matches: bool) -> list[str]:
@@ -207,3 +190,54 @@ def forget(stack: Stack, *, matches: bool) -> list[str]:
     names = [f"/{stack.name}/{one}" for one in PASSWORDS]
     told = call("passwords", stack.client("ssm").delete_parameters, Names=names)
     return [*told["DeletedParameters"], *([table] if matches and table is not None else [])]
+
+
+class Held(OperatorView):
+    """What holds now: what is set, and the parameters of the deployment for what is not."""
+
+    strategy: str
+    tags: tuple[str, ...]
+    at_once: int
+    paused: bool = Field(exclude=True)
+    listening: str
+    windows: str
+    awake_until: Moment | None
+    by_hand: tuple[str, ...] = Field(serialization_alias="setByHand")
+    """The names of those that an operator set."""
+
+
+def held(stack: Stack) -> Held:
+    """What holds in a stack; raises `StoreError`."""
+    switches, told = stack.switchboard.read(), stack.parameters.get
+    tags = tuple(part.strip() for part in told("MatchTags", "").split(",") if part.strip())
+    return Held(
+        strategy=switches.strategy or told("Strategy") or GAME.default_strategy,
+        tags=tags if switches.tags is None else switches.tags,
+        at_once=switches.at_once or _most(stack),
+        paused=switches.paused,
+        listening=told("Listening", "always"),
+        windows=told("ListeningWindows", ""),
+        awake_until=switches.awake_until,
+        by_hand=tuple(
+            name for name in ("strategy", "tags", "at_once") if getattr(switches, name) is not None
+        ),
+    )
+
+
+def change(stack: Stack, **changes: object) -> Switches:
+    """Set switches, None as deployed; raises `ConfigError`, nothing changed, or `StoreError`."""
+    switches = Switches.model_validate({**dict(stack.switchboard.read()), **changes})
+    if changes.get("strategy") is not None:
+        strategies_of(GAME.strategies).maker(str(switches.strategy))
+    most = _most(stack)
+    if changes.get("at_once") is not None and (switches.at_once or 0) > most:
+        raise ConfigError(
+            f"At most {most} can be played at once: that is MatchLimit. Deploy it with more."
+        )
+    stack.switchboard.set(switches)
+    return switches
+
+
+def _most(stack: Stack) -> int:
+    """How many workers are started at once."""
+    return int(stack.parameters["MatchLimit"])

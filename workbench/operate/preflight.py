@@ -12,11 +12,9 @@ from workbench.cloud.template import ARENA, TEMPLATE, all_resources, load_templa
 from workbench.operate.stack import DEFAULT_NAME, Client, Clients, find_stack
 from workbench.show.checks import DoctorCheck, Finding, Skipped, attempt
 
-RIGHTS = "workbench/operate/deployer.yaml"
-"""What makes the policy of a deployer, who needs it for a deployment and these commands."""
+RIGHTS = "workbench/operate/deployer.yaml"  # makes the policy that a deployer needs
 
-ARENA_SERVICE = "deadmansdraw"
-"""The service that is deployed with a director, by the arena's own template."""
+ARENA_SERVICE = "deadmansdraw"  # deployed with a director, by the arena's own template
 
 _ASKED = Path(__file__).with_suffix(".toml")
 """One action of each kind that a deployment takes, what it does that to, and what IAM is told."""
@@ -31,8 +29,7 @@ TEAMS, EACH_TEAM, DIRECTORS = 20, 3, 2
 requests are answered at once; ticks of the director. Turns that it plays for teams wait where there
 is no room for more."""
 
-UNRESERVED = 100
-"""Concurrent executions that AWS leaves to functions without a reservation of their own."""
+UNRESERVED = 100  # executions that AWS leaves to functions without a reservation
 
 MORE = (
     "ask AWS for more: aws service-quotas request-service-quota-increase --service-code lambda "
@@ -42,10 +39,7 @@ MORE = (
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is to be deployed, as far as an account can refuse it.
-
-    No match at once is no bot, and no team is no arena.
-    """
+    """What is to be deployed; no match at once is no bot, and no team is no arena."""
 
     matches: int
     reserve: bool
@@ -66,10 +60,7 @@ class Demand:
 
     @property
     def reserved(self) -> int:
-        """Concurrent executions that `Reserve=yes` takes for functions of their own.
-
-        Raises `ConfigError` if there is no such service.
-        """
+        """What `Reserve=yes` takes for functions; raises `ConfigError` for an unknown service."""
         told = {
             name: _most(resource.properties["ReservedConcurrentExecutions"])
             for name, resource in all_resources().items()
@@ -144,11 +135,7 @@ def quota_of(client: Clients) -> int:
 
 
 def judge_quota(quota: int, demand: Demand) -> str:
-    """What an account with so many concurrent executions makes of such a demand.
-
-    Raises:
-        ConfigError: it refuses it, or some matches would wait; the message says what to change.
-    """
+    """What an account makes of a demand; raises `ConfigError` with what to change if too little."""
     needed = demand.of_bot + demand.of_arena
     bot = [f"{demand.matches} matches at once"] if demand.matches else []
     users = " and ".join([*bot, *([f"{demand.teams} teams"] if demand.teams else [])])
@@ -178,10 +165,7 @@ def judge_quota(quota: int, demand: Demand) -> str:
 
 
 def _rights(client: Clients, arn: str, stack: str) -> str:
-    """Whether the identity has the rights of `RIGHTS`, as far as AWS simulates them.
-
-    Raises `ConfigError` if some are missing, `Skipped` if AWS cannot tell.
-    """
+    """Whether AWS simulates the rights of `RIGHTS`; raises `ConfigError`, or `Skipped`."""
     account, identity = arn.split(":")[4], arn.split(":", 5)[5]
     if identity == "root":
         raise Skipped("the account's root user may do everything; better use a role")
@@ -223,9 +207,6 @@ def _simulated(
     except StoreError as error:
         raise Skipped(f"they cannot be looked up: {error}") from None
     return all(one["EvalDecision"] == "allowed" for one in told["EvaluationResults"])
-
-
-# --- a stack of version 0.2 -----------------------------------------------------------------------
 
 
 UPGRADE = "docs/operations.md, From version 0.2"

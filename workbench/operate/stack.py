@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Any, TypeAlias
 
 from boto3.session import Session
@@ -18,9 +18,7 @@ from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.errors import ConfigError, StoreError
 from workbench.cloud.nested import prefix_of
 
-Client: TypeAlias = Any
-"""A boto3 client; boto3 types them by a literal name, which is not always one here."""
-
+Client: TypeAlias = Any  # a boto3 client, of which boto3 wants a literal name
 Clients = Callable[[str], Client]  # gives the client of a service
 
 DEFAULT_NAME = "cardsharp-dev"
@@ -84,13 +82,11 @@ class Stack:
 def account_clients(region: str | None = None) -> Clients:
     """The clients of the account that the environment names; each is made once."""
     session = connect(lambda: Session(region_name=region))
-    made: dict[str, Client] = {}
 
+    @cache
     def client(service: str) -> Client:
-        if service not in made:
-            waits = config(read_timeout=70)  # a function may be invoked for a minute
-            made[service] = connect(lambda: session.client(service, config=waits))  # type: ignore[call-overload]
-        return made[service]
+        waits = config(read_timeout=70)  # a function may be invoked for a minute
+        return connect(lambda: session.client(service, config=waits))  # type: ignore[call-overload]
 
     return client
 
@@ -122,9 +118,8 @@ def find_stack(name: str, client: Clients) -> Stack:
 def physical_ids(formation: Client, name: str, prefix: str = "") -> dict[str, str]:
     """The physical ids in a stack and in the stacks that it nests, by their names in the whole."""
     pages = formation.get_paginator("list_stack_resources").paginate(StackName=name)
-    listed = call(
-        f"stack {name}", lambda: [one for page in pages for one in page["StackResourceSummaries"]]
-    )
+    every = "StackResourceSummaries"
+    listed = call(f"stack {name}", lambda: [one for page in pages for one in page[every]])
     found = {
         f"{prefix}{one['LogicalResourceId']}": one.get("PhysicalResourceId", "") for one in listed
     }
@@ -133,9 +128,6 @@ def physical_ids(formation: Client, name: str, prefix: str = "") -> dict[str, st
             inner = prefix_of(one["LogicalResourceId"])
             found |= physical_ids(formation, one["PhysicalResourceId"], inner)
     return found
-
-
-# --- what an operator is shown --------------------------------------------------------------------
 
 
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, when_used="unless-none")]

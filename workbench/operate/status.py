@@ -11,13 +11,11 @@ from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import NAMESPACE
 from workbench.operate.letters import LetterBox
-from workbench.operate.orders import schedule_of
+from workbench.operate.orders import Held, held, schedule_of
 from workbench.operate.preflight import quota_of
 from workbench.operate.stack import Clients, Moment, OperatorView, Stack
-from workbench.operate.switching import Held, held
 
-FRESH = timedelta(minutes=3)
-"""As long as this after its last successful poll a stack counts as listening."""
+FRESH = timedelta(minutes=3)  # after a successful poll a stack counts as listening so long
 
 _FINISHED = 20
 _MESSAGES = "ApproximateNumberOfMessages"
@@ -70,10 +68,7 @@ class StackLook(OperatorView):
 
 
 def look_at(stack: Stack) -> StackLook:
-    """Look at everything once; what AWS tells may be a minute old.
-
-    Raises `StoreError` if AWS did not answer, or does not let us look.
-    """
+    """Look at everything once, perhaps a minute old; raises `StoreError` if AWS does not answer."""
     now = datetime.now(UTC)
     bot = _bot(stack, now) if stack.has_bot else None
     director = _director(stack, now) if stack.has_director else None
@@ -173,9 +168,8 @@ def _minutes(
 
 
 def _depth(stack: Stack, url: str, name: str = _MESSAGES) -> int:
-    answer = call(
-        "queue", stack.client("sqs").get_queue_attributes, QueueUrl=url, AttributeNames=[name]
-    )
+    ask = stack.client("sqs").get_queue_attributes
+    answer = call("queue", ask, QueueUrl=url, AttributeNames=[name])
     return int(answer["Attributes"][name])
 
 

@@ -64,10 +64,7 @@ def problem_lines(stack: Stack, since: datetime) -> list[LogLine]:
 def follow(
     look: Callable[[datetime], list[LogLine]], since: datetime, clock: Clock
 ) -> Iterator[LogLine]:
-    """What `look` finds from a moment on, each line once, for as long as somebody asks.
-
-    A line may reach CloudWatch late, so each look goes back by a while.
-    """
+    """What `look` finds from then on, each line once; it looks back a while, for late ones."""
     told: set[tuple[datetime, str, str]] = set()
     while True:
         now = clock.now()

@@ -5,7 +5,6 @@ template in the emulator and sets the secrets, in the order of docs/first-deploy
 everything keeps running for other commands; tests/e2e/test_aws_cloud.py has matches played there.
 """
 
-import http.client
 import json
 import shlex
 import signal
@@ -19,9 +18,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import requests
+from botocore.exceptions import ClientError
+
 from cardsharp.access import Credentials
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import MatchRecord, Status
+from cardsharp.cloud.ports import Clock, MatchRecord, Status
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import CardsharpError, ConfigError
@@ -29,21 +31,25 @@ from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy, deployment
 from workbench.build.sam import sam_build
-from workbench.build.say import say
-from workbench.build.target import native_architecture, this_machine
+from workbench.build.target import native_architecture, say, this_machine
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event, schedule_event
+from workbench.cloud.samples import read_emf
 from workbench.operate.orders import VIEWER, rotate_secret, rotate_service_secret
 from workbench.operate.preflight import default_demand, preflight
-from workbench.operate.publish import go_on_publishing
-from workbench.operate.stack import DEFAULT_NAME, Stack, find_stack
+from workbench.operate.stack import DEFAULT_NAME, Client, Clients, Stack, find_stack
 from workbench.show.checks import Finding
 from workbench.stage.opponent import US, steady_at
 
 WORD = "a password for the pages of the trial"
 
-LIMIT = timedelta(minutes=4)
-"""How long a match may take; the schedule alone may take more than a minute to fire."""
+LIMIT = timedelta(minutes=4)  # for a match; the schedule may take a minute to fire
+
+
+_BATCH = 500
+_PAUSE = timedelta(seconds=10)
+
+_SETTLED = timedelta(seconds=1)  # so old a moment is when no more lines come that bear it
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,31 +75,24 @@ class CloudTrial:
 
     def ask(self, game: str, method: str, target: str, body: str | None = None) -> tuple[int, str]:
         """The status and text that a game's HTTP API answers; `target` is path and query."""
-        status, _, text = self._sent(game, method, target, body, "")
+        status, _, text = self.visit(method, target, body, api=game)
         return status, text
 
     def visit(
-        self, method: str, target: str, body: str | None = None, cookie: str = ""
+        self, method: str, target: str, body: str | None = None, cookie: str = "", api: str = VIEWER
     ) -> tuple[int, Mapping[str, str], str]:
-        """What the pages of the match log answer, with its headers."""
-        return self._sent(VIEWER, method, target, body, cookie)
+        """What the pages of the match log answer, or another API, with its headers.
 
-    def _sent(
-        self, api: str, method: str, target: str, body: str | None, cookie: str
-    ) -> tuple[int, Mapping[str, str], str]:
-        """An answer; the emulator has each API below a path, where AWS has it at an address."""
-        endpoint = urlsplit(self.emulator.endpoint)
+        The emulator has each API below a path, where AWS has it at an address.
+        """
         name = urlsplit(self.stack.output(f"{api}Url")).netloc.partition(".")[0]
-        connection = http.client.HTTPConnection(endpoint.netloc, timeout=30)
-        try:
-            place = f"/_aws/execute-api/{name}/$default{target}"
-            headers = {"Content-Type": "application/json", **({"Cookie": cookie} if cookie else {})}
-            connection.request(method, place, body, headers)
-            response = connection.getresponse()
-            told = {name.lower(): value for name, value in response.getheaders()}
-            return response.status, told, response.read().decode()
-        finally:
-            connection.close()
+        url = f"{self.emulator.endpoint}/_aws/execute-api/{name}/$default{target}"
+        headers = {"Content-Type": "application/json", **({"Cookie": cookie} if cookie else {})}
+        told = requests.request(
+            method, url, data=body, headers=headers, timeout=30, allow_redirects=False
+        )
+        more = {name.lower(): value for name, value in told.headers.items()}
+        return told.status_code, more, told.content.decode()
 
     def invoke(self, game: str, event: Event) -> Event:
         """What a game's function answers to an event of its HTTP API."""
@@ -104,11 +103,7 @@ class CloudTrial:
         return told
 
     def await_end(self, match_id: str) -> MatchRecord:
-        """The record of a match once it is finished.
-
-        Raises:
-            CardsharpError: it was not finished in time; the message ends with the emulator's log.
-        """
+        """The record of a finished match; raises `CardsharpError` with the emulator's log."""
         clock = SystemClock()
         end = clock.now() + LIMIT
         while clock.now() < end:
@@ -131,12 +126,20 @@ def trial(built: Build | None = None) -> Iterator[CloudTrial]:
         arena = stack.enter_context(ArenaServer(ArenaConfig()))
         emulator = stack.enter_context(Emulator(STACK_SERVICES))
         stack.enter_context(steady_at(arena.url, folder))
-        _preflight(emulator)
+        for look in preflight(emulator.client, default_demand()):  # with a new account's limits
+            say(f"  {look.name}: {look.finding}, {look.text}")
+            if look.finding is Finding.FAILED:
+                raise ConfigError(look.text)
         say("deploying template.yaml into the emulator ...")
         deploy(emulator, built, DEFAULT_NAME, parameters(arena.url))
         found = find_stack(DEFAULT_NAME, emulator.client)
         say("setting the passwords ...")
-        rotate_secret(found, *US, lambda user, word: _check(arena.url, user, word))
+
+        def check(user: str, password: str) -> None:
+            with ArenaClient(arena.url, Credentials(user, password)) as client:
+                client.whoami()
+
+        rotate_secret(found, *US, check)
         rotate_service_secret(found, VIEWER, WORD)
         yield CloudTrial(found, arena, emulator, built)
 
@@ -149,24 +152,60 @@ def parameters(arena: str, log_level: str = "INFO") -> dict[str, str]:
         "LogLevel": log_level,
         # The emulator knows no combined alarms and no saved queries.
         "Watch": "alarms",
-        "Blef": "yes",
-        "Euchre": "yes",
-        "Feed": "yes",
-        "DeployWeb": "yes",
+        **dict.fromkeys(("Blef", "Euchre", "Feed", "DeployWeb"), "yes"),
     }
 
 
-def _preflight(emulator: Emulator) -> None:
-    """Look at the account, which has the limits of a new one."""
-    for check in preflight(emulator.client, default_demand()):
-        say(f"  {check.name}: {check.finding}, {check.text}")
-        if check.finding is Finding.FAILED:
-            raise ConfigError(check.text)
+def publish(client: Clients, begin: int = 0, end: int | None = None) -> int:
+    """Put the metrics logged from `begin` to before `end`, in ms, into the emulator's CloudWatch.
+
+    It does not look into logs itself, as CloudWatch does; so alarms and `status` would see none of
+    our metrics. All logs are read: stacks come and go meanwhile. Returns how many values it put.
+    """
+    samples = list(read_emf(_lines(client("logs"), begin, end)))
+    cloudwatch = client("cloudwatch")
+    for namespace in sorted({one.metric.namespace for one in samples}):
+        data = [
+            {
+                "MetricName": one.metric.name,
+                "Dimensions": [{"Name": n, "Value": v} for n, v in sorted(one.metric.dimensions)],
+                "Timestamp": one.at,
+                "Value": one.value,
+            }
+            for one in samples
+            if one.metric.namespace == namespace
+        ]
+        for start in range(0, len(data), _BATCH):
+            cloudwatch.put_metric_data(Namespace=namespace, MetricData=data[start : start + _BATCH])
+    return len(samples)
 
 
-def _check(url: str, user: str, password: str) -> None:
-    with ArenaClient(url, Credentials(user, password)) as client:
-        client.whoami()
+def go_on_publishing(client: Clients, clock: Clock, over: threading.Event) -> None:
+    """Publish what is logged, each line once, until it is over."""
+    begin = 0
+    while not clock.wait(over, _PAUSE):
+        end = round((clock.now() - _SETTLED).timestamp() * 1000)
+        publish(client, begin, end)
+        begin = end
+
+
+def _lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
+    groups = [
+        group["logGroupName"]
+        for page in logs.get_paginator("describe_log_groups").paginate()
+        for group in page["logGroups"]
+    ]
+    window = {"startTime": begin, **({} if end is None else {"endTime": end - 1})}
+    for group in groups:
+        try:
+            for page in logs.get_paginator("filter_log_events").paginate(
+                logGroupName=group, **window
+            ):
+                yield from (event["message"] for event in page["events"])
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "ResourceNotFoundException":
+                raise
+            # Its stack was deleted since it was listed.
 
 
 def main() -> None:

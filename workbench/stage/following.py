@@ -9,8 +9,7 @@ from cardsharp.errors import CardsharpError
 
 GLANCE = timedelta(milliseconds=50)  # how often the match log is looked at
 
-Glance = Callable[[Sequence[str]], None]
-"""Called again and again with the ids of the matches that run."""
+Glance = Callable[[Sequence[str]], None]  # told again and again which matches run
 
 
 class Follower:
@@ -30,11 +29,7 @@ class Follower:
         glance: Glance = lambda _running: None,
         check: Callable[[], None] = lambda: None,
     ) -> Iterator[str]:
-        """The ids of `matches` as they end, each begun when it is taken, so many `at_once`.
-
-        `check` raises where they cannot end any more. Raises `CardsharpError` if no move was made
-        for too long.
-        """
+        """The ids as matches end, so many `at_once`; `check` or a standstill may raise."""
         running = list(islice(matches := iter(matches), at_once))
         while running:
             self._clock.sleep(GLANCE)

@@ -25,16 +25,12 @@ from workbench.strategy_file import called, strategy_named
 from workbench.warden import plain
 
 US = ("111111111111111111111111", "teamonepass")
-OPPONENT = ("222222222222222222222222", "teamtwopass")
-"""Two players of the local arena, whose passwords are public."""
+OPPONENT = ("222222222222222222222222", "teamtwopass")  # whose passwords are public
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Whom to play where; `strategy` is a name or a file, `seed` None means real chance.
-
-    `ca` is the file of certificates to believe there, None for the usual ones.
-    """
+    """Whom to play where; without a `seed` by real chance; `ca` is whose certificates count."""
 
     url: str
     user: str
@@ -66,10 +62,7 @@ class Opponent:
         self._name, self._match = strategy_named(order.strategy), ""
 
     def play_on(self) -> None:
-        """Play every turn that the arena names, without end.
-
-        Raises `ArenaError` if the arena failed for longer than reads are repeated.
-        """
+        """Play every turn that the arena names, without end; raises `ArenaError` if it fails."""
         while True:
             for match in self._client.waiting_matches():
                 self.play_turn(match.id)

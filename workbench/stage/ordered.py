@@ -62,10 +62,7 @@ def ordered(game: Game, wanted: Mapping[str, object], places: Places) -> AtHome:
 
 @contextmanager
 def workers(store: Path, say: Say, at_once: int) -> Iterator[Places]:
-    """Have seats played, so many at once, as long as the block runs; `say` is told of failures.
-
-    Raises `ConfigError` if a setting cannot be used.
-    """
+    """Have so many seats played at once; `say` is told of failures; raises `ConfigError`."""
     variables = {"CARDSHARP_STORE": f"sqlite:{store}", "CARDSHARP_QUEUE": f"memory:{uuid4().hex}"}
     with environment(variables), ExitStack() as stack:
         places = assemble(Workplace.load(os.environ), meter)

@@ -12,7 +12,7 @@ from uuid import uuid4
 from cardsharp.cloud.feeds import FEED
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.redaction import redact
-from cardsharp.cloud.sockets import MemorySockets, named
+from cardsharp.cloud.sockets import named
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
@@ -30,9 +30,7 @@ from workbench.stage.surroundings import environment, telemetry_in
 
 TIMEOUT = timedelta(seconds=29)  # of the function, as template.yaml deploys it
 
-EMULATOR = "emulator"
-"""The store that is a table in an emulated AWS, which starts empty and goes with it."""
-
+EMULATOR = "emulator"  # a table in an emulated AWS, which starts empty and goes with it
 MOST_BOTS = 64  # bots that play at once at home; more wait for one of them to end
 IN_MEMORY = f"sqlite:{MEMORY}"  # the store that a newcomer plays with: in this process only
 
@@ -74,7 +72,9 @@ def made(
 ) -> Iterator[HttpFront]:
     """Yield a game's service, with its feed and the bots that it invites; it is not yet started."""
     service = service_of(game)
-    sockets, feed = _sockets(service)
+    name, sockets, feed = uuid4().hex, None, {}
+    if service.feed is not None:  # the sockets of those who watch
+        sockets, feed = named(name), {FEED: f"memory:{name}"}
 
     def answer(event: Event, context: Context) -> Response:
         return handler(event, context)
@@ -91,10 +91,7 @@ def made(
 
 @contextmanager
 def _bots(game: Game, store: str, url: str) -> Iterator[Mapping[str, str]]:
-    """Have the bots play that are invited to a game's service at `url`; what it is told of them.
-
-    What they keep lies beside the file of the games, and goes where these go with the process.
-    """
+    """What a service is told of bots that play if invited, whose files lie beside its own."""
     if not service_of(game).invites:
         yield {}
         return
@@ -141,17 +138,6 @@ def kept(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, str]]:
 def front(
     api: Api[S], service: S, place: ServingPlace = ANYWHERE, clock: Clock | None = None
 ) -> HttpFront:
-    """An API over use cases put together by hand; `with` starts and stops it.
-
-    Raises `ConfigError` if the port cannot be used.
-    """
+    """An API over use cases put together by hand, in a `with`; raises `ConfigError`."""
     function = Function(api.title, edge.build(api, service), TIMEOUT)
     return HttpFront(function, place.port, place.host, clock)
-
-
-def _sockets(service: Service[Any] | AsgiService) -> tuple[MemorySockets | None, Mapping[str, str]]:
-    """The sockets of those who watch, and the setting that names them to a service with a feed."""
-    if service.feed is None:
-        return None, {}
-    name = uuid4().hex
-    return named(name), {FEED: f"memory:{name}"}

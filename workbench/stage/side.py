@@ -70,9 +70,7 @@ def opened(kind: CloudKind, folder: Path) -> Iterator[Cloud]:
         )
 
 
-POLLER_TIME = timedelta(seconds=100)
-"""Longer than a tick and a long poll together, so that one poller takes over from the other."""
-
+POLLER_TIME = timedelta(seconds=100)  # longer than a tick and a poll: so one takes over
 WORKER_TIME = timedelta(minutes=15)  # what Lambda grants a function at most
 
 
@@ -94,10 +92,7 @@ class Side:
 
 @contextmanager
 def assembled(variables: Mapping[str, str]) -> Iterator[Assembly]:
-    """What handlers use under these settings; its match log is closed at the end.
-
-    Raises `ConfigError` if a setting cannot be used.
-    """
+    """What handlers use under these settings, with its log, in a `with`; raises `ConfigError`."""
     with environment(variables), ExitStack() as stack:
         assembly = assemble(Settings.load(os.environ), meter)
         stack.callback(assemble.cache_clear)

@@ -27,8 +27,7 @@ from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
 from workbench.stage.side import Cloud, CloudKind, Side, assembled, attending, opened
 
 _SOURCE = logging.getLogger("urllib3.connectionpool")
-_ANSWER_ARGS = 8
-"""Arguments of the message "scheme://host:port "method path version" status length"."""
+_ANSWER_ARGS = 8  # of the message "scheme://host:port "method path version" status length"
 
 
 class Tally(logging.Handler):
@@ -89,16 +88,12 @@ def kind_of(method: str, target: str) -> str:
     return "other"
 
 
-STALL = timedelta(seconds=30)
-"""How long no move may be made before we call a match stuck, beyond twice the turn limit."""
+STALL = timedelta(seconds=30)  # without a move before a match is stuck, beyond two turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """Who plays, and how; `strategy` is a name, `opponent` a name or a file.
-
-    The same `seed` makes the same matches where both strategies decide alike.
-    """
+    """Who plays, and how: strategies by name, or an opponent's file; a `seed` makes it the same."""
 
     strategy: str
     opponent: str
@@ -109,10 +104,7 @@ class Script:
 
 
 class Stage:
-    """Everything is in its place; `begin` makes a match and `look_on` follows it.
-
-    The `organiser` creates the matches, and `tally` counts what everybody here asks for.
-    """
+    """Everything in its place: `organiser` makes matches, `look_on` follows, `tally` counts."""
 
     def __init__(
         self,
@@ -140,11 +132,7 @@ class Stage:
         return self._organiser.create_match(params).id
 
     def look_on(self, count: int, glance: Glance) -> Iterator[str]:
-        """The ids of `count` matches as they finish, as many running as the script says.
-
-        `glance` is called again and again with the ids of those that run. Raises `CardsharpError`
-        if the opponent has ended, or no move was made for too long.
-        """
+        """The ids of `count` matches as they end; `glance` hears of who runs; may raise."""
         follower = Follower(self.log, self._clock, STALL + 2 * self.script.turn_limit)
         matches = (self.begin() for _ in range(count))
         return follower.as_they_end(matches, self.script.at_once, glance, self._check)
@@ -163,11 +151,7 @@ class Stage:
 
 @contextmanager
 def set_up(script: Script, folder: Path) -> Iterator[Stage]:
-    """A stage on which matches can begin; `folder` takes its files.
-
-    Raises `ConfigError` if a strategy, a port or a setting cannot be used; `CardsharpError` if the
-    arena or the emulator did not start.
-    """
+    """A stage for matches, its files in `folder`; raises `ConfigError`, or `CardsharpError`."""
     password = secrets.token_urlsafe()
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password=password)))
