@@ -16,39 +16,34 @@ app = cyclopts.App(
     help_epilogue=_EXAMPLES,
 )
 
-app.command(
-    "research.deadmansdraw.train:main",
-    name="train",
-    help="Train the captain's weights from scratch.",
-)
-app.command(
-    "research.deadmansdraw.learner:learner",
-    name="learner",
-    help="What `adaptive` gains on players that it has met, and loses to pretenders.",
-)
-app.command(
-    "research.deadmansdraw.losses:losses",
-    name="losses",
-    help="What a player loses against perfect play of the last cards.",
-)
-app.command(
-    "research.deadmansdraw.bounds:bounds",
-    name="bounds",
-    help="What captain lacks at least and at most, from so many unseen cards on.",
-)
-app.command(
-    "research.deadmansdraw.network:network",
-    name="network",
-    help="Train a network beside captain's tables to beat them.",
-)
-app.command(
-    "research.deadmansdraw.rules:rule",
-    name="rule",
-    help="The best numbers of a rule that a person can play by.",
-)
-app.command("research.blef.commands:app", name="solve", help="Solve what can be solved exactly.")
-app.command(
-    "research.blef.trained_commands:app",
-    name="blef",
-    help="Train tables for rounds that are too large to be solved exactly.",
-)
+for _name, _where, _help in (
+    ("train", "deadmansdraw.training:main", "Train the captain's weights from scratch."),
+    (
+        "learner",
+        "deadmansdraw.learner:learner",
+        "What `adaptive` gains on players that it has met, and loses to pretenders.",
+    ),
+    (
+        "losses",
+        "deadmansdraw.losses:losses",
+        "What a player loses against perfect play of the last cards.",
+    ),
+    (
+        "bounds",
+        "deadmansdraw.bounds:bounds",
+        "What captain lacks at least and at most, from so many unseen cards on.",
+    ),
+    (
+        "network",
+        "deadmansdraw.network:network",
+        "Train a network beside captain's tables to beat them.",
+    ),
+    ("rule", "deadmansdraw.rules:rule", "The best numbers of a rule that a person can play by."),
+    ("solve", "blef.commands:solve", "Solve what can be solved exactly."),
+    (
+        "blef",
+        "blef.commands:app",
+        "Train tables for rounds that are too large to be solved exactly.",
+    ),
+):
+    app.command(f"research.{_where}", name=_name, help=_help)

@@ -3,6 +3,7 @@
 Nothing depends on it: where no compiler is, plain Python does the same, only slower.
 """
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from ctypes import CDLL
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from cardsharp.errors import ConfigError
 from workbench.program import told_where_slow
@@ -18,14 +20,39 @@ from workbench.program import told_where_slow
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
 """No contraction of floating-point operations: they must round as Python's do."""
 
-_SHARED = Path(__file__).parent / "native"
-"""What games share: headers alone."""
+_SHARED = Path(__file__).parent / "native"  # what games share: headers alone
+PATIENCE = 1.0  # seconds in which it compiles without a word
+OFF = "CARDSHARP_NATIVE"  # the variable that is 0 where Python is to play, compiler or not
 
-PATIENCE = 1.0
-"""Seconds in which it compiles without a word."""
 
-OFF = "CARDSHARP_NATIVE"
-"""The variable that is 0 where Python is to play, compiler or not."""
+_KINDS = {
+    "?": ctypes.c_bool,
+    "b": ctypes.c_int8,
+    "h": ctypes.c_int16,
+    "i": ctypes.c_int32,
+    "q": ctypes.c_int64,
+    "H": ctypes.c_uint16,
+    "I": ctypes.c_uint32,
+    "Q": ctypes.c_uint64,
+    "f": ctypes.c_float,
+    "d": ctypes.c_double,
+    "P": ctypes.c_void_p,
+}
+"""Types of C by the characters of Python's `struct`; P is any pointer."""
+
+
+def members(kinds: str, names: str, *arrays: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
+    """The members of a structure of C; the kind of each is a character, "." the next array."""
+    more = iter(arrays)
+    found = [next(more) if kind == "." else _KINDS[kind] for kind in kinds]
+    return list(zip(names.split(), found, strict=True))
+
+
+def declare(function: Any, takes: str, gives: str = "i") -> Any:  # noqa: ANN401
+    """The function of a library, told what it takes and gives, as characters; "" is nothing."""
+    function.argtypes = [_KINDS[kind] for kind in takes]
+    function.restype = _KINDS[gives] if gives else None
+    return function
 
 
 def why_not(env: Mapping[str, str] = os.environ) -> str | None:

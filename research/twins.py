@@ -3,6 +3,7 @@
 `workbench/twins.py` looks for these functions by name; nobody imports this module.
 """
 
+from collections.abc import Sequence
 from ctypes import CDLL
 from functools import cache
 
@@ -10,13 +11,15 @@ from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort
 from research.blef import compiled as blef
 from research.compiling import why_not
+from research.deadmansdraw.engine import Result as Compiled
 from research.deadmansdraw.engine import load, twin
-from research.deadmansdraw.series import play_compiled
 from research.deadmansdraw.specialist import Specialists
 from research.euchre import compiled as euchre
 from research.lanes import CompiledLanes
 from workbench import companion
 from workbench.lab.extras import PlaySeries
+from workbench.lab.plan import Plan
+from workbench.lab.results import Luck, Pair, Result
 
 
 def series(first: str, second: str) -> PlaySeries | None:
@@ -24,6 +27,21 @@ def series(first: str, second: str) -> PlaySeries | None:
     if twin(first) is None or twin(second) is None:
         return None
     return play_compiled
+
+
+def play_compiled(plan: Plan, numbers: Sequence[int]) -> list[Pair]:
+    """The consecutive pairs of one series, in whichever process it is called."""
+    engine, first, second = load(), twin(plan.first), twin(plan.second)
+    if engine is None or first is None or second is None:
+        raise RuntimeError("The compiled engine is there no more; use --plain.")
+    played = engine.play((first, second), plan.seed, numbers, less_luck=plan.less_luck)
+    return [tuple(_result(one, plan) for one in pair) for pair in played]
+
+
+def _result(match: Compiled, plan: Plan) -> Result:
+    counts = ("scores", "turns", "actions", "busts")
+    luck = Luck(match.again, match.luck) if plan.less_luck else None
+    return Result(match.points, {name: tuple(getattr(match, name)) for name in counts}, luck=luck)
 
 
 def euchre_player(effort: Effort) -> Strategy | None:

@@ -15,76 +15,64 @@ from cardsharp.blef.strategies.sight import Shape, hands_of
 from cardsharp.blef.strategies.trained import Rows
 from cardsharp.errors import ConfigError
 from cardsharp.ratings import NORMAL_95
-from research.compiling import load, why_not
+from research.compiling import declare, load, members, why_not
 
 _BETS, _VALUES, _MOST_CARDS = len(BETS), 6, 11
 _CODES, _PLACES = 5**_VALUES, 80_000
 
-Cards = tuple[int, int]
-"""The cards of who begins and of the other."""
-
+Cards = tuple[int, int]  # the cards of who begins and of the other
 Weights: TypeAlias = "ctypes.Array[ctypes.c_float]"
 """Numbers by hand, place and choice, of one role."""
 
 
 class _Bet(ctypes.Structure):
-    _fields_ = (
-        ("values", ctypes.c_uint8 * _VALUES),
-        ("colour", ctypes.c_int8),
-        ("cards", ctypes.c_uint32),
-    )
+    _fields_ = members(".bI", "values colour cards", ctypes.c_uint8 * _VALUES)
 
 
 class CSetup(ctypes.Structure):
     """`Setup` of blef.h."""
 
-    _fields_ = (
-        ("cards", ctypes.c_int32 * 2),
-        ("hands", ctypes.c_int32 * 2),
-        ("bets", ctypes.c_int32),
-        ("bet", ctypes.c_uint8 * _BETS),
-        ("place", ctypes.c_int8 * _BETS),
-        ("high", ctypes.c_int32),
-        ("classes", ctypes.c_int32),
-        ("class_of", ctypes.c_uint8 * (_BETS + 1)),
-        ("hand", ctypes.c_int16 * _CODES),
-        ("start", ctypes.c_int32 * _PLACES),
-        ("span", ctypes.c_int32),
+    _fields_ = members(
+        "..i..ii...i",
+        "cards hands bets bet place high classes class_of hand start span",
+        *[ctypes.c_int32 * 2] * 2,
+        ctypes.c_uint8 * _BETS,
+        ctypes.c_int8 * _BETS,
+        ctypes.c_uint8 * (_BETS + 1),
+        ctypes.c_int16 * _CODES,
+        ctypes.c_int32 * _PLACES,
     )
 
 
 class _Learning(ctypes.Structure):
-    _fields_ = (
-        ("setup", ctypes.POINTER(CSetup)),
-        ("regrets", ctypes.c_void_p * 2),
-        ("sums", ctypes.c_void_p * 2),
-        ("explore", ctypes.c_double),
-        ("tremble", ctypes.c_double),
-        ("habits", ctypes.c_double),
+    _fields_ = members(
+        "...ddd",
+        "setup regrets sums explore tremble habits",
+        ctypes.POINTER(CSetup),
+        *[ctypes.c_void_p * 2] * 2,
     )
 
 
 class CTable(ctypes.Structure):
     """`Table` of blef.h."""
 
-    _fields_ = (
-        ("setup", ctypes.POINTER(CSetup)),
-        ("rows", ctypes.c_int32 * 2),
-        ("numbers", ctypes.c_char_p * 2),
-        ("places", ctypes.c_char_p * 2),
-        ("choices", ctypes.c_char_p * 2),
+    _fields_ = members(
+        ".....",
+        "setup rows numbers places choices",
+        ctypes.POINTER(CSetup),
+        ctypes.c_int32 * 2,
+        *[ctypes.c_char_p * 2] * 3,
     )
 
 
 class CPlayer(ctypes.Structure):
     """`Player` of blef.h."""
 
-    _fields_ = (
-        ("kind", ctypes.c_int32),
-        ("check", ctypes.c_double),
-        ("bet", ctypes.c_double),
-        ("tables", (ctypes.POINTER(CTable) * (_MOST_CARDS + 1)) * (_MOST_CARDS + 1)),
-        ("large", (ctypes.c_char_p * (_MOST_CARDS + 1)) * (_MOST_CARDS + 1)),
+    _fields_ = members(
+        "idd..",
+        "kind check bet tables large",
+        (ctypes.POINTER(CTable) * (_MOST_CARDS + 1)) * (_MOST_CARDS + 1),
+        (ctypes.c_char_p * (_MOST_CARDS + 1)) * (_MOST_CARDS + 1),
     )
 
 
@@ -98,22 +86,15 @@ def library() -> ctypes.CDLL:
     found = load(Path(__file__).parent / "native")
     if found is None:
         raise ConfigError(f"{why_not()} Tables are trained by compiled code alone.")
-    size, number = ctypes.c_int, ctypes.c_int64
-    pointer = ctypes.c_void_p
-    found.train.argtypes = (pointer, ctypes.c_uint64, number)
-    found.train.restype = ctypes.c_bool
-    found.lay_out.argtypes = (pointer,)
-    found.pack.argtypes = (pointer, size, pointer, ctypes.c_double, pointer, pointer)
-    found.fade.argtypes = (pointer, number, ctypes.c_float)
-    found.play_rounds.argtypes = (pointer, pointer, size, size, ctypes.c_uint64, number)
-    found.play_rounds.restype = number
-    found.local_best_response.argtypes = (pointer, *[size] * 4, ctypes.c_uint64, number)
-    found.local_best_response.restype = number
-    found.learn_large.argtypes = (*[size] * 4, ctypes.c_uint64, pointer, pointer)
-    found.learn_large.restype = ctypes.c_bool
-    found.holds.argtypes = (size, ctypes.c_uint32)
-    found.holds.restype = ctypes.c_bool
-    found.odds.argtypes = (ctypes.c_uint32, size, pointer)
+    declare(found.train, "PQq", "?")
+    declare(found.lay_out, "P")
+    declare(found.pack, "PiPdPP")
+    declare(found.fade, "Pqf")
+    declare(found.play_rounds, "PPiiQq", "q")
+    declare(found.local_best_response, "PiiiiQq", "q")
+    declare(found.learn_large, "iiiiQPP", "?")
+    declare(found.holds, "iI", "?")
+    declare(found.odds, "IiP")
     given = (_Bet * _BETS)()
     for place, bet in enumerate(BETS):
         for value, needed in bet.values:

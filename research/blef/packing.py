@@ -17,11 +17,8 @@ from cardsharp.blef.strategies.trained import RoleTable, Rows, read
 from cardsharp.errors import ConfigError
 from research.blef.compiled import Cards, CPlayer, CTable, Learner, library, setup_of, table_of
 
-SELDOM = 1e-5
-"""What a hand comes to less often is not kept."""
-
-ROW, _NUMBER = 24, 4
-"""Bytes of a row as it is packed: twelve choices; and of its number."""
+SELDOM = 1e-5  # what a hand comes to less often is not kept
+ROW, _NUMBER = 24, 4  # bytes of a row as it is packed: twelve choices; and of its number
 
 
 def packed(learner: Learner) -> tuple[Rows, Rows]:
@@ -87,9 +84,7 @@ ROUNDS: tuple[Cards, ...] = tuple(
     cards
     for cards in combinations_with_replacement(range(1, max_cards(MIN_PLAYERS) + 1), 2)
     if _FEWEST <= sum(cards) <= _MOST
-)
-"""The rounds that are learned, whoever begins; in larger ones `bayes` is better."""
-
+)  # the rounds that are learned, whoever begins; in larger ones `bayes` is better
 _ROWS = len(BETS) + 1
 _VALUES = BONDS * sum(CLASSES + KINDS * bets for bets in range(_ROWS))
 """Bytes of what is known by one's own cards and the other's."""

@@ -19,25 +19,16 @@ from math import comb, prod
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import COLOURS, VALUES
 
-Row = list[float]
-"""A number for each hand of one player."""
-
-Values = tuple[int, ...]
-"""The values of a hand's cards, ascending."""
-
+Row = list[float]  # a number for each hand of one player
+Values = tuple[int, ...]  # the values of a hand's cards, ascending
 Play = dict[int, Row]
 """By action, how likely each hand takes it; a hand with no action at all checks."""
 
-Plan = dict[int, Play]
-"""By what was said, how one player goes on."""
-
-Profile = tuple[Plan, Plan]
-"""The plans of who begins and of the other."""
-
+Plan = dict[int, Play]  # by what was said, how one player goes on
+Profile = tuple[Plan, Plan]  # the plans of who begins and of the other
 STARTER, OTHER = 0, 1
 SEATS = (STARTER, OTHER)
-_MOST = 4
-"""Cards in play with which no flush and no straight can hold."""
+_MOST = 4  # cards in play with which no flush and no straight can hold
 
 
 @dataclass(frozen=True, slots=True)

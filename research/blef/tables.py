@@ -5,7 +5,6 @@ A table keeps what a plan ever comes to, in thousandths; a hand that only checks
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -41,21 +40,11 @@ from research.blef.solve import Plan as SolvedPlan
 
 FOLDER = Path(str(files("cardsharp.blef.strategies") / "tables"))
 
-_LEAST = 5
-"""Thousandths: what is played less often is not kept."""
-
+_LEAST = 5  # thousandths: what is played less often is not kept
 Parts = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Which command made a table, and when."""
-
-    made_by: str
-    made_on: date
-
-
-def table_of(small: SmallRound, profile: Profile, origin: Origin) -> Solution:
+def table_of(small: SmallRound, profile: Profile, made_by: str, made_on: date) -> Solution:
     """A profile as a table; its exploitability is that of what is written, not of the profile."""
     plans = (_plan(small, profile[STARTER], STARTER), _plan(small, profile[OTHER], OTHER))
     written = profile_in(small, plans)
@@ -63,22 +52,16 @@ def table_of(small: SmallRound, profile: Profile, origin: Origin) -> Solution:
         cards=small.cards,
         value=round(best_response(small, written, STARTER), 6),
         exploitability=round(exploitability(small, written), 6),
-        made_by=origin.made_by,
-        made_on=origin.made_on.isoformat(),
+        made_by=made_by,
+        made_on=made_on.isoformat(),
         plans=plans,
     )
 
 
 def write(table: Solution, folder: Path = FOLDER) -> Path:
     """The file in which the table is now; one line for everything that may have been said."""
-    head = {
-        "format": FORMAT,
-        "cards": list(table.cards),
-        "made_by": table.made_by,
-        "made_on": table.made_on,
-        "value": table.value,
-        "exploitability": table.exploitability,
-    }
+    names = ("cards", "made_by", "made_on", "value", "exploitability")
+    head = {"format": FORMAT, **{name: getattr(table, name) for name in names}}
     lines = [f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in head.items()]
     lines += [
         f"  {json.dumps(name)}: {{\n{_lines(plan)}\n  }}"
@@ -150,8 +133,7 @@ def _rounded(chances: dict[int, float]) -> Parts:
     return {str(action): parts[action] for action in sorted(parts)}
 
 
-Plays = Callable[[Position], Mixture]
-"""What is played in a position, and how often each action."""
+Plays = Callable[[Position], Mixture]  # what is played in a position, and how often each action
 
 
 def plays(name: str) -> Plays:

@@ -20,12 +20,8 @@ from cardsharp.errors import ConfigError
 from research.blef.compiled import Cards, Learner
 
 FORMAT = 3
-_DEALS = 2_000
-"""Deals of a step."""
-
-STEPS = 10
-"""Steps of a task, after which what was learned is kept."""
-
+_DEALS = 2_000  # deals of a step
+STEPS = 10  # steps of a task, after which what was learned is kept
 _AT_ONCE = 4
 """Tasks that a pool has at a time: the states of the largest rounds have two gigabytes each."""
 
@@ -35,8 +31,7 @@ ROUNDS: tuple[Cards, ...] = tuple(
     (one, two)
     for one, two in product(range(1, MOST_CARDS), repeat=2)
     if one + two <= MOST_CARDS and (one, two) not in SOLVED
-)
-"""The rounds that are trained: too large to be solved, small enough for `sight`."""
+)  # the rounds that are trained: too large to be solved, small enough for `sight`
 
 
 @dataclass(frozen=True, slots=True)

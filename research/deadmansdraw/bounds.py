@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from ctypes import Structure, byref, c_double, c_int8, c_int32, c_int64, c_uint64, c_void_p
+from ctypes import Structure, byref, c_int8, c_uint64
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -12,7 +12,6 @@ from statistics import fmean, pstdev
 from typing import Annotated
 
 from cyclopts import Parameter, validators
-from pydantic import ConfigDict
 
 from cardsharp.analysis import SIDES
 from cardsharp.deadmansdraw.cards import Card
@@ -23,16 +22,16 @@ from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import NUMBER
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.ratings import NORMAL_95
+from research.compiling import members
 from research.deadmansdraw.engine import Engine, Twin, needed
 from research.deadmansdraw.exact import Effort, Solver, table_of
 from research.deadmansdraw.kept import Kept, OfMatch
 from research.deadmansdraw.network import read_network
-from workbench.lab.options import Seed
+from workbench.lab.options import Positive, Seed
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
-from workbench.show.progress import Bar
 
-_POSITIVE, _NOT_NEGATIVE = validators.Number(gte=1), validators.Number(gte=0)
+_NOT_NEGATIVE = validators.Number(gte=0)
 _TIMES = validators.Number(gte=1, lte=1000)  # which takes 1.9 GB
 _ROUGH = Effort(nodes=1 << 60, picks=1, groups=True)
 """The solver as player and judge: nearly exact, and the bounds are bounds; it never gives up."""
@@ -41,23 +40,13 @@ _ROUGH = Effort(nodes=1 << 60, picks=1, groups=True)
 class _Trial(Structure):
     """`Trial` of bound.h."""
 
-    _fields_ = (
-        *((name, c_void_p) for name in ("player", "judge", "stronger", "exact")),
-        *(("last", c_int32), ("clairvoyant", c_int32), ("most", c_int64)),
-    )
+    _fields_ = members("PPPPiiq", "player judge stronger exact last clairvoyant most")
 
 
 class Bounds(Structure):
     """`Bounds` of bound.h: what a side makes of a deal, its luck paid for."""
 
-    itself: float
-    stronger: float
-    best: float
-    nodes: int
-    _fields_ = (
-        *((name, c_double) for name in ("itself", "stronger", "best")),
-        ("nodes", c_int64),
-    )
+    _fields_ = members("dddq", "itself stronger best nodes")
 
 
 @dataclass(frozen=True)
@@ -100,8 +89,6 @@ class Trial:
 class Gained(OfMatch):
     """What replies gain against captain in a deal, as a chance to win; `above` at the most."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     below: float
     above: float | None
     nodes: int
@@ -112,11 +99,11 @@ class Gained(OfMatch):
 class BoundsOptions:
     """From where on, and how much is worked out."""
 
-    cards: Annotated[int, Parameter(validator=_POSITIVE, help="Unseen cards, at most.")] = 4
+    cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 4
     perfect: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 4
     """The last so many are played nearly perfectly from below, and so judged from above."""
     times: Annotated[int, Parameter(validator=_TIMES, help="So many times captain's nodes.")] = 10
-    matches: Annotated[int, Parameter(alias="-n", validator=_POSITIVE)] = 100
+    matches: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
     nodes: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 1_000_000
     """Positions of a deal above which the bound from above is given up; 0: only from below."""
     seed: Seed = 1
@@ -155,12 +142,11 @@ def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
     """
     engine = needed()
     trial = _trial(engine, options)
-    kept = Kept(options.out, options.head, Gained)
-    with Bar(options.matches, "matches", done=min(kept.next, options.matches)) as bar:
-        for number in range(kept.next, options.matches):
-            kept.add([_gained(trial.of(options.seed, number, options.cards), number)])
-            bar.advance()
-    _tell(kept.rows[: options.matches], options)
+
+    def gained(number: int) -> list[Gained]:
+        return [_gained(trial.of(options.seed, number, options.cards), number)]
+
+    _tell(Kept(options.out, options.head, Gained).filled(options.matches, gained), options)
 
 
 def _trial(engine: Engine, options: BoundsOptions) -> Trial:

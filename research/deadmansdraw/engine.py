@@ -6,28 +6,15 @@ a player may know, to an action, named by `REGISTER_POLICY`. A player of the eng
 (`native/belief.c`). A call lets go of the interpreter lock, so threads use all cores.
 """
 
+import ctypes
 import json
 from array import array
-from collections.abc import Mapping, Sequence
-from ctypes import (
-    CDLL,
-    POINTER,
-    Structure,
-    addressof,
-    byref,
-    c_char_p,
-    c_double,
-    c_int,
-    c_int32,
-    c_int64,
-    c_uint64,
-    c_void_p,
-    pointer,
-)
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 
 from cardsharp.deadmansdraw.actions import EffectType
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Suit
@@ -50,8 +37,8 @@ from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from cardsharp.errors import ConfigError
+from research.compiling import declare, members, why_not
 from research.compiling import load as load_library
-from research.compiling import why_not
 from research.deadmansdraw.rounding import floats_of
 from workbench.deadmansdraw.lab import LAST
 from workbench.lab.matches import TIMES
@@ -63,89 +50,64 @@ _LEARNED = _NAMED = -1.0
 _KINDS = (*SUIT_ORDER, BUST, *ORDERS)
 
 
-class _Limits(Structure):
+class _Limits(ctypes.Structure):
     """`Limits` of search.h."""
 
-    _fields_ = tuple((field.name, c_int) for field in fields(SearchLimits))
+    _fields_ = tuple((field.name, ctypes.c_int) for field in fields(SearchLimits))
 
 
-class _Entry(Structure):
+class _Entry(ctypes.Structure):
     """`Entry` of belief.h."""
 
-    _fields_ = (
-        ("weights", c_int32),
-        ("stranger", c_int32),
-        ("stop_chance", c_double),
-        ("stops", c_void_p),
-        ("answers", c_void_p),
-        ("fitted", c_void_p),
-    )
+    _fields_ = members("iidPPP", "weights stranger stop_chance stops answers fitted")
 
 
-class _Fitted(Structure):
+class _Fitted(ctypes.Structure):
     """`Fitted` of fitted.h."""
 
-    _fields_ = (
-        ("by", c_int32),
-        ("stops", c_double * 2 * MOST_LYING),
-        ("taste", c_double * len(_KINDS) * SUITS),
-        ("safe", c_double),
-        ("bust", c_double),
-        ("end", c_double),
+    _fields_ = members(
+        "i..ddd",
+        "by stops taste safe bust end",
+        ctypes.c_double * 2 * MOST_LYING,
+        ctypes.c_double * len(_KINDS) * SUITS,
     )
 
 
-class _Book(Structure):
+class _Book(ctypes.Structure):
     """`Book` of belief.h."""
 
-    _fields_ = (
-        ("entries", c_int32),
-        ("players", c_int32),
-        ("entry", _Entry * _MOST_ENTRIES),
-        ("player", c_void_p * _MOST_WEIGHTS),
-        ("judge", c_void_p),
-        ("most", c_double),
-        ("credit", c_double),
+    _fields_ = members(
+        "ii..Pdd",
+        "entries players entry player judge most credit",
+        _Entry * _MOST_ENTRIES,
+        ctypes.c_void_p * _MOST_WEIGHTS,
     )
 
 
-class _Belief(Structure):
+class _Belief(ctypes.Structure):
     """`Belief` of belief.h."""
 
-    _fields_ = (
-        ("book", POINTER(_Book)),
-        ("number", c_int),
-        ("likelihood", c_double * _MOST_ENTRIES),
-        ("misses", c_int * _MOST_ENTRIES),
-        ("habits", c_int * 2 * MOST_LYING),
-        ("balance", c_double),
+    _fields_ = members(
+        ".i...d",
+        "book number likelihood misses habits balance",
+        ctypes.POINTER(_Book),
+        ctypes.c_double * _MOST_ENTRIES,
+        ctypes.c_int * _MOST_ENTRIES,
+        ctypes.c_int * 2 * MOST_LYING,
     )
 
 
-class _Tempering(Structure):
+class _Tempering(ctypes.Structure):
     """`Tempering` of luck.h."""
 
-    _fields_ = (("judge", c_void_p), ("last", c_int32), ("times", c_int32))
+    _fields_ = members("Pii", "judge last times")
 
 
-class Result(Structure):
+class Result(ctypes.Structure):
     """`Result` of core.h: how a match ended; pairs hold the first player's figure, the second's."""
 
-    points: float
-    scores: Sequence[int]
-    turns: Sequence[int]
-    actions: Sequence[int]
-    busts: Sequence[int]
-    again: float
-    luck: float
-    _fields_ = (
-        ("points", c_double),
-        ("scores", c_int32 * 2),
-        ("turns", c_int32 * 2),
-        ("actions", c_int32 * 2),
-        ("busts", c_int32 * 2),
-        ("again", c_double),
-        ("luck", c_double),
+    _fields_ = members(
+        "d....dd", "points scores turns actions busts again luck", *[ctypes.c_int32 * 2] * 4
     )
 
 
@@ -158,25 +120,18 @@ class Twin:
 
     def belief(self) -> _Belief | None:
         """What is thought of an opponent of whom nothing was seen."""
-        return None if self.book is None else _Belief(pointer(self.book))
+        return None if self.book is None else _Belief(ctypes.pointer(self.book))
 
 
 class Engine:
     """An opened library."""
 
-    def __init__(self, library: CDLL) -> None:
+    def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
-        library.find_policy.argtypes = (c_char_p,)
-        library.find_policy.restype = c_void_p
-        library.captain_new.argtypes = (c_void_p, c_void_p, POINTER(_Limits))
-        library.captain_new.restype = c_void_p
-        library.play_series.argtypes = (
-            *(c_void_p * 2, POINTER(_Belief) * 2),
-            *(c_uint64, c_uint64, c_int64, POINTER(_Tempering), POINTER(Result)),
-        )
-        library.play_series.restype = None
-        library.fitted_new.argtypes = (POINTER(_Fitted),)
-        library.fitted_new.restype = c_void_p
+        declare(library.find_policy, "P", "P")
+        declare(library.captain_new, "PPP", "P")
+        declare(library.play_series, "PPQQqPP", "")
+        declare(library.fitted_new, "P", "P")
         self._kept: list[_Fitted] = []
 
     def twin(self, name: str) -> Twin:
@@ -210,7 +165,7 @@ class Engine:
 
     def fitted(self, entry: Entry) -> Twin:
         """Who decides by the figures of an entry that names no strategy."""
-        return Twin(self.library.fitted_new(byref(_figures(entry))))
+        return Twin(self.library.fitted_new(ctypes.byref(_figures(entry))))
 
     def captain(
         self,
@@ -222,7 +177,7 @@ class Engine:
 
         The engine keeps a copy for good.
         """
-        bounds = byref(_Limits(*astuple(limits or SearchLimits())))
+        bounds = ctypes.byref(_Limits(*astuple(limits or SearchLimits())))
         if network is None and learned.network is not None:
             network = floats_of(learned.network)
         beside = None if network is None else network.buffer_info()[0]
@@ -242,9 +197,9 @@ class Engine:
         The players think what `beliefs` say, and keep in them what they see; without, they begin
         as strangers.
         """
-        tempering = byref(self._tempering) if less_luck else None
-        policies = (c_void_p * 2)(*(player.policy for player in players))
-        kept = (POINTER(_Belief) * 2)()
+        tempering = ctypes.byref(self._tempering) if less_luck else None
+        policies = (ctypes.c_void_p * 2)(*(player.policy for player in players))
+        kept = (ctypes.POINTER(_Belief) * 2)()
         for place, belief in enumerate(beliefs or [player.belief() for player in players]):
             if belief is not None:
                 kept[place].contents = belief
@@ -282,11 +237,16 @@ class Engine:
                 stop_chance=stops if isinstance(stops, float) else _LEARNED,
                 stops=self._policy(stops) if isinstance(stops, str) else None,
                 answers=self._policy(answers) if isinstance(answers, str) else None,
-                fitted=addressof(figures),
+                fitted=ctypes.addressof(figures),
             )
         for place, name in enumerate(weights):
             book.player[place] = self.captain(learned.get(name) or model(file_of(name))).policy
         return book
+
+
+def share(pair: Iterable[Result]) -> float:
+    """The first player's share of the points of a pair."""
+    return fmean(match.points for match in pair)
 
 
 def _figures(entry: Entry) -> _Fitted:

@@ -1,78 +1,45 @@
 """The exact solver of the engine: what each option is worth where few cards are unseen."""
 
+import ctypes
 from collections.abc import Mapping
-from ctypes import (
-    Structure,
-    byref,
-    c_bool,
-    c_double,
-    c_int,
-    c_int8,
-    c_int16,
-    c_int32,
-    c_int64,
-    c_uint64,
-    c_void_p,
-)
 from dataclasses import dataclass
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Suit
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, NUMBER, bits_of
+from research.compiling import declare, members
 from research.deadmansdraw.engine import Engine, Twin
 
 _NOTHING, _DRAW, _END_TURN, _MOST_OPTIONS, _OFFER = -1, 60, 61, 12, 3
 _MOST_LOSSES = 500
 
 
-class _Table(Structure):
+class _Table(ctypes.Structure):
     """`Table` of core.h."""
 
-    _fields_ = (
-        ("bank", c_uint64 * 2),
-        ("pile", c_uint64),
-        ("discard", c_uint64),
-        ("area", c_uint64),
-        ("entered", c_int8 * len(SUIT_ORDER) * 2),
-        ("suits_held", c_int8 * 2),
-        ("lying", c_int8 * len(SUIT_ORDER)),
-        ("lying_count", c_int8),
-        ("lying_when_drawn", c_int8),
-        ("player", c_int8),
-        ("pending", c_int8),
-        ("owed", c_int8),
-        ("offer", c_int8 * _OFFER),
-        ("offered", c_int8),
-        ("known_top", c_int8),
-        ("refused", c_int8),
-        ("turn", c_int16),
-        ("over", c_bool),
+    _fields_ = members(
+        ".QQQ...bbbbb.bbbh?",
+        "bank pile discard area entered suits_held lying lying_count lying_when_drawn player "
+        "pending owed offer offered known_top refused turn over",
+        ctypes.c_uint64 * 2,
+        ctypes.c_int8 * len(SUIT_ORDER) * 2,
+        ctypes.c_int8 * 2,
+        ctypes.c_int8 * len(SUIT_ORDER),
+        ctypes.c_int8 * _OFFER,
     )
 
 
-class _Option(Structure):
+class _Option(ctypes.Structure):
     """`Option` of search.h."""
 
-    action: int
-    value: float
-    _fields_ = (("action", c_int), ("value", c_double))
+    _fields_ = members("id", "action value")
 
 
-class Lost(Structure):
+class Lost(ctypes.Structure):
     """`Loss` of loss.c: what a decision lost, below 0 where the solver gave up."""
 
-    left: int
-    pending: int
-    chosen: int
-    best: int
-    loss: float
-    nodes: int
-    sampled: bool
-    _fields_ = (
-        *((name, c_int32) for name in ("left", "pending", "chosen", "best")),
-        *(("loss", c_double), ("nodes", c_int64), ("sampled", c_bool)),
-    )
+    _fields_ = members("iiiidq?", "left pending chosen best loss nodes sampled")
 
     @property
     def kind(self) -> str:
@@ -101,19 +68,12 @@ class Solver:
 
     def __init__(self, engine: Engine, effort: Effort) -> None:
         self.library, self.effort = engine.library, effort
-        self.library.exact_new.argtypes = (c_int, c_int64, c_double, c_bool)
-        self.library.exact_new.restype = c_void_p
-        self.library.exact_free.argtypes = (c_void_p,)
-        self.library.exact_weigh.argtypes = (c_void_p, c_void_p, c_void_p)
-        self.library.losses_of.argtypes = (
-            *(c_void_p, c_void_p, c_void_p, c_uint64, c_uint64),
-            *(c_int, c_void_p, c_int),
-        )
-        self.library.perfect_new.argtypes = (c_void_p, c_void_p, c_int)
-        self.library.perfect_new.restype = c_void_p
-        self.address = self.library.exact_new(
-            effort.bits, effort.nodes, effort.picks, effort.groups
-        )
+        declare(self.library.exact_free, "P")
+        declare(self.library.exact_weigh, "PPP")
+        declare(self.library.losses_of, "PPPQQiPi")
+        declare(self.library.perfect_new, "PPi", "P")
+        exact_new = declare(self.library.exact_new, "iqd?", "P")
+        self.address = exact_new(effort.bits, effort.nodes, effort.picks, effort.groups)
 
     def __del__(self) -> None:
         self.library.exact_free(self.address)
@@ -124,7 +84,7 @@ class Solver:
         Refusing an Oracle's card is left out, being never better than stopping or taking.
         """
         options, table = (_Option * _MOST_OPTIONS)(), table_of(position)
-        number = self.library.exact_weigh(self.address, byref(table), options)
+        number = self.library.exact_weigh(self.address, ctypes.byref(table), options)
         found = {_action(position, one.action): one.value for one in options[:number]}
         return found or None
 

@@ -1,16 +1,21 @@
-"""What a long command has found, match by match, in a file from which the same command goes on."""
+"""Files from which a long command goes on: what it has found match by match, and checkpoints."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cardsharp.errors import ConfigError
+from workbench.show.progress import Bar
 
 
 class OfMatch(BaseModel):
     """What was found in a match; a class of this is a line of the file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     match: int
 
@@ -46,9 +51,34 @@ class Kept(Generic[Row]):
         """The first match that is not there."""
         return max((row.match for row in self.rows), default=-1) + 1
 
-    def add(self, fresh: Sequence[Row]) -> None:
-        """Keep what was found in one more match."""
-        self.rows += fresh
-        if self._path is not None:
-            with self._path.open("a", encoding="utf-8") as out:
-                out.writelines(f"{row.model_dump_json()}\n" for row in fresh)
+    def filled(self, matches: int, find: Callable[[int], Sequence[Row]]) -> list[Row]:
+        """The rows of so many matches; what is not there is found, and kept match by match."""
+        with Bar(matches, "matches", done=min(self.next, matches)) as bar:
+            for number in range(self.next, matches):
+                fresh = find(number)
+                self.rows += fresh
+                if self._path is not None:
+                    with self._path.open("a", encoding="utf-8") as out:
+                        out.writelines(f"{row.model_dump_json()}\n" for row in fresh)
+                bar.advance()
+        return [row for row in self.rows if row.match < matches]
+
+
+def save(path: Path, head: object, parts: Iterable[bytes]) -> None:
+    """Write a checkpoint; the one before it stays until this one is whole."""
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(b"".join((json.dumps(head).encode(), b"\n", *parts)))
+    unfinished.replace(path)
+
+
+def restored(path: Path, name: str, of: object) -> tuple[dict[str, Any], BytesIO]:
+    """The head of a checkpoint and what is below it; both empty where there is none.
+
+    Raises:
+        ConfigError: by its head it has another `name` than `of`.
+    """
+    file = BytesIO(path.read_bytes() if path.exists() else b"{}")
+    head = json.loads(file.readline())
+    if head and head[name] != of:
+        raise ConfigError(f"{path} is of another run: {name} {head[name]}. Name another file.")
+    return head, file

@@ -1,39 +1,133 @@
-"""`cardsharp research learner`: what `adaptive` gains on strangers, and what others gain on it."""
+"""`cardsharp research learner`: what `adaptive` gains on strangers, and what others gain on it.
+
+Eight opponents that nobody has met, and who pretends; twins of `native/style.c` and
+`native/mimic.c`.
+"""
 
 from collections.abc import Iterator
+from ctypes import Structure, byref
 from dataclasses import dataclass
 from math import sqrt
 from random import Random
 from statistics import fmean, pstdev
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from cyclopts import Parameter, validators
 
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit, deck_order
+from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.simulation import deal, fair_chance, match_from
-from cardsharp.deadmansdraw.strategies import PastMatch, Strategy, build
+from cardsharp.deadmansdraw.strategies import Decision, PastMatch, Strategy, build
 from cardsharp.deadmansdraw.strategies.adaptive import learned_models
 from cardsharp.deadmansdraw.strategies.adaptive_belief import parse_entries
 from cardsharp.deadmansdraw.strategies.adaptive_seen import decisions_of
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
+from cardsharp.deadmansdraw.strategies.choices import choices, lying
 from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.weights import shipped
 from cardsharp.ratings import NORMAL_95
-from research.deadmansdraw.engine import ADAPTIVE, Engine, Twin, needed
-from research.deadmansdraw.specialist import Specialists, share
-from research.deadmansdraw.strangers import STRANGERS, Stranger, pretender, stranger
+from research.compiling import declare, members
+from research.deadmansdraw.engine import ADAPTIVE, Engine, Twin, needed, share
+from research.deadmansdraw.specialist import Specialists
 from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met
-from workbench.lab.options import Seed
+from workbench.lab.options import Positive, Seed
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
 
-_POSITIVE = validators.Number(gte=1)
+
+class Style(NamedTuple):
+    """A rule: stops once any bound is reached; 0 stands for none.
+
+    The bounds are cards that lie there, points to gain, and the per cent of unseen cards that bust;
+    they are `behind` steps further off where the opponent leads. Of its answers it likes the
+    dearest, the cheapest, the first suit's or the last's best.
+    """
+
+    cards: int
+    points: int
+    risk: int
+    behind: int
+    taste: int
+    oracle: int
+
+
+STRANGERS = {
+    "counter": Style(3, 0, 0, 0, 0, 1),
+    "saver": Style(0, 6, 0, 0, 2, 0),
+    "gambler": Style(0, 0, 45, 0, 0, 1),
+    "greedy": Style(0, 14, 0, 1, 0, 0),
+    "timid": Style(2, 5, 0, 0, 1, 0),
+    "chaser": Style(3, 0, 0, 1, 3, 1),
+    "careful": Style(0, 0, 25, 1, 3, 1),
+    "mixed": Style(5, 9, 35, 0, 1, 1),
+}  # the last four were held out: nothing was chosen by what came out against them
+
+
+class Stranger:
+    """A player of a style."""
+
+    def __init__(self, style: Style, _rng: Random | None = None) -> None:
+        self.style = style
+
+    def decide(self, position: Position) -> Decision:
+        """The action of the style."""
+        return Decision(self._action(position), "It is its style.")
+
+    def _action(self, position: Position) -> Action:
+        pending, area = position.pending, lying(position)
+        if pending is None or pending.effect_type is EffectType.KRAKEN:
+            may = END_TURN in position.legal_actions() and position.play_area
+            return END_TURN if may and self._stops(position) else DRAW
+        if pending.effect_type is EffectType.ORACLE:
+            takes = self.style.oracle and pending.cards[0].suit not in area
+            return respond(EffectType.ORACLE, pending.cards[0] if takes else None)
+        shoots = pending.effect_type is EffectType.CANNON
+        cards = sorted(choices(position), key=deck_order)
+        best = max(
+            cards, key=lambda card: self._liking(card) - 100 * (card.suit in area and not shoots)
+        )
+        return respond(pending.effect_type, best)
+
+    def _stops(self, position: Position) -> bool:
+        style, area = self.style, position.play_area
+        more = style.behind * (position.own.score < position.other.score)
+        gain = position.own.with_cards(area).score - position.own.score
+        busting = sum(card.suit in lying(position) for card in position.unseen)
+        risk = 100 * busting // max(1, len(position.unseen))
+        bounds = (
+            (style.cards, len(area), more),
+            (style.points, gain, 2 * more),
+            (style.risk, risk, 5 * more),
+        )
+        return any(bound and reached >= bound + later for bound, reached, later in bounds)
+
+    def _liking(self, card: Card) -> int:
+        place = SUIT_ORDER.index(Suit(card.suit))
+        return (card.value, -card.value, -place, place)[self.style.taste]
+
+
+class _Style(Structure):
+    """`Style` of style.c."""
+
+    _fields_ = members("iiiiii", " ".join(Style._fields))
+
+
+def stranger(engine: Engine, style: Style) -> Twin:
+    """The compiled player of a style."""
+    return Twin(declare(engine.library.style_new, "P", "P")(byref(_Style(*style))))
+
+
+def pretender(engine: Engine, first: str, then: str, turns: int) -> Twin:
+    """Who plays as `first` for so many turns of a match, and as `then` from then on."""
+    make = declare(engine.library.mimic_new, "PPi", "P")
+    return Twin(make(engine.twin(first).policy, engine.twin(then).policy, turns))
+
+
 _ENOUGH = validators.Number(gte=LEAST)
 _PRETENDED = ("champion", "draw-3", "example-node")
 _TURNS = 8
-_SERIES = 3
-"""Pairs of matches through which an opponent is remembered."""
-
-
+_SERIES = 3  # pairs of matches through which an opponent is remembered
 Row = tuple[str, str, list[float]]
 
 
@@ -47,8 +141,8 @@ class LearnerOptions:
     only: tuple[str, ...] = ()
     """Only these strangers, or those pretended to be."""
     met: Annotated[int, Parameter(validator=_ENOUGH, help="Matches learned from.")] = 20
-    training: Annotated[int, Parameter(validator=_POSITIVE, help="Matches of it.")] = 20_000
-    pairs: Annotated[int, Parameter(validator=_POSITIVE, help="Decks measured on.")] = 3000
+    training: Annotated[int, Parameter(validator=Positive, help="Matches of it.")] = 20_000
+    pairs: Annotated[int, Parameter(validator=Positive, help="Decks measured on.")] = 3000
     seed: Seed = 1
     as_json: Json = False
 

@@ -2,34 +2,30 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import fsum
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Annotated
 
-from cyclopts import Parameter, validators
-from pydantic import ConfigDict
+from cyclopts import Parameter
 
 from cardsharp.analysis import SIDES
 from cardsharp.ratings import NORMAL_95
 from research.deadmansdraw.engine import Engine, needed
 from research.deadmansdraw.exact import Effort, Solver
 from research.deadmansdraw.kept import Kept, OfMatch
-from workbench.lab.options import Seed
+from workbench.lab.options import Positive, Seed
 from workbench.show.options import Json
 from workbench.show.output import plain_table, print_json, results
-from workbench.show.progress import Bar
 
-_POSITIVE = validators.Number(gte=1)
 _WORST = 8
 
 
 class LostHere(OfMatch):
     """A decision with a choice: what it lost as a chance to win, None where that is not known."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     left: int
     kind: str
@@ -44,10 +40,10 @@ class LossesOptions:
     """Which positions, and how much is worked out."""
 
     player: Annotated[str, Parameter(help="Who plays itself.")] = "captain"
-    cards: Annotated[int, Parameter(validator=_POSITIVE, help="Unseen cards, at most.")] = 6
-    matches: Annotated[int, Parameter(alias="-n", validator=_POSITIVE)] = 100
-    nodes: Annotated[int, Parameter(validator=_POSITIVE, help="Where it gives up.")] = 1_000_000
-    picks: Annotated[int, Parameter(validator=_POSITIVE)] = 64
+    cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 6
+    matches: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
+    nodes: Annotated[int, Parameter(validator=Positive, help="Where it gives up.")] = 1_000_000
+    picks: Annotated[int, Parameter(validator=Positive)] = 64
     """Of a bonus that may turn out in more ways, so many are tried; then it is not exact."""
     seed: Seed = 1
     out: Path | None = None
@@ -69,27 +65,24 @@ def losses(*, options: LossesOptions = LossesOptions()) -> None:
     """
     engine = needed(options.player)
     kept = Kept(options.out, options.head, LostHere)
-    with Bar(options.matches, "matches", done=min(kept.next, options.matches)) as bar:
-        for number in range(kept.next, options.matches):
-            kept.add(list(_lost(engine, options, number)))
-            bar.advance()
-    _tell([one for one in kept.rows if one.match < options.matches], options)
+    _tell(kept.filled(options.matches, partial(_lost, engine, options)), options)
 
 
-def _lost(engine: Engine, options: LossesOptions, number: int) -> Iterator[LostHere]:
+def _lost(engine: Engine, options: LossesOptions, number: int) -> list[LostHere]:
     """By a solver that remembers nothing, so that a match hangs on no other."""
     solver = Solver(engine, Effort(nodes=options.nodes, picks=options.picks))
     player = engine.twin(options.player)
-    for one in solver.losses(player, options.seed, number, options.cards):
-        solved = one.loss >= 0
-        yield LostHere(
+    return [
+        LostHere(
             match=number,
             left=one.left,
             kind=one.kind,
-            loss=one.loss if solved else None,
-            exact=solved and not one.sampled,
+            loss=one.loss if one.loss >= 0 else None,
+            exact=one.loss >= 0 and not one.sampled,
             nodes=one.nodes,
         )
+        for one in solver.losses(player, options.seed, number, options.cards)
+    ]
 
 
 # --- what is told --------------------------------------------------------------------------------
@@ -137,6 +130,5 @@ def _worst(found: Sequence[LostHere]) -> list[tuple[str, list[LostHere]]]:
     groups = defaultdict[str, list[LostHere]](list)
     for one in found:
         groups[f"{one.left} left, {one.kind}"].append(one)
-    return sorted(groups.items(), key=lambda group: -sum(one.loss or 0 for one in group[1]))[
-        :_WORST
-    ]
+    worst = sorted(groups, key=lambda kind: -sum(one.loss or 0 for one in groups[kind]))
+    return [(kind, groups[kind]) for kind in worst[:_WORST]]

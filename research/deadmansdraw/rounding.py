@@ -6,8 +6,7 @@ from functools import cache
 
 from cardsharp.deadmansdraw.strategies.search.network import FIELDS, HIDDEN, PARTS, Network
 
-_MOST = (1 << 15) - 1
-"""Of 16 bits."""
+_MOST = (1 << 15) - 1  # of 16 bits
 
 
 def rounded(weights: Iterable[float]) -> Network:

@@ -1,34 +1,30 @@
 """`cardsharp research rule`: the numbers of a rule that a person can play by, by seeded search."""
 
-from ctypes import POINTER, Structure, byref, c_int32, c_void_p
+from ctypes import Structure, byref
 from dataclasses import dataclass
 from itertools import product
 from random import Random
 from statistics import fmean
 from typing import Annotated
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
+from research.compiling import declare, members
 from research.deadmansdraw.engine import Engine, Twin, needed
 from workbench.lab.interval import interval
-from workbench.lab.options import Seed
+from workbench.lab.options import Positive, Seed
 from workbench.lab.results import LessLuck, Luck, Result
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
-_POSITIVE = validators.Number(gte=1)
-_CHOICES = {
-    "draw": range(2, 10),
-    "treasure": range(0, 21, 2),
-    "sword": range(7),
-}
+_CHOICES = {"draw": range(2, 10), "treasure": range(0, 21, 2), "sword": range(7)}
 
 
 class Numbers(Structure):
     """`Rule` of rule.c."""
 
-    _fields_ = tuple((name, c_int32) for name in _CHOICES)
+    _fields_ = members("iii", " ".join(_CHOICES))
 
 
 @Parameter(name="*")
@@ -37,7 +33,7 @@ class RuleOptions:
     """Against whom, and on how many decks."""
 
     opponent: Annotated[str, Parameter(help="Whom it is to beat.")] = "champion"
-    pairs: Annotated[int, Parameter(validator=_POSITIVE, help="Decks of the last round.")] = 20_000
+    pairs: Annotated[int, Parameter(validator=Positive, help="Decks of the last round.")] = 20_000
     seed: Seed = 1
     as_json: Json = False
 
@@ -66,8 +62,7 @@ class Search:
     def __init__(self, engine: Engine, opponent: Twin, options: RuleOptions) -> None:
         self.engine, self.opponent, self.options = engine, opponent, options
         self.decks, self.dice = 200, Random(options.seed)
-        engine.library.rule_new.argtypes = (POINTER(Numbers),)
-        engine.library.rule_new.restype = c_void_p
+        declare(engine.library.rule_new, "P", "P")
 
     def player(self, numbers: tuple[int, ...]) -> Twin:
         """Who plays by these numbers."""

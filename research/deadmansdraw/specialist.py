@@ -2,8 +2,8 @@
 
 import json
 from array import array
-from collections.abc import Iterable
 from ctypes import Structure
+from dataclasses import asdict
 from statistics import fmean
 
 from cardsharp.deadmansdraw.strategies.adaptive_belief import Entry
@@ -15,24 +15,15 @@ from cardsharp.deadmansdraw.strategies.search.weights import (
     read_weights,
     shipped,
 )
-from research.deadmansdraw.engine import Engine, Result, Twin
-from research.deadmansdraw.training.knowledge import WHOLE, Knowledge
-from research.deadmansdraw.training.lessons import Lessons
-from research.deadmansdraw.training.settings import Settings
+from research.deadmansdraw.engine import Engine, Twin, share
+from research.deadmansdraw.training import WHOLE, Knowledge, Lessons, Settings
 from workbench.lab.sprt import Sequential, Sprt, elo_of
 from workbench.show.progress import Bar
 
-MOST_PAIRS = 12_000
-"""Decks after which a test that has not ended counts as lost."""
-
+MOST_PAIRS = 12_000  # decks after which a test that has not ended counts as lost
 _STEP = 50
 GAIN = Sprt(0.0, elo_of(0.505))
 """Of the half difference to the captain: one point in 100, rather than none."""
-
-
-def share(pair: Iterable[Result]) -> float:
-    """The first player's share of the points of a pair."""
-    return fmean(match.points for match in pair)
 
 
 class Specialists:
@@ -47,15 +38,13 @@ class Specialists:
     def make(self, entry: Entry) -> dict[str, object]:
         """The document of a weight file against the opponent of an entry."""
         numbers = self.against(self.engine.fitted(entry), entry.name)
-        made = dump_weights(Model(numbers, shipped()), {"settings": self.settings.plain()})
-        found: dict[str, object] = json.loads(made)
-        return found
+        made = dump_weights(Model(numbers, shipped()), {"settings": asdict(self.settings)})
+        return dict(json.loads(made))
 
     def against(self, opponent: Twin, name: str, belief: Structure | None = None) -> "array[int]":
         """The numbers of a best reply to an opponent, who begins each match with that belief."""
         lessons = Lessons(self.engine, self.settings, 1, opponent, belief)
-        numbers = array("d", (number / WHOLE for number in model(WEIGHTS).numbers))
-        knowledge = Knowledge(numbers=numbers)
+        knowledge = Knowledge(array("d", (one / WHOLE for one in model(WEIGHTS).numbers)))
         with Bar(self.settings.batches, f"training against {name}") as bar:
             for number in range(self.settings.batches):
                 lessons.batch(knowledge, number)
@@ -74,7 +63,7 @@ class Specialists:
                 decks = range(len(gains), len(gains) + _STEP)
                 played = [self.engine.play((one, opponent), self.seed, decks) for one in players]
                 fresh = [
-                    share(ours) - share(captains) for ours, captains in zip(*played, strict=True)
+                    share(one) - share(captains) for one, captains in zip(*played, strict=True)
                 ]
                 test.take(0.5 + gain / 2 for gain in fresh)
                 gains += fresh

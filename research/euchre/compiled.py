@@ -10,7 +10,7 @@ from cardsharp.euchre.strategies import Decision, Option
 from cardsharp.euchre.strategies.bidding import card_set
 from cardsharp.euchre.strategies.pimc import POINT, Effort
 from cardsharp.euchre.table import MAX_BIDS, Table
-from research.compiling import load, why_not
+from research.compiling import load, members, why_not
 
 _DEAL = 20
 _CHOICES = 8
@@ -23,34 +23,24 @@ MOST_BATCH = 1024
 class _Open(ctypes.Structure):
     """The open part of a deal, as `Open` in engine.c."""
 
-    _fields_ = (
-        ("turn_card", ctypes.c_int),
-        ("bids", ctypes.c_int),
-        ("suit", ctypes.c_int * MAX_BIDS),
-        ("alone", ctypes.c_int * MAX_BIDS),
-        ("swapped", ctypes.c_int),
-        ("defences", ctypes.c_int),
-        ("defence", ctypes.c_int * 2),
-        ("plays", ctypes.c_int),
-        ("seat", ctypes.c_int * _DEAL),
-        ("card", ctypes.c_int * _DEAL),
+    _fields_ = members(
+        "ii..ii.i..",
+        "turn_card bids suit alone swapped defences defence plays seat card",
+        *[ctypes.c_int * MAX_BIDS] * 2,
+        ctypes.c_int * 2,
+        *[ctypes.c_int * _DEAL] * 2,
     )
 
 
 class _Effort(ctypes.Structure):
-    _fields_ = (("worlds", ctypes.c_int), ("batch", ctypes.c_int), ("work", ctypes.c_int))
+    _fields_ = members("iii", "worlds batch work")
 
 
 class Answer(ctypes.Structure):
     """What the engine answers, as `Answer` in engine.c."""
 
-    _fields_ = (
-        ("action", ctypes.c_int32),
-        ("worlds", ctypes.c_int32),
-        ("choices", ctypes.c_int32),
-        ("actions", ctypes.c_int32 * _CHOICES),
-        ("tried", ctypes.c_int32 * _CHOICES),
-        ("totals", ctypes.c_int32 * _CHOICES),
+    _fields_ = members(
+        "iii...", "action worlds choices actions tried totals", *[ctypes.c_int32 * _CHOICES] * 3
     )
 
 
@@ -135,12 +125,10 @@ def _open(table: Table) -> _Open:
 
 def decision_of(question: Question, answer: Answer, reason: str) -> Decision:
     """The decision that an answer of the engine is."""
+    tried = zip(answer.actions, answer.totals, answer.tried, strict=True)
     options = tuple(
-        Option(
-            action_of(question, answer.actions[one]),
-            answer.totals[one] / max(1, answer.tried[one]) / POINT,
-        )
-        for one in range(answer.choices if answer.worlds else 0)
+        Option(action_of(question, action), total / max(1, often) / POINT)
+        for action, total, often in [*tried][: answer.choices if answer.worlds else 0]
     )
     return Decision(action_of(question, answer.action), reason, options, answer.worlds)
 

@@ -10,7 +10,7 @@ from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
 from cardsharp.deadmansdraw.cards import SERVER_DECK
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
-from research.compiling import why_not
+from research.compiling import declare, members, why_not
 from research.deadmansdraw.engine import Twin, load
 from workbench.lab.dice import DicePurpose, dice
 
@@ -25,7 +25,7 @@ MOST, MOST_OPTIONS = 1000, 12
 class _Option(ctypes.Structure):
     """`Option` of search.h."""
 
-    _fields_ = (("action", ctypes.c_int), ("value", ctypes.c_double))
+    _fields_ = members("id", "action value")
 
 
 def code_of(action: Action) -> int:
@@ -36,9 +36,14 @@ def code_of(action: Action) -> int:
     return 62 if card is None else CODES[card]
 
 
-def compiled_decisions(twin: Twin, seed: int, number: int) -> list[int]:
-    """What the compiled policy decides in a match of random moves (native/trace.c)."""
-    return _traced(twin, seed, number, None, None)
+def assert_alike(twin: Twin, maker: Maker, matches: int) -> None:
+    """The compiled policy decides as the plain strategy in matches of random moves."""
+    for number in range(matches):
+        plain = list(plain_decisions(maker, 11, number))
+        assert len(plain) > 30
+        compiled = _traced(twin, 11, number, None, None)
+        for (position, code), other in zip(plain, compiled, strict=True):
+            assert code == other, position
 
 
 def compiled_options(captain: Twin, seed: int, number: int) -> list[list[tuple[int, float]]]:
@@ -53,11 +58,11 @@ def compiled_options(captain: Twin, seed: int, number: int) -> list[list[tuple[i
 
 
 def _traced(twin: Twin, seed: int, number: int, *found: object) -> list[int]:
+    """What it decides in a match of random moves (native/trace.c)."""
     engine = load()
     assert engine is not None
     decisions, decide_all = (ctypes.c_int32 * MOST)(), engine.library.decide_all
-    numbers = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int)
-    decide_all.argtypes = (ctypes.c_void_p, *numbers, *[ctypes.c_void_p] * 3)
+    declare(decide_all, "PQQiPPP")
     return list(decisions[: decide_all(twin.policy, seed, number, MOST, decisions, *found)])
 
 

@@ -19,9 +19,18 @@ from cardsharp.blef.strategies.greedy import own_odds
 from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.reading import reading_of, readings, unlike_tables
-from research.blef import readers, strangers
-from research.blef.gate import GateOptions, aim_of, gate, short
-from research.blef.reliability import ReliabilityOptions, Told, bets, curve, reliability
+from research.blef import strangers
+from research.blef.gate import (
+    GateOptions,
+    ReliabilityOptions,
+    Told,
+    aim_of,
+    bets,
+    curve,
+    gate,
+    reliability,
+    short,
+)
 from workbench.lab.duel import Duel
 from workbench.lab.plan import Plan
 from workbench.lab.runs import run
@@ -94,7 +103,7 @@ def test_a_stranger_plays_whole_games_alike_with_the_same_dice(name: str) -> Non
     assert len(three.matches) == 3
 
 
-@pytest.mark.parametrize("name", readers.STEPS)
+@pytest.mark.parametrize("name", strangers.STEPS)
 def test_a_reader_believes_what_the_table_says_only_with_such_cards(name: str) -> None:
     """Against four kings, of a bet on aces that its cards alone make unlikely."""
     kings = tuple(card for card in DECK if VALUES[card.value] == "K")

@@ -19,7 +19,7 @@ from cardsharp.blef.strategies.tabled import looked_up
 from cardsharp.blef.strategies.trained import FILE, trained
 from research.blef.compiled import CPlayer, lacking, library, player
 from research.blef.packing import tables_in
-from research.compiling import why_not
+from research.compiling import members, why_not
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason="needs a C compiler")
 
@@ -27,20 +27,14 @@ _BETS = len(BETS)
 
 
 class CMind(ctypes.Structure):
-    _fields_ = (
-        ("chances", ctypes.c_double * _BETS),
-        ("careful", ctypes.c_uint8 * (_BETS + 1)),
-        ("bold", ctypes.c_int8),
+    _fields_ = members(
+        "..b", "chances careful bold", ctypes.c_double * _BETS, ctypes.c_uint8 * (_BETS + 1)
     )
 
 
 class CView(ctypes.Structure):
-    _fields_ = (
-        ("role", ctypes.c_int),
-        ("hand", ctypes.c_uint32),
-        ("cards", ctypes.c_int * 2),
-        ("said", ctypes.c_int),
-        ("bet", ctypes.c_uint8 * _BETS),
+    _fields_ = members(
+        "iI.i.", "role hand cards said bet", ctypes.c_int * 2, ctypes.c_uint8 * _BETS
     )
 
 

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from random import Random
@@ -15,9 +16,11 @@ from cardsharp.blef.position import Position
 from cardsharp.blef.rules import Move
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.equilibrium import SOLVED, mixture, table
-from research.blef.commands import app
+from research.blef.commands import solve
 from research.blef.solve import SEATS, Solver, best_response, exploitability, small_round
 from research.blef.tables import FOLDER, plays, position_in, profile_in, profile_of, write
+
+run = partial(solve, result_action="return_value")
 
 VALUES = {(1, 1): 0.4638, (2, 1): 0.638, (1, 2): 0.379}
 AIMS = {(1, 1): 0.001, (2, 1): 0.005, (1, 2): 0.005}
@@ -116,10 +119,7 @@ def test_the_command_writes_what_is_shipped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The same iterations, the same file, but for the day; here a round that takes a second."""
-    app(
-        ["blef", "--cards", "1v1", "--iterations", "30", "--write", str(tmp_path), "--json"],
-        result_action="return_value",
-    )
+    run(["blef", "--cards", "1v1", "--iterations", "30", "--write", str(tmp_path), "--json"])
     said = json.loads(capsys.readouterr().out)
     written = json.loads((tmp_path / "1v1.json").read_text())
     assert written["exploitability"] == said["exploitability"] < 0.01

@@ -1,7 +1,8 @@
-"""The trainer of Blef's tables, the compiled rules, and the tables that are shipped."""
+"""The trainers of Blef's tables, the compiled rules, and the tables that are shipped."""
 
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import combinations
 from math import isclose
 from pathlib import Path
@@ -9,12 +10,14 @@ from random import Random
 
 import pytest
 
-from cardsharp.blef.actions import BETS
+from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import DECK
+from cardsharp.blef.strategies import large
 from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.blef.strategies.sight import OPENING, Shape, hands_of
 from cardsharp.blef.strategies.trained import FILE, WHOLE, Rows, read, trained, write
 from cardsharp.errors import ConfigError
+from research.blef.commands import app
 from research.blef.compiled import (
     Cards,
     CTable,
@@ -27,11 +30,24 @@ from research.blef.compiled import (
     table_of,
     tables_of,
 )
-from research.blef.packing import ROW, opened, packed, table, tables_in
+from research.blef.packing import (
+    ROW,
+    Lessons,
+    known_in,
+    learn,
+    learn_all,
+    opened,
+    packed,
+    table,
+    tables_in,
+    teach,
+)
 from research.blef.solve import Profile, SmallRound, exploitability, mover, small_round
-from research.blef.trained_commands import app
 from research.blef.training import Budget, Folder, advance, learner_of, train
 from research.compiling import why_not
+
+run = partial(app, result_action="return_value")
+FEW = Lessons(steps=2, deals=10)
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason="needs a C compiler")
 
@@ -197,9 +213,9 @@ def test_the_commands_train_pack_and_check(
     monkeypatch.setattr("research.blef.training._DEALS", 100)
     kept, out = str(tmp_path / "kept"), str(tmp_path / "t.bin")
     say = ["train", "--setups", "3v2", "--until", "10", "--checkpoint", kept]
-    app(say, result_action="return_value")
-    app(["pack", "--checkpoint", kept, "--out", out], result_action="return_value")
-    app(["check", "--file", out, "-n", "100"], result_action="return_value")
+    run(say)
+    run(["pack", "--checkpoint", kept, "--out", out])
+    run(["check", "--file", out, "-n", "100"])
     said = capsys.readouterr().out
     assert "3v2: 10 of 10 steps" in said
     assert "1 rounds" in " ".join(said.split())
@@ -207,9 +223,63 @@ def test_the_commands_train_pack_and_check(
     assert "3v2 10" in read(Path(out)).file.made_by
 
 
-def test_a_round_that_is_not_trained_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="'9v9' is not trained"):
-        app(
-            ["train", "--setups", "9v9", "--checkpoint", str(tmp_path)],
-            result_action="return_value",
-        )
+@pytest.mark.parametrize(
+    ("say", "told"),
+    [
+        ("train --setups 9v9 --checkpoint", "'9v9' is not trained"),
+        ("large --setups 2v2 --out", "'2v2' is not trained; there are 1v7"),
+    ],
+)
+def test_a_round_that_is_not_trained_is_named(tmp_path: Path, say: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        run([*say.split(), str(tmp_path / "x")])
+
+
+def test_what_is_kept_is_what_was_learned_and_is_played_alike(tmp_path: Path) -> None:
+    """Compiled, and by the strategy's own Python: the same chances for any cards and bets."""
+    learned, dice = learn((4, 6), FEW), Random(3)
+    large.write(tmp_path / "large.bin", "a test", learned)
+    kept = large.read(tmp_path / "large.bin")
+    assert known_in(kept) == learned
+    look, play = ctypes.create_string_buffer(1 << 14), (ctypes.c_double * (len(BETS) + 1))()
+    for _ in range(60):
+        own, other = cards = dice.choice([(4, 6), (6, 4)])
+        pool = bits_of(dice.sample(DECK, own))
+        bets = sorted(dice.sample(range(len(BETS) - 1), 2))
+        before, last = dice.choice([(OPENING, OPENING), (OPENING, bets[1]), (bets[0], bets[1])])
+        library().look_large(pool, other, look)
+        library().large_play(learned[cards], look, before, last, play)
+        mixed = dict(large.mixture(kept, cards, pool, (before, last)))
+        for action in (*range(len(BETS)), CHECK):
+            assert play[action] == pytest.approx(mixed.get(action, 0), abs=1e-9)
+
+
+def test_learning_makes_a_better_player() -> None:
+    """Mutation guard: hardly taught it loses to what was taught for a second."""
+    hardly = teach(player("tables"), learn((5, 5), FEW))
+    taught = teach(player("tables"), learn((5, 5), Lessons(steps=40, deals=100)))
+    won = [
+        play_rounds(taught, hardly, (5, 5), 1, 2000),
+        1 - play_rounds(hardly, taught, (5, 5), 2, 2000),
+    ]
+    assert sum(won) / 2 > 0.6
+
+
+def test_an_executor_learns_the_same_of_large_rounds() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        there = list(learn_all([(1, 9), (5, 5)], FEW, pool))
+    assert there == list(learn_all([(1, 9), (5, 5)], FEW))
+
+
+def test_the_command_writes_what_it_learned(tmp_path: Path) -> None:
+    file = tmp_path / "large.bin"
+    run(["large", "--out", str(file), "--setups", "4v6", "--steps", "1"])
+    assert sorted(large.read(file).rounds) == [(4, 6), (6, 4)]
+
+
+def test_a_local_best_response_finds_what_a_player_of_a_large_round_lacks() -> None:
+    """Mutation guard: of one who knows next to nothing it wins nearly every round."""
+    hardly = teach(player("tables"), learn((5, 5), FEW))
+    assert lacking((5, 5), hardly, 1, 1, 40).low > 0.15
+    shipped = teach(player("tables"), known_in(large.known()))
+    assert lacking((5, 5), shipped, 1, 1, 40).low < 0.15

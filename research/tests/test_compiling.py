@@ -1,16 +1,21 @@
-"""C sources are compiled once, where a compiler is; elsewhere there is a reason."""
+"""C is compiled once, where a compiler is; compiled lanes show a learner what plain ones do."""
 
 import ctypes
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from cardsharp.errors import ConfigError
 from research import compiling
 from research.compiling import compile_library, why_not
-
-needs_compiler = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+from research.tests.decisions import needs_compiler
+from research.twins import lanes
+from workbench.env.batch import Lanes
 
 
 @pytest.fixture
@@ -72,3 +77,33 @@ def test_where_nothing_is_compiled_a_reason_is_told(
 ) -> None:
     assert compile_library(sources, env) is None
     assert reason in str(why_not(env))
+
+
+STEPS, NUMBER = 500, 5
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("game", "seats"), [("deadmansdraw", 2), ("blef", 2), ("blef", 5), ("blef", 8), ("euchre", 4)]
+)
+def test_compiled_lanes_are_the_plain_ones(game: str, seats: int) -> None:
+    """2,500 random actions: observations, masks, who is to act, rewards and ends, to the bit."""
+    assert lanes(game, NUMBER, seats) is not None
+    ended = 0
+    both = (_played(Lanes(NUMBER, game, seats, plain=plain)) for plain in (True, False))
+    for plain, compiled in zip(*both, strict=True):
+        for one, other in zip(plain, compiled, strict=True):
+            np.testing.assert_array_equal(one, other)
+        ended += int(plain[-1].sum())
+    assert ended > NUMBER
+
+
+def _played(played: Lanes) -> Iterator[list[NDArray[Any]]]:
+    chance = np.random.default_rng(3)
+    seen, infos = played.reset(seed=9)
+    yield [*seen.values(), infos["to_act"], np.zeros(1)]
+    for _ in range(STEPS):
+        mask = seen["action_mask"]
+        actions = (chance.random(mask.shape) * mask).argmax(axis=1)
+        seen, rewards, ended, _, infos = played.step(actions)
+        yield [*seen.values(), infos["to_act"], rewards, ended]

@@ -18,14 +18,11 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import MEASURES, SLIP, Be
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen
 from cardsharp.deadmansdraw.strategies.choices import choices
 from cardsharp.deadmansdraw.strategies.search import weights
-from research.deadmansdraw.engine import load
-from research.deadmansdraw.learner import met
+from research.deadmansdraw.engine import Engine
+from research.deadmansdraw.learner import STRANGERS, Stranger, met, stranger
 from research.deadmansdraw.specialist import GAIN, MOST_PAIRS
-from research.deadmansdraw.strangers import STRANGERS, Stranger, stranger
-from research.deadmansdraw.training.knowledge import Knowledge
-from research.deadmansdraw.training.lessons import Lessons
-from research.deadmansdraw.training.settings import Settings
-from research.tests.decisions import code_of, compiled_decisions, needs_compiler, plain_decisions
+from research.deadmansdraw.training import Knowledge, Lessons, Settings
+from research.tests.decisions import assert_alike, code_of, needs_compiler
 from research.tests.test_deadmansdraw_opponents import assert_equal
 from workbench.deadmansdraw.learning import LEAST, Bets, Met, fitted
 from workbench.lab.plan import Plan
@@ -37,17 +34,10 @@ def shown(name: str, matches: int) -> list[Sequence[Seen]]:
     return [met(Stranger(STRANGERS[name]), number).seen for number in range(matches)]
 
 
-@needs_compiler
 @pytest.mark.parametrize("name", STRANGERS)
-def test_a_compiled_stranger_decides_as_the_plain_one_does(name: str) -> None:
-    engine = load()
-    assert engine is not None
+def test_a_compiled_stranger_decides_as_the_plain_one_does(engine: Engine, name: str) -> None:
     style = STRANGERS[name]
-    for number in range(5):
-        compiled = compiled_decisions(stranger(engine, style), 11, number)
-        plain = list(plain_decisions(partial(Stranger, style), 11, number))
-        for (position, code), other in zip(plain, compiled, strict=True):
-            assert code == other, position
+    assert_alike(stranger(engine, style), partial(Stranger, style), 5)
 
 
 @needs_compiler
@@ -67,6 +57,7 @@ def test_who_plays_by_a_learned_file_plays_the_same_in_both_engines(tmp_path: Pa
     assert_equal(Plan(first=str(file), second="champion", pairs=1, seed=3))
 
 
+@pytest.mark.timeout(600)
 def test_an_equal_is_promoted_in_less_than_one_case_in_twenty() -> None:
     """Captain's own matches, drawn anew 100 times: the bet on its gifts is all but never won."""
     dice = Random(1)
@@ -115,21 +106,16 @@ class Likeness:
         return (thought - SLIP / options) / (1 - SLIP)
 
 
-@needs_compiler
 @pytest.mark.parametrize(
     ("name", "by"), [*zip(("counter", "saver", "gambler"), MEASURES, strict=True)]
 )
-def test_a_compiled_likeness_decides_as_the_belief_thinks(name: str, by: str) -> None:
+def test_a_compiled_likeness_decides_as_the_belief_thinks(
+    engine: Engine, name: str, by: str
+) -> None:
     """Whatever its stops go by; with a taste for the dearest, or for a suit."""
-    engine = load()
-    assert engine is not None
     entry = fitted(name, [one for match in shown(name, 4) for one in match])
     assert entry.by == by
-    for number in range(5):
-        compiled = compiled_decisions(engine.fitted(entry), 11, number)
-        plain = list(plain_decisions(partial(Likeness, entry), 11, number))
-        for (position, code), other in zip(plain, compiled, strict=True):
-            assert code == other, position
+    assert_alike(engine.fitted(entry), partial(Likeness, entry), 5)
 
 
 def promoted(gain: float, times: int) -> int:
@@ -158,11 +144,8 @@ def test_who_takes_the_dearest_card_is_known_by_it() -> None:
     assert exp(belief.evidence[0].likelihood / len(answers)) > 0.5
 
 
-@needs_compiler
-def test_a_best_reply_is_trained_on_what_the_learner_thinks() -> None:
+def test_a_best_reply_is_trained_on_what_the_learner_thinks(engine: Engine) -> None:
     """Each match begins with that belief anew, and the specialist plays as far as it may."""
-    engine = load()
-    assert engine is not None
     adaptive = engine.twin("adaptive")
     belief = adaptive.belief()
     engine.play((adaptive, engine.twin("draw-3")), 1, [0], beliefs=[belief, None])

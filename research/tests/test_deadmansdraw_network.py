@@ -1,7 +1,7 @@
 """A network beside captain's tables: its gradient, its beginning, and a course taken up again."""
 
 from array import array
-from ctypes import byref, c_double, c_int64, c_void_p
+from ctypes import byref
 from math import exp, log1p
 from pathlib import Path
 from random import Random
@@ -14,7 +14,8 @@ from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.errors import ConfigError
-from research.deadmansdraw.engine import Engine, load
+from research.compiling import declare
+from research.deadmansdraw.engine import Engine
 from research.deadmansdraw.network import (
     Example,
     NetworkCourse,
@@ -22,16 +23,10 @@ from research.deadmansdraw.network import (
     network,
     read_network,
 )
-from research.tests.decisions import compiled_options, needs_compiler
+from research.tests.decisions import compiled_options
 
 SHORT = NetworkOptions(matches=4, batch=2, pace=0.01)
 STEP = 0.01
-
-
-def engine() -> Engine:
-    found = load()
-    assert found is not None
-    return found
 
 
 def example(dice: Random) -> Example:
@@ -41,18 +36,16 @@ def example(dice: Random) -> Example:
     return Example(keys, part, left, 5, dice.randrange(1 << SUITS), known, 0.3, 0.8, 0.7)
 
 
-@needs_compiler
 @pytest.mark.parametrize("seed", range(5))
-def test_the_gradient_is_what_small_steps_say(seed: int) -> None:
+def test_the_gradient_is_what_small_steps_say(engine: Engine, seed: int) -> None:
     """Of the weights that move the loss most, and of others; the search says the same."""
-    dice, loss_of = Random(seed), engine().library.network_loss
-    loss_of.restype = c_double
-    numbers = NetworkCourse(engine(), SHORT).descent
+    dice, loss_of = Random(seed), declare(engine.library.network_loss, "PPP", "d")
+    numbers = NetworkCourse(engine, SHORT).descent
     numbers = array("f", [dice.uniform(-0.2, 0.2) for _ in range(len(numbers) // 4)])
     gradient, one = array("f", bytes(4 * len(numbers))), example(dice)
 
     def loss(*, into: int | None = None) -> float:
-        found: float = loss_of(c_void_p(numbers.buffer_info()[0]), byref(one), c_void_p(into))
+        found: float = loss_of(numbers.buffer_info()[0], byref(one), into)
         return found
 
     loss(into=gradient.buffer_info()[0])
@@ -66,32 +59,29 @@ def test_the_gradient_is_what_small_steps_say(seed: int) -> None:
         slope = (sides[0] - sides[1]) / (2 * STEP)
         assert slope == pytest.approx(gradient[at], rel=0.05, abs=2e-3)
     assert max(map(abs, gradient)) > 0.05
-    library = engine().library
-    library.layer_sum.argtypes = (c_void_p, c_void_p, c_int64)
-    library.layer_new.restype, library.layer_sum.restype = c_void_p, c_int64
-    layer = c_void_p(library.layer_new(c_void_p(numbers.buffer_info()[0])))
-    odds = one.odds + library.layer_sum(layer, byref(one), round(one.odds * ONE)) / ONE
+    library = engine.library
+    layer_sum = declare(library.layer_sum, "PPq", "q")
+    layer = declare(library.layer_new, "P", "P")(numbers.buffer_info()[0])
+    odds = one.odds + layer_sum(layer, byref(one), round(one.odds * ONE)) / ONE
     assert one.weight * (log1p(exp(odds)) - one.target * odds) == pytest.approx(loss(), rel=2e-3)
 
 
-@needs_compiler
-def test_before_it_has_learned_it_is_captain() -> None:
+def test_before_it_has_learned_it_is_captain(engine: Engine) -> None:
     tables = Model(model(WEIGHTS).numbers)
-    beginning = NetworkCourse(engine(), SHORT).descent
+    beginning = NetworkCourse(engine, SHORT).descent
     assert max(map(abs, beginning)) > 0
-    plain, beside = engine().captain(tables), engine().captain(tables, network=beginning)
+    plain, beside = engine.captain(tables), engine.captain(tables, network=beginning)
     assert compiled_options(beside, 5, 0) == compiled_options(plain, 5, 0)
 
 
-@needs_compiler
-def test_a_stopped_course_goes_on_to_the_same_network(tmp_path: Path) -> None:
+def test_a_stopped_course_goes_on_to_the_same_network(engine: Engine, tmp_path: Path) -> None:
     at_once, stopped = tmp_path / "at-once", tmp_path / "stopped"
     network(at_once, options=SHORT)
-    course = NetworkCourse(engine(), SHORT)
+    course = NetworkCourse(engine, SHORT)
     course.batch()
     course.save(stopped)
     network(stopped, options=SHORT)
     assert read_network(stopped).numbers == read_network(at_once).numbers
     assert any(read_network(stopped).numbers)
-    with pytest.raises(ConfigError, match="another course"):
+    with pytest.raises(ConfigError, match="of another run"):
         network(stopped, options=NetworkOptions(matches=4, batch=4))

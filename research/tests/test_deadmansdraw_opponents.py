@@ -1,20 +1,29 @@
-"""The compiled opponents decide as their Python strategies do, on every position."""
+"""The compiled opponents and the search decide as in plain Python, on every position."""
 
 from dataclasses import replace
 from functools import partial
 
 import pytest
 
+from cardsharp.deadmansdraw.strategies.captain import Captain, Weighing
+from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
+from cardsharp.deadmansdraw.strategies.search.tree import Search
+from cardsharp.deadmansdraw.strategies.search.weights import model
 from research.deadmansdraw import engine
-from research.deadmansdraw.engine import twin
-from research.tests.decisions import compiled_decisions, needs_compiler, plain_decisions
+from research.deadmansdraw.engine import Engine, twin
+from research.tests.decisions import (
+    assert_alike,
+    code_of,
+    compiled_options,
+    needs_compiler,
+    plain_decisions,
+)
 from research.twins import series
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
 from workbench.lab.runs import run
 
-MATCHES = {"steady": 2}
-"""Of random moves; about 60 decisions each."""
+MATCHES = {"steady": 2}  # of random moves; about 60 decisions each
 
 PLAN = Plan(first="captain", second="captain", pairs=1)
 
@@ -38,12 +47,7 @@ OPPONENTS = (
 def test_a_compiled_opponent_decides_as_its_strategy_does(name: str) -> None:
     found = twin(name)
     assert found is not None
-    for number in range(MATCHES.get(name, 20)):
-        compiled = compiled_decisions(found, 11, number)
-        plain = list(plain_decisions(partial(strategy_of, PLAN, name), 11, number))
-        assert len(plain) > 30
-        for (position, code), other in zip(plain, compiled, strict=True):
-            assert code == other, position
+    assert_alike(found, partial(strategy_of, PLAN, name), MATCHES.get(name, 20))
 
 
 @needs_compiler
@@ -79,3 +83,27 @@ def test_adaptive_plays_a_series_the_same_in_both_engines() -> None:
 def assert_equal(plan: Plan) -> None:
     assert series(plan.first, plan.second) is not None
     assert run(plan).pairs == run(replace(plan, plain=True)).pairs
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        SearchLimits(),
+        SearchLimits(levels=1, second_draws=-1, endgame=0),
+        SearchLimits(samples=2, root_samples=3, endgame=8, most_ends=500),
+    ],
+)
+def test_same_values_for_every_option(engine: Engine, limits: SearchLimits) -> None:
+    kinds, weights = set(), model("captain")
+    captain = engine.captain(weights, limits)
+    for number in range(2):
+        found = compiled_options(captain, 5, number)
+        plain = plain_decisions(lambda _rng: Captain(weights, limits), 5, number)
+        for (position, _), compiled in zip(plain, found, strict=True):
+            if len(position.legal_actions()) == 1:
+                assert compiled == []
+                continue
+            kinds.add(position.pending and position.pending.effect_type)
+            options = Weighing(position, Search(weights, limits)).options()
+            assert [(code_of(option.action), option.value) for option in options] == compiled
+    assert len(kinds) >= 5

@@ -9,19 +9,10 @@ import pytest
 
 from cardsharp.deadmansdraw.strategies.search.model import NUMBERS, Model
 from cardsharp.errors import ConfigError
-from research.compiling import why_not
-from research.deadmansdraw.engine import Engine, load
-from research.deadmansdraw.training import Course, Settings, train
+from research.deadmansdraw.engine import Engine
+from research.deadmansdraw.training import Settings, train
 
 SHORT = Settings(matches=8, batch=4, seed=3)
-
-
-@pytest.fixture
-def engine() -> Engine:
-    found = load()
-    if found is None:
-        pytest.skip(str(why_not()))
-    return found
 
 
 @pytest.mark.parametrize(
@@ -39,7 +30,7 @@ def test_what_is_learned_is_what_it_always_was(
 
 
 def test_the_number_of_workers_changes_nothing(engine: Engine) -> None:
-    outcomes = [train(engine, SHORT, Course(workers)) for workers in (1, 3)]
+    outcomes = [train(engine, SHORT, workers=workers) for workers in (1, 3)]
     assert outcomes[0] == outcomes[1]
 
 
@@ -59,18 +50,18 @@ def test_a_stopped_training_goes_on_to_the_same_weights(engine: Engine, tmp_path
             raise _Stopped
 
     with pytest.raises(_Stopped):
-        train(engine, settings, Course(checkpoint=file, watch=stop))
+        train(engine, settings, checkpoint=file, watch=stop)
     seen: list[int] = []
-    course = Course(checkpoint=file, watch=lambda matches, _: seen.append(matches))
-    assert train(engine, settings, course) == train(engine, settings)
+    went_on = train(engine, settings, checkpoint=file, watch=lambda made, _: seen.append(made))
+    assert went_on == train(engine, settings)
     assert seen[0] == 22
 
 
 def test_the_checkpoint_of_another_training_is_refused(engine: Engine, tmp_path: Path) -> None:
     file = tmp_path / "checkpoint"
-    train(engine, SHORT, Course(checkpoint=file))
-    with pytest.raises(ConfigError, match="other settings"):
-        train(engine, replace(SHORT, seed=4), Course(checkpoint=file))
+    train(engine, SHORT, checkpoint=file)
+    with pytest.raises(ConfigError, match="of another run"):
+        train(engine, replace(SHORT, seed=4), checkpoint=file)
 
 
 def test_a_little_training_beats_none(engine: Engine) -> None:

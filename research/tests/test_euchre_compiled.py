@@ -1,26 +1,48 @@
 """The compiled engine gives the answers of the one in Python, to the last bit."""
 
+import ctypes
+from collections.abc import Sequence
 from random import Random
 
 import pytest
 from support.euchre_random import views
 
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.actions import Question
+from cardsharp.euchre.actions import Action, Question
 from cardsharp.euchre.cards import DECK
-from cardsharp.euchre.strategies.layout import layout
+from cardsharp.euchre.position import Position
+from cardsharp.euchre.strategies.layout import Mask, layout
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.strategies.playout import PlayStage, Seating
 from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.strategies.sound import Rules
+from cardsharp.euchre.strategies.thumb import CALLER
 from cardsharp.euchre.table import SEATS, Call
-from research.euchre.compiled import Compiled, available
-from research.tests.euchre_engine import makes, ruled
+from research.euchre.compiled import Compiled, action_of, available, opened, told_of
+from research.tests.decisions import needs_compiler
 from workbench.lab.duel import Duel
 from workbench.lab.plan import Plan
 from workbench.lab.runs import pool_of, run
 
-needs_compiler = pytest.mark.skipif(not available(), reason="there is no C compiler here")
+
+def ruled(view: Position) -> Action:
+    """What the compiled `rules` decides."""
+    return action_of(view.question, opened().euchre_rules(*told_of(view)))
+
+
+def makes(table: Seating, hands: Sequence[Mask], stage: PlayStage, need: int) -> tuple[bool, int]:
+    """What the compiled exact search finds before a trick, and the positions it looked at."""
+    nodes = ctypes.c_int64()
+    back = layout(table.trump).back
+    sets = (ctypes.c_int * 4)(*(back(hand & ~stage.gone) for hand in hands))
+    out = sum(1 << seat for seat in table.out)
+    caller = table.place.index(CALLER)
+    found = opened().euchre_makes(
+        sets, table.trump, caller, out, stage.seat, need, ctypes.byref(nodes)
+    )
+    return bool(found), nodes.value
+
+
 SMALL = Effort(worlds=48, batch=16)
 
 
