@@ -99,7 +99,7 @@ mutants: setup ## Change the code at random and count what the tests notice: TAR
 	    $(if $(SEED),--seed $(SEED)); done
 
 faults-all: setup ## Play every kind of fault at every I/O step, and pairs: PAIRS=1000 SEED=1
-	@$(WORLD).every_fault $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
+	@$(WORLD).kit $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
 limits: setup ## Play at the arena's limit of requests on a clock of its own: LIMITS="--matches 20 --at-once 4"
 	@$(WORLD).chaos --calm --home SQLite $(LIMITS)

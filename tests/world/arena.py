@@ -44,9 +44,7 @@ ALICE_USER = User(ALICE, "Alice", "player")
 DUMMY_USER = User(DUMMY, "Dummy", "player")
 URL = "http://127.0.0.1:9"
 BY_FORCE = "ended by force, and a turn of ours"
-SEED = "seed-canary-1"
-"""With it Alice begins; nothing that we store may repeat it."""
-
+SEED = "seed-canary-1"  # with it Alice begins; nothing that we store may repeat it
 # Two turns of ours, each with five actions or more: draws that could be drawn twice, and effects.
 PILE = "Mermaid 7, Oracle 4, Map 5, Key 5, Cannon 7, Hook 4, Sword 6, Kraken 3, Anchor 6"
 TABLE: dict[str, Any] = {
@@ -122,14 +120,12 @@ class BenchArena:
 
     def remember(self) -> None:
         """Keep the arena's file as it is now, which is all that a power cut may leave of it."""
-        assert self.data is not None
         self.arena.close()
         copyfile(self.data, self.data.with_suffix(".kept"))
         self._open()
 
     def go_back(self) -> None:
         """Start the arena again from the file that was kept: what it did since is lost."""
-        assert self.data is not None
         self.arena.close()
         copyfile(self.data.with_suffix(".kept"), self.data)
         self._open()
@@ -230,15 +226,14 @@ class BenchArena:
 
         scope = {
             "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
             "method": request.method,
             "scheme": "http",
             "path": parts.path,
-            "raw_path": parts.path.encode(),
             "query_string": parts.query.encode(),
-            "root_path": "",
-            "headers": [(k.lower().encode(), _bytes(v)) for k, v in request.headers.items()],
+            "headers": [
+                (k.lower().encode(), v.encode() if isinstance(v, str) else v)
+                for k, v in request.headers.items()
+            ],
             "client": ("127.0.0.1", 1),
             "server": ("127.0.0.1", 9),
         }
@@ -254,10 +249,6 @@ class CountingArena(BenchArena):
     """One that slows down who asks too much."""
 
     counts: bool = True
-
-
-def _bytes(value: str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else value.encode()
 
 
 def position_faults(match: Match, position: Mapping[str, Any]) -> list[str]:

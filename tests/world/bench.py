@@ -29,8 +29,7 @@ HARD = Timing(
     lease=timedelta(seconds=1),
     renew=timedelta(milliseconds=400),
     breath=timedelta(milliseconds=500),
-)
-"""A lease shorter than an action's limit: a successor comes while an action may be under way."""
+)  # a lease shorter than an action's limit: a successor comes while an action may be under way
 
 
 class Attender(Protocol):

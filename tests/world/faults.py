@@ -222,8 +222,7 @@ OURS: Errors = {
     Kind.CONFLICT: lambda: Conflict("Somebody else was first."),
     Kind.DOWN: lambda: StoreError("The store is down."),
     Kind.RESPONSE_LOST: lambda: StoreError("The store did not answer."),
-}
-"""In the words of our own ports."""
+}  # in the words of our own ports
 
 
 @dataclass(frozen=True)

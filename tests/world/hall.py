@@ -135,7 +135,6 @@ class Hall(World):
 
     def _trouble(self) -> None:
         """Do one thing after the other, so that any one thing may fail, but never two at once."""
-        assert self.wish.every is not None
         lock = partial(self._cut, Trouble.LOCKED, "locked_until")
         deeds = (self._kill, self._kill, self._freeze, self._cut, lock)
         while not self.done:

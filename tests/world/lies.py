@@ -187,7 +187,6 @@ def harm(bench: Bench) -> list[str]:
     What the arena has itself said wrong of a table or a history is no harm of ours.
     """
     place = bench.place
-    assert isinstance(place, LyingArena)
     found = [fault for fault in bench.found if "was meant and" in fault or "not know" in fault]
     lost = place.match.state.timeouts
     return [*found, *([f"{lost} turns were ended by force"] if lost else [])]

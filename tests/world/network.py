@@ -37,9 +37,7 @@ C = TypeVar("C", bound=Client)
 
 RETRY_AFTER = timedelta(seconds=2)
 ACT = timedelta(milliseconds=2500)
-LATENESS = ACT * 0.98
-"""An action that is under way arrives before its limit, and hardly before."""
-
+LATENESS = ACT * 0.98  # an action that is under way arrives before its limit, and hardly before
 RESET = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 """The option of a socket that leaves no bytes to the kernel when it is closed."""
 
@@ -237,9 +235,7 @@ class FaultyWire(HTTPAdapter):
 
     def __init__(self, gate: Gate, plan: FaultPlan, meant: Meant) -> None:
         super().__init__()
-        self._gate = gate
-        self._plan = plan
-        self._meant = meant
+        self._gate, self._plan, self._meant = gate, plan, meant
         self._not_before = gate.clock.now()
 
     def send(  # type: ignore[override]  # of all that requests passes, only the limit matters
@@ -261,8 +257,6 @@ class FaultyWire(HTTPAdapter):
             if fault is Kind.PAUSE_AFTER:
                 self._plan.pause()
             return self.build_response(request, answer)
-        assert fault is not None
-        assert isinstance(timeout.total, float)
         return self._fail(request, fault, timeout.total)
 
     def _fail(
@@ -301,9 +295,7 @@ class FaultyWire(HTTPAdapter):
 BEYOND: Mapping[Kind, timedelta] = {
     Kind.BEYOND: ACT + 4 * STEP,
     Kind.CRASH_BEYOND: ACT + timedelta(seconds=0.75),
-}
-"""When an action arrives that its sender, or whoever comes after him, no longer waits for."""
-
+}  # when an action arrives that its sender, or whoever comes after him, no longer waits for
 PAGE_STATUSES = (400, 401, 403, 404, 408, 409, 410, 413, 421)
 """What gateways, proxies and firewalls answer in place of the server; the next at each step."""
 

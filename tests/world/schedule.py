@@ -34,8 +34,7 @@ class Process:
     name: str
     parent: "Process | None" = None
     killed: bool = False
-    frozen: float = 0
-    """Until this second it stands still."""
+    frozen: float = 0  # until this second it stands still
 
     @property
     def dead(self) -> bool:
@@ -46,8 +45,7 @@ class Process:
         return max(self.frozen, 0 if self.parent is None else self.parent.thaws)
 
 
-WORLD = Process("world")
-"""What is nobody's and never fails: the arena, opponents, the network."""
+WORLD = Process("world")  # what is nobody's and never fails: the arena, opponents, the network
 
 
 class Thread(greenlet):
@@ -141,7 +139,6 @@ class Schedule(StillClock):
     def beyond_us(self) -> Iterator[None]:
         """In the block this thread is the network's: no freeze of its process stops it."""
         thread = getcurrent()
-        assert isinstance(thread, Thread)
         mine, thread.process = thread.process, WORLD
         try:
             yield

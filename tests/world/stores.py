@@ -43,9 +43,7 @@ class Stores:
     vault: Vault
     queue: Queue
     faulty: Callable[[FaultPlan, Clock], Trio]
-    dump: Callable[[], str]
-    """All that the log has, as text."""
-
+    dump: Callable[[], str]  # all that the log has, as text
     close: Callable[[], None]
 
 
@@ -136,5 +134,4 @@ AWS: Errors = {
     Kind.RESPONSE_LOST: lambda: ReadTimeoutError(endpoint_url="https://aws.example"),
     Kind.HTTP_500: lambda: _refused("InternalServerError", 500),
     Kind.HTTP_500_DONE: lambda: _refused("InternalServerError", 500),
-}
-"""In the words of boto3."""
+}  # in the words of boto3

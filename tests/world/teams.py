@@ -138,9 +138,7 @@ KINDS = (
     Kind("House steady", "steady"),
     Kind("House random", "random"),
     ATTACKER,
-)
-"""In the order in which they enter, so that a small rehearsal has some of all."""
-
+)  # in the order in which they enter, so that a small rehearsal has some of all
 AGAIN = KINDS[0], KINDS[3], KINDS[1], KINDS[5]
 """Who enters again where there are more teams than kinds."""
 

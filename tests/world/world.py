@@ -30,8 +30,7 @@ from world.schedule import Process, Schedule
 RARELY = 50_000
 """After so many new objects Python looks for those that nobody has; else it takes a fifth."""
 
-FREEZE = (0.5, 12)
-"""How long a freeze may last, in seconds."""
+FREEZE = (0.5, 12)  # how long a freeze may last, in seconds
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import cyclopts
 
-from world.explore.jobs import JOBS, MUTANTS, SEARCHES, Job, run
-from world.explore.search import Found
+from world.explore.jobs import JOBS, MUTANTS, SEARCHES, Found, Job, run
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reliability.md"
 BEGIN, END = "<!-- written by make explore -->", "<!-- end of make explore -->"

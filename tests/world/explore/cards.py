@@ -26,9 +26,7 @@ from world.explore.process import Ports, Program
 from world.explore.values import Opaque
 
 MATCH = "match"
-ME = "me"
-"""By what name a worker knows itself; no two workers are the same."""
-
+ME = "me"  # by what name a worker knows itself; no two workers are the same
 NO_SUCH_MATCH = "Match does not exist."
 
 

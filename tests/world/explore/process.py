@@ -20,8 +20,17 @@ from unittest import mock
 
 from cardsharp.cloud.ports import MatchRecord, Outwaited
 from cardsharp.contact import Contact
-from world.explore.frames import live
-from world.explore.values import UNIT, Beat, Moment, Numbered, Opaque, Print, moment, shifted
+from world.explore.values import (
+    UNIT,
+    Beat,
+    Moment,
+    Numbered,
+    Opaque,
+    Print,
+    live,
+    moment,
+    shifted,
+)
 
 ONLY_COUNTED = {"offered", "ports"}
 """Variables that count for a report and decide nothing; they would never be the same again."""
@@ -87,8 +96,7 @@ Program = Callable[["Ports"], object]
 class Port(Opaque):
     """One side of a process: every method asks."""
 
-    contact = Contact()
-    """An arena of this world tells no limit."""
+    contact = Contact()  # an arena of this world tells no limit
 
     def __init__(self, run: "_Run", name: str) -> None:
         self._run, self.name = run, name
@@ -146,7 +154,6 @@ class _Run(Opaque):
         try:
             end: Any = ("returned", self._program(Ports(self)))
         except _Halt:
-            assert self._stand is not None
             return self._stand, self._print
         except Exception as error:  # noqa: BLE001 - however it ends, that is how
             end = ("raised", type(error), error.args)

@@ -9,9 +9,8 @@ from random import Random
 import pytest
 
 from world.explore.__main__ import main
-from world.explore.jobs import MUTANTS
+from world.explore.jobs import MUTANTS, explore
 from world.explore.process import no_threads
-from world.explore.search import explore
 from world.explore.world import TWO_CARDS, WATCHED, Setting, World
 
 ALONE = Setting(cards=1, skews=(timedelta(0),), onlookers=0)

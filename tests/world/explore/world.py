@@ -105,10 +105,7 @@ TIGHT = Timing(
     renew=timedelta(seconds=1),
     act=timedelta(seconds=2.5),
     denial=timedelta(seconds=2),
-)
-"""A lease is shorter than the limit of an action, so successors come while one is under way."""
-
-
+)  # a lease is shorter than the limit of an action, so successors come while one is under way
 # What an arena answers that says no, and a store that fails.
 PAGE = Foreign(403, "a page")
 LOST = Foreign(403, "a page", doubtful=True)
@@ -144,9 +141,7 @@ class Setting:
 
 
 TWO_CARDS = Setting()
-ONE_WORKER = Setting(skews=(timedelta(0),))
-"""One at a time: whoever begins after it is another."""
-
+ONE_WORKER = Setting(skews=(timedelta(0),))  # one at a time: whoever begins after it is another
 WATCHED = Setting(cards=1, bound=timedelta(seconds=5))
 
 
@@ -245,7 +240,6 @@ class World:
 
     def _of(self, state: State, place: int, proc: Proc) -> Iterator[Step]:
         stand, who = self.processes.stands[proc.stand], self._who(place)
-        assert stand.asks is not None
         yield Step(f"{who} dies", self._gone(state, place, proc, stand), fault=True)
         if proc.pace and proc.waited == 0:
             return
@@ -269,7 +263,6 @@ class World:
 
     def _after(self, state: State, proc: Proc, stand: Stand, effect: Effect) -> tuple[State, Proc]:
         """The world and the process after an effect, but for the answer."""
-        assert stand.asks is not None
         flying = state.flying
         if effect.flies > 0:
             action, meant = stand.asks.args
@@ -302,14 +295,9 @@ class World:
         if proc.pace:
             return True
         stand = self.processes.stands[proc.stand]
-        assert stand.asks is not None
         if stand.asks.name == "sleep":
             return stand.asked + proc.waited < stand.asks.args[0] // UNIT
-        return (
-            stand.asks.name == "wait"
-            and not self.rules.ours(state.moves)
-            and not self.rules.over(state.moves)
-        )
+        return stand.asks.name == "wait" and self.rules.rivals(state.moves)
 
     def _kept(self, state: State, place: int) -> State:
         """The state when the lease keeper in the background has renewed."""
@@ -348,7 +336,6 @@ class World:
 
     def _effects(self, state: State, place: int, proc: Proc, stand: Stand) -> Iterator[Effect]:
         question = stand.asks
-        assert question is not None
         age = min(stand.asked + proc.waited, self.past)
         if question.port == "log":
             yield from self._logged(state, place, proc, question)
@@ -412,7 +399,7 @@ class World:
         waits = not self.rules.ours(moves)
         if name == "matches":
             yield Effect("asks for matches", NONE if waits else NAMED)
-        elif name == "wait" and waits and not self.rules.over(moves):
+        elif name == "wait" and self.rules.rivals(moves):
             yield Effect("waits in vain")
         else:
             yield Effect(f"{name} shows '{moves}'", moves)
