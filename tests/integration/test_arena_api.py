@@ -69,16 +69,13 @@ def test_a_nasty_body_is_refused_or_harmless(client: Client, match: str, body: b
         assert client.get(f"/api/matches/{answer.json()['id']}").status == 200
 
 
-def packed(how: str) -> dict[str, str]:
-    return {"Content-Encoding": how}
-
-
+DEFLATED, ZIPPED = ({"Content-Encoding": how} for how in ("deflate", "gzip"))
 LATIN1 = {"Content-Type": "application/json; charset=latin1"}
 REFUSED: tuple[tuple[dict[str, str], bytes, int, str], ...] = (
     ({}, b'{"tags":["' + b"x" * 102_401 + b'"]}', 413, "The body is larger than 102400 bytes."),
     ({}, b'{"tags":["' + b"x" * 900_000 + b'"]}', 413, "The body is larger than 102400 bytes."),
-    (packed("deflate"), zlib.compress(b" " * 102_401), 413, "The body is larger than 102400"),
-    (packed("gzip"), b"{}", 400, "The body is not compressed with gzip."),
+    (DEFLATED, zlib.compress(b" " * 102_401), 413, "The body is larger than 102400 bytes."),
+    (ZIPPED, b"{}", 400, "The body is not compressed with gzip."),
     (LATIN1, b"{}", 415, 'unsupported charset "LATIN1"'),
 )
 
@@ -95,7 +92,7 @@ def test_a_body_that_is_too_large_or_in_an_unknown_form_is_refused(client: Clien
             client.close()
     allowed = json.dumps({"nobody": ["x" * 102_300]}).encode()
     assert len(allowed) < 102_400
-    for body, headers in ((allowed, {}), (gzip.compress(allowed), packed("gzip"))):
+    for body, headers in ((allowed, {}), (gzip.compress(allowed), ZIPPED)):
         assert client.ask("POST", "/api/matches", ALICE, body, headers).status == 200
 
 
@@ -133,8 +130,7 @@ def test_busy_days_are_ones_own_of_a_month_and_around(opened: Opened, tmp_path: 
         )
 
         def days(user: str, query: str = "") -> list[str]:
-            found: list[str] = client.get(f"/api/matches/busydays{query}", user).json()
-            return found
+            return client.get(f"/api/matches/busydays{query}", user).json()
 
         assert days(ALICE, "?at=2026-11-03") == [first]
         assert days(ADMIN, "?at=2026-12-02") == [second, third]
@@ -203,39 +199,31 @@ def test_a_nonce_expires_and_its_answer_is_called_stale(running: Running, digest
     assert "stale=true" in again.history[0].headers["www-authenticate"]
 
 
-def test_an_answer_does_not_serve_for_another_request(running: Running, digest: Digest) -> None:
-    _, client, _ = running
-    overheard = str(digest().request.headers["Authorization"])
-    headers = {"Authorization": overheard}
-    assert client.ask("GET", "/api/sessioninfo", headers=headers).status == 400
-    assert client.ask("GET", "/api/whoami?x=1", headers=headers).status == 400
-    assert client.ask("POST", "/api/whoami", headers=headers).status == 404
-    assert client.ask("HEAD", "/api/whoami", headers=headers).status == 401
+def test_an_answer_serves_once(client: Client, digest: Digest, tmp_path: Path) -> None:
+    """The count of a nonce rises with each request; what was overheard does not, and is stale.
 
-
-def test_an_answer_serves_once(running: Running, digest: Digest) -> None:
-    """The count of a nonce rises with each request; what was overheard does not, and is stale."""
-    _, client, _ = running
-    first = str(digest().request.headers["Authorization"])
-    second = str(digest().request.headers["Authorization"])
+    It opens neither another path nor another method. Nonces are sealed with a key of the process.
+    """
+    first, second = (str(digest().request.headers["Authorization"]) for _ in range(2))
     assert ("nc=00000001" in first, "nc=00000002" in second) == (True, True)
     for overheard in (first, second):
         again = client.ask("GET", "/api/whoami", headers={"Authorization": overheard})
         assert again.status == 401
         assert "stale=true" in again.headers["www-authenticate"][0]
     assert digest().history == []
-
-
-def test_a_count_that_is_none_and_a_nonce_of_another_arena_are_refused(
-    running: Running, digest: Digest, tmp_path: Path
-) -> None:
-    """Nonces are sealed with a key of the process."""
-    header = str(digest().request.headers["Authorization"])
+    for method, path, status in (
+        ("GET", "sessioninfo", 400),
+        ("GET", "whoami?x=1", 400),
+        ("POST", "whoami", 404),
+        ("HEAD", "whoami", 401),
+    ):
+        answer = client.ask(method, f"/api/{path}", headers={"Authorization": second})
+        assert answer.status == status
     for count in ("", "x", "-1", "0", "00000001 "):
-        assert whoami(running[1], header.replace("nc=00000001", f'nc="{count}"')) == 401
-    with at_home(tmp_path) as (other, _), digesting(other) as session:
-        header = str(session().request.headers["Authorization"])
-    assert whoami(running[1], header) == 401
+        assert whoami(client, first.replace("nc=00000001", f'nc="{count}"')) == 401
+    with at_home(tmp_path) as (another, _), digesting(another) as session:
+        foreign = str(session().request.headers["Authorization"])
+    assert whoami(client, foreign) == 401
 
 
 def test_without_a_password_there_is_no_admin(opened: Opened, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from threading import Barrier
@@ -56,12 +57,9 @@ def test_of_actions_at_the_same_moment_each_finds_what_the_others_left(two: Pair
     start = Barrier(8)
 
     def draw(number: int) -> int:
-        client = Client((one, other)[number % 2].url)
-        try:
+        with closing(Client((one, other)[number % 2].url)) as client:
             start.wait()
             return client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status
-        finally:
-            client.close()
 
     with ThreadPoolExecutor(8) as threads:
         statuses = list(threads.map(draw, range(8)))
@@ -136,11 +134,16 @@ def test_a_move_whose_answer_was_lost_is_made_once(two: Pair, table: DynamoTable
     assert len(lobby.history(match.id)) == 2
 
 
-def test_what_cannot_be_read_is_left_out(two: Pair, table: DynamoTable) -> None:
-    """A list goes on without it; its own history is told as broken."""
+def test_matches_expire_and_what_cannot_be_read_is_left_out(two: Pair, table: DynamoTable) -> None:
+    """With all that belongs to them. A list goes on; a broken one's own history is told as such."""
     (one, client), _ = two
     lobby = TableLobby(table, LIFE)
     match = begun(lobby, one)
+    partitions = (f"match#{match.id}", "matches", "running", f"player#{ALICE}", f"player#{BOB}")
+    items = [item for partition in partitions for item in table.under(partition)]
+    assert len(items) == 6
+    expected = int((match.last_move_at + LIFE).timestamp())
+    assert {int(item["expires_at"]["N"]) for item in items} == {expected}
     for sort in ("head", "move#000000"):
         item = dict(table.get(key(f"match#{match.id}", sort)) or {})
         body = "match_zip" if sort == "head" else "move_zip"
@@ -167,17 +170,6 @@ def test_a_look_reads_little_and_changes_with_what_it_is_for(two: Pair, table: D
     assert lobby.look(Signal(NEW_MATCH, BOB)) != after[3]
     reads = [lobby.look(signal) for signal in signals]
     assert max(len(json.dumps(list(map(str, read or ())))) for read in reads) < 4096
-
-
-def test_matches_expire(two: Pair, table: DynamoTable) -> None:
-    """With all that belongs to them, some time after their last move."""
-    (one, _), _ = two
-    match = begun(TableLobby(table, LIFE), one)
-    partitions = (f"match#{match.id}", "matches", "running", f"player#{ALICE}", f"player#{BOB}")
-    items = [item for partition in partitions for item in table.under(partition)]
-    assert len(items) == 6
-    expected = int((match.last_move_at + LIFE).timestamp())
-    assert {int(item["expires_at"]["N"]) for item in items} == {expected}
 
 
 def test_a_long_list_is_compressed_and_a_longer_one_refused(

@@ -14,7 +14,16 @@ from typing import Any
 
 import pytest
 from starlette.types import Message
-from support.arena import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, Client, HandClock, write_players
+from support.arena import (
+    ADMIN,
+    ALICE,
+    BOB,
+    PASSWORDS,
+    Client,
+    HandClock,
+    play_by_chance,
+    write_players,
+)
 from support.arena import running_arena as at_home
 from support.cli import program
 
@@ -30,7 +39,6 @@ from cardsharp.errors import ConfigError, Untrusted
 from workbench.arena.server import ArenaServer
 from workbench.deadmansdraw.connection import await_arena
 
-Public = tuple[ArenaServer, Client, HandClock]
 OPENSSL = shutil.which("openssl")
 AS_ALICE = Credentials(ALICE, PASSWORDS[ALICE])
 ONCE = Limits(attempts=1)
@@ -97,41 +105,31 @@ def test_without_tls_only_private_addresses_are_answered(address: str) -> None:
 # --- spectators; what they may see is in test_arena_access.py ------------------------------
 
 
-@pytest.fixture
-def public(tmp_path: Path) -> Iterator[Public]:
-    clock = HandClock()
+def test_spectators_see_a_moment_later_and_ask_only_so_much(tmp_path: Path) -> None:
+    """An answer serves all of them for two seconds; players see at once, and go on.
+
+    Ours signs in by Digest, as `cardsharp doctor --digest` and `bot --digest` do, where it might
+    be taken for a spectator.
+    """
+    clock, path = HandClock(), "/api/matches?condensed=1"
     with at_home(tmp_path, clock=clock, public=True) as (arena, client):
-        yield arena, client, clock
-
-
-def test_an_answer_serves_all_spectators_for_two_seconds(public: Public) -> None:
-    """Players see at once what spectators see a moment later."""
-    arena, client, clock = public
-    path = "/api/matches?condensed=1"
-    assert client.get(path, None).json() == []
-    arena.create_match([ALICE, BOB])
-    assert len(client.get(path, ALICE).json()) == 1
-    assert client.get(path, None).json() == []
-    assert client.get(path, None).headers["cache-control"] == ["no-cache"]
-    clock.turn(timedelta(seconds=2))
-    assert len(client.get(path, None).json()) == 1
-
-
-def test_ours_signs_in_by_digest_where_spectators_are_let_in(public: Public) -> None:
-    """As `cardsharp doctor --digest` and `bot --digest` do: it is not taken for a spectator."""
-    with ArenaClient(public[0].url, AS_ALICE, ONCE, digest=True) as client:
-        assert client.whoami().name == "Alice"
-
-
-def test_a_spectator_who_asks_too_much_is_refused_for_a_minute(public: Public) -> None:
-    _, client, clock = public
-    assert OF_SPECTATORS > MOST_KEPT
-    statuses = {client.get(f"/api/whoami?{n}", None).status for n in range(OF_SPECTATORS)}
-    assert statuses == {200}
-    assert client.get("/api/whoami", None).status == 429
-    assert client.get("/api/whoami", ALICE).status == 200
-    clock.turn(timedelta(seconds=60))
-    assert client.get("/api/whoami", None).json()["role"] == "spectator"
+        assert client.get(path, None).json() == []
+        arena.create_match([ALICE, BOB])
+        assert len(client.get(path, ALICE).json()) == 1
+        assert client.get(path, None).json() == []
+        assert client.get(path, None).headers["cache-control"] == ["no-cache"]
+        clock.turn(timedelta(seconds=2))
+        assert len(client.get(path, None).json()) == 1
+        with ArenaClient(arena.url, AS_ALICE, ONCE, digest=True) as ours:
+            assert ours.whoami().name == "Alice"
+        clock.turn(timedelta(seconds=60))
+        assert OF_SPECTATORS > MOST_KEPT
+        statuses = {client.get(f"/api/whoami?{n}", None).status for n in range(OF_SPECTATORS)}
+        assert statuses == {200}
+        assert client.get("/api/whoami", None).status == 429
+        assert client.get("/api/whoami", ALICE).status == 200
+        clock.turn(timedelta(seconds=60))
+        assert client.get("/api/whoami", None).json()["role"] == "spectator"
 
 
 # --- start and end ---------------------------------------------------------------------------
@@ -169,29 +167,12 @@ def running(folder: Path, randomness: Randomness) -> Iterator[Client]:
         client.close()
 
 
-def play_on(client: Client, match: str, rng: Random, moves: int) -> None:
-    for _ in range(moves):
-        view = client.get(f"/api/matches/{match}", ADMIN).json()
-        index = view["activePlayerIndex"]
-        if index is None:
-            return
-        started = view["moveCountInTurn"] is not None and view["state"]["playArea"]
-        verb = "EndTurn" if started and rng.random() < 0.4 else "Draw"
-        action = {"etype": verb, "autopick": True}
-        answer = client.post(f"/api/matches/{match}", view["playerids"][index], action)
-        assert answer.status == 200, answer.text
-
-
 def looks(client: Client, match: str) -> list[bytes]:
     """Everything that can be seen of a match, byte for byte."""
-    path = f"/api/matches/{match}"
-    return [
-        client.get(f"{path}?showevents=1&showdebug=1", ADMIN).raw,
-        client.get(f"{path}?showevents=1", ALICE).raw,
-        client.get("/api/matches", ADMIN).raw,
-        client.get("/api/matches?active=1", ALICE).raw,
-        client.get("/api/matches?active=1", BOB).raw,
-    ]
+    one = f"/{match}?showevents=1"
+    asked = [(f"{one}&showdebug=1", ADMIN), (one, ALICE), ("", ADMIN)]
+    asked += [("?active=1", user) for user in (ALICE, BOB)]
+    return [client.get(f"/api/matches{query}", user).raw for query, user in asked]
 
 
 @pytest.mark.parametrize(
@@ -203,38 +184,28 @@ def test_a_match_goes_on_after_restarts_the_same(tmp_path: Path, randomness: Ran
     rng = Random(4)
     with running(tmp_path, randomness) as client:
         match = client.post("/api/matches", ADMIN, wish).json()["id"]
-        play_on(client, match, rng, 28)
+        play_by_chance(client, match, rng, 28)
         before = looks(client, match)
     with running(tmp_path, randomness) as client:
         assert looks(client, match) == before
-        play_on(client, match, rng, 500)
-        restarted = client.get(f"/api/matches/{match}?showevents=1", ADMIN).json()
+        restarted = play_by_chance(client, match, rng)
     with at_home(tmp_path, randomness=randomness) as (_, client):
         match = client.post("/api/matches", ADMIN, wish).json()["id"]
-        play_on(client, match, Random(4), 528)
-        whole = client.get(f"/api/matches/{match}?showevents=1", ADMIN).json()
+        whole = play_by_chance(client, match, Random(4))
     assert whole["activePlayerIndex"] is None
-    assert [move["events"] for move in restarted["moves"]] == [
-        move["events"] for move in whole["moves"]
-    ]
+    one, other = ([move["events"] for move in told["moves"]] for told in (restarted, whole))
+    assert one == other
 
 
-def test_a_match_keeps_the_chance_it_began_with(tmp_path: Path) -> None:
-    data = tmp_path / "arena.db"
-    with at_home(tmp_path, data=data, randomness=Randomness.ORIGINAL) as (arena, _):
-        match = arena.create_match([ALICE, BOB])
-    with at_home(tmp_path, data=data, randomness=Randomness.FAIR) as (arena, _):
-        assert arena._arena.referee.find(match).randomness is Randomness.ORIGINAL
-        new = arena.create_match([ALICE, BOB])
-        assert arena._arena.referee.find(new).randomness is Randomness.FAIR
-
-
-def test_one_data_file_serves_one_arena(tmp_path: Path) -> None:
-    data = tmp_path / "arena.db"
-    with at_home(tmp_path, data=data) as (arena, _):
-        with pytest.raises(ConfigError, match="another arena"):
-            ArenaServer(ArenaConfig(data=data))
-        assert arena.create_match([ALICE, DUMMY])
+def test_a_data_file_serves_one_arena_and_a_match_keeps_its_chance(tmp_path: Path) -> None:
+    data, made = tmp_path / "arena.db", []
+    for chance in (Randomness.ORIGINAL, Randomness.FAIR):
+        with at_home(tmp_path, data=data, randomness=chance) as (arena, _):
+            made.append(arena.create_match([ALICE, BOB]))
+            with pytest.raises(ConfigError, match="another arena"):
+                ArenaServer(ArenaConfig(data=data))
+            found = [arena._arena.referee.find(match).randomness for match in made]
+    assert found == [Randomness.ORIGINAL, Randomness.FAIR]
 
 
 def test_what_cannot_be_stored_does_not_happen(

@@ -1,16 +1,29 @@
-"""What an account is asked before a deployment, of policies that IAM would evaluate."""
+"""What an account is asked before a deployment; what `cloud set` and `export` do afterwards."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.cloud_benches import dynamo_log, known, taken
+from support.cloud_clock import FakeClock
 from support.policies import ACCOUNT, BOUND, REGION, Policy, Request, allowed, made
 
+from cardsharp.cloud.adapters import build_log
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.ports import MatchLog
+from cardsharp.cloud.switches import Switches
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
+from workbench.cli.switching import SwitchesWanted, listening, settings
 from workbench.cloud.emulator import Emulator
+from workbench.operate.export import export
+from workbench.operate.orders import change, held
 from workbench.operate.preflight import (
     RIGHTS,
     Demand,
@@ -20,7 +33,12 @@ from workbench.operate.preflight import (
     planned,
     preflight,
 )
+from workbench.operate.stack import Stack
 from workbench.show.checks import Finding
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
 
 EVERYTHING: Policy = {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
 
@@ -28,22 +46,21 @@ EVERYTHING: Policy = {"Statement": [{"Effect": "Allow", "Action": "*", "Resource
 class Account:
     """An account of ten executions in which somebody has these policies."""
 
-    def __init__(self, policies: Sequence[Policy], identity: str = "user/ann") -> None:
+    meta = SimpleNamespace(region_name=REGION)
+
+    def __init__(self, *policies: Policy) -> None:
         self.policies = policies
-        self.identity = identity
-        self.meta = SimpleNamespace(region_name=REGION)
 
     def get_caller_identity(self) -> dict[str, str]:
-        return {"Arn": f"arn:aws:iam::{ACCOUNT}:{self.identity}"}
+        return {"Arn": f"arn:aws:iam::{ACCOUNT}:user/ann"}
 
     def get_account_settings(self) -> dict[str, Any]:
         return {"AccountLimit": {"ConcurrentExecutions": 10}}
 
     def simulate_principal_policy(self, **asked: Any) -> dict[str, Any]:  # noqa: ANN401
-        assert asked["PolicySourceArn"].endswith(self.identity)
-        told = {
-            one["ContextKeyName"]: one["ContextKeyValues"][0] for one in asked["ContextEntries"]
-        }
+        assert asked["PolicySourceArn"].endswith("user/ann")
+        entries = asked["ContextEntries"]
+        told = {one["ContextKeyName"]: one["ContextKeyValues"][0] for one in entries}
         (action,), (resource,) = asked["ActionNames"], asked["ResourceArns"]
         may = allowed(Request(action, resource, REGION, told), self.policies)
         return {"EvaluationResults": [{"EvalDecision": "allowed" if may else "implicitDeny"}]}
@@ -56,7 +73,7 @@ def found(account: Account, plan: Demand) -> dict[str, tuple[Finding, str]]:
 def test_a_new_account_takes_the_template_as_it_is() -> None:
     ends = (EVERYTHING, "cardsharp-dev"), (made("Deployer"), f"with Boundary={BOUND}")
     for policy, end in ends:
-        told = found(Account([policy]), default_demand())
+        told = found(Account(policy), default_demand())
         assert told.keys() == {"region", "credentials", "rights", "quota"}
         assert {finding for finding, _ in told.values()} == {Finding.OK}, told
         assert told["rights"][1].endswith(end)
@@ -89,7 +106,7 @@ def test_a_real_account_in_the_emulator_answers_what_is_asked() -> None:
 
 
 def test_what_it_does_not_take_is_told_with_what_to_change() -> None:
-    told = found(Account([]), Demand(matches=10, reserve=False))
+    told = found(Account(), Demand(matches=10, reserve=False))
     assert told["quota"][0] is Finding.FAILED
     assert "deploy with MatchLimit=7" in told["quota"][1]
     assert told["rights"][0] is Finding.FAILED
@@ -101,8 +118,8 @@ def test_the_rights_are_asked_for_the_stack_that_is_named() -> None:
     """Who may deploy one stack may not therefore deploy another."""
     text = json.dumps(made("Deployer")).replace("cardsharp-*", "cardsharp-dev*")
     one: Policy = json.loads(text)
-    assert found(Account([one]), default_demand())["rights"][0] is Finding.OK
-    other = found(Account([one]), replace(default_demand(), stack="cardsharp-prod"))["rights"]
+    assert found(Account(one), default_demand())["rights"][0] is Finding.OK
+    other = found(Account(one), replace(default_demand(), stack="cardsharp-prod"))["rights"]
     assert other[0] is Finding.FAILED
     assert "sqs:CreateQueue" in other[1]
 
@@ -127,3 +144,71 @@ def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
     assert "room for Reserve=yes" in judge_quota(1000, default_demand())
     assert "4 reserved" in judge_quota(1000, Demand(matches=6, reserve=True))
     assert "room" not in judge_quota(1000, Demand(matches=6, reserve=True))
+
+
+# --- what is set and copied, at a stack's own tables --------------------------------------------
+
+
+NOW = datetime.now(UTC)
+DEPLOYED = {"Strategy": "", "MatchTags": "day one, b", "MatchLimit": "6", "Listening": "quiet"}
+
+
+@pytest.fixture
+def stack(moto: "DynamoDBClient") -> Iterator[Stack]:
+    with dynamo_log(moto) as bench:
+        outputs = {"MatchTable": bench.log._table.name}
+        yield Stack("test", NOW, False, DEPLOYED, outputs, {}, lambda _service: moto)  # noqa: FBT003
+
+
+def test_what_is_set_holds_until_its_default_is_asked_for(stack: Stack) -> None:
+    change(stack, paused=True)
+    change(stack, **SwitchesWanted(strategy="draw-2", tag=("final",), at_once=4).changes())
+    assert settings(held(stack)) == "strategy draw-2 (set), tags final (set), 4 at once (set)"
+    change(stack, **SwitchesWanted(all_tags=True, default=("strategy", "at-once")).changes())
+    assert settings(held(stack)) == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
+    assert stack.switchboard.read() == Switches(paused=True, tags=())
+
+
+def test_what_cannot_be_is_refused_and_changes_nothing(stack: Stack) -> None:
+    change(stack, strategy="draw-3")
+    with pytest.raises(ConfigError, match="No strategy is called 'captian'"):
+        change(stack, tags=("final",), **SwitchesWanted(strategy="captian").changes())
+    with pytest.raises(ConfigError, match="At most 6 can be played at once: that is MatchLimit"):
+        change(stack, tags=("final",), **SwitchesWanted(at_once=7).changes())
+    assert stack.switchboard.read() == Switches(strategy="draw-3")
+
+
+def test_a_quiet_stack_says_when_it_listens_all_the_same(stack: Stack) -> None:
+    assert listening(held(stack)) == "quiet"
+    change(stack, awake_until=NOW + timedelta(hours=4))
+    assert listening(held(stack)).startswith("quiet, always until 20")
+    change(stack, awake_until=NOW - timedelta(hours=4))
+    assert listening(held(stack)) == "quiet"
+
+
+# --- a copy of what was played --------------------------------------------------------------------
+
+
+def played(log: MatchLog, name: str) -> None:
+    lease = taken(log, name=name)
+    log.intend(lease, 0, {"action": "Draw"})
+    log.record(lease, {0: {"drew": "Key2"}, 1: {"ended": True}})
+    log.finish(lease, {"result": "won"})
+
+
+def test_finished_matches_are_copied_once_with_all_that_they_have(
+    moto: "DynamoDBClient", stack: Stack, tmp_path: Path
+) -> None:
+    log = DynamoLog(stack.outputs["MatchTable"], FakeClock(), moto, keep=timedelta(days=90))
+    played(log, "first")
+    taken(log, name="running")
+    file = tmp_path / "mine.db"
+    assert export(log, file) == 1
+    played(log, "second")
+    assert export(log, file) == 1, "only what is new"
+    here = build_log(f"sqlite:{file}", SystemClock())
+    assert {one.match_id for one in here.matches()} == {"first", "second"}
+    copy, origin = known(here, "first"), known(log, "first")
+    assert (copy.header, copy.outcome) == (origin.header, origin.outcome)
+    assert (copy.started, copy.finished) == (origin.started, origin.finished)
+    assert here.moves("first") == log.moves("first")

@@ -5,8 +5,8 @@ And public games, in which it takes seats as they come.
 
 import json
 import os
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -69,10 +69,7 @@ def url(service: BlefPlace) -> Iterator[str]:
 until = partial(support.arena.until, limit=GRACE)
 
 
-def order(service: BlefPlace, url: str) -> SeatOrder:
-    return SeatOrder.parse(
-        {"url": url, "game": service.table, "nickname": "ours", "strategy": "greedy"}
-    )
+SEAT = {"url": "https://blef.example/v2/", "game": OUR_GAME, "nickname": "ours"}
 
 
 def test_a_game_is_played_and_explained_beside_one_that_never_starts(
@@ -80,12 +77,14 @@ def test_a_game_is_played_and_explained_beside_one_that_never_starts(
 ) -> None:
     """One worker for two seats, of which that of a game without a second player comes first."""
     said: list[str] = []
-    idle, secret = {**order(service, url).model_dump(), "game": service.client.create()}, uuid4()
-    store = tmp_path / "log.db"
+    seats = {**SEAT, "url": url, "strategy": "greedy"}
+    idle, ours = ({**seats, "game": one} for one in (service.client.create(), service.table))
+    secret, store = str(uuid4()), tmp_path / "log.db"
     with logged() as log, attending(GAME, idle, store, said.append, at_once=1) as seat:
         offering = seat.places.offering
         until(lambda: (found := offering.log.match(seat.match_id)) and found.rests)
-        match_id = order_seat("blef", order(service, url), str(secret), seat.places.vault, offering)
+        order = SeatOrder.parse(ours)
+        match_id = order_seat("blef", order, secret, seat.places.vault, offering)
         until(lambda: service.go_on() == "Finished")
         until(lambda: (found := offering.log.match(match_id)) and found.outcome)
         waits, record = known(offering.log, seat.match_id), known(offering.log, match_id)
@@ -95,12 +94,12 @@ def test_a_game_is_played_and_explained_beside_one_that_never_starts(
     steps, played = list(replay(record, moves)), [move.facts or {} for move in moves]
     reasons = [step.ours.reason for step in steps if step.ours is not None]
     assert all(reasons)
-    ours = [one for one in played if one.get("player") == "ours" and one["actionId"] != LOST]
-    assert len(reasons) == len(ours)
+    own = [one for one in played if one.get("player") == "ours" and one["actionId"] != LOST]
+    assert len(reasons) == len(own)
     trial = TrialPlayer(GAME, "greedy")
     again = [one.differs for one in trial.again(trial.asked(record, moves))]
-    assert again == [False] * len(ours)
-    assert str(secret) not in log.getvalue() + store.read_bytes().decode("latin-1")
+    assert again == [False] * len(own)
+    assert secret not in log.getvalue() + store.read_bytes().decode("latin-1")
 
 
 @pytest.fixture
@@ -117,19 +116,17 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_the_functions_order_and_play_a_seat(service: BlefPlace, url: str, workplace: str) -> None:
     """The practice function's event, the message that it sends, the worker's handler."""
-    event: dict[str, Any] = {"game": service.table, "url": url, "nickname": "ours"}
-    ids = practice.app.handler({**event, "strategy": "greedy"}, context())
+    event = {**SEAT, "game": service.table, "url": url, "strategy": "greedy"}
+    (match_id,) = practice.app.handler(event, context())["match_ids"]
     message = received(named(workplace, SystemClock()))
-    assert parse_message(message.body) == MatchMessage(match_id=ids["match_ids"][0], game=GAME.name)
-    playing = threading.Thread(
-        target=worker.app.handler, args=(event_of(message.body), context(GRACE))
-    )
-    playing.start()
-    until(lambda: service.go_on() == "Finished")
-    playing.join(GRACE)
+    assert parse_message(message.body) == MatchMessage(match_id=match_id, game=GAME.name)
+    with ThreadPoolExecutor(1) as pool:
+        playing = pool.submit(worker.app.handler, event_of(message.body), context(GRACE))
+        until(lambda: service.go_on() == "Finished")
+        playing.result(GRACE)
     place = Path(os.environ["CARDSHARP_STORE"].partition(":")[2])
     with closing(SqliteLog(place, SystemClock())) as log:
-        assert known(log, ids["match_ids"][0]).outcome is not None
+        assert known(log, match_id).outcome is not None
 
 
 def test_a_message_of_a_game_that_nobody_plays_is_a_failure_of_its_own(workplace: str) -> None:
@@ -139,9 +136,6 @@ def test_a_message_of_a_game_that_nobody_plays_is_a_failure_of_its_own(workplace
         answer = worker.app.handler(event_of(body), context())
     assert answer == {"batchItemFailures": [{"itemIdentifier": "0"}]}
     assert "No game is called 'chess' here. There are: deadmansdraw, blef" in log.getvalue()
-
-
-SEAT = {"url": "https://blef.example/v2/", "game": OUR_GAME, "nickname": "ours"}
 
 
 def test_an_order_that_cannot_be_used_is_refused_in_a_sentence() -> None:
@@ -208,20 +202,15 @@ def test_a_join_that_is_asked_again_is_one_join(service: BlefPlace) -> None:
 def shown(service: BlefPlace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BlefPlace:
     """The service, where the rival's game is public."""
     clean(monkeypatch, tmp_path / "data")
-    publish(service, service.table, service.rival)
+    service.client.post(f"/games/{service.table}/make-public", {"admin_uuid": service.rival})
     return service
-
-
-def publish(service: BlefPlace, game: str, admin: str) -> None:
-    told = service.client.post(f"/games/{game}/make-public", {"admin_uuid": admin})
-    assert told.status == 200
 
 
 def another(service: BlefPlace, *names: str) -> str:
     """One more public game, with these players."""
     game = service.client.create()
     admin, *_ = [service.client.join(game, name) for name in names]
-    publish(service, game, admin)
+    service.client.post(f"/games/{game}/make-public", {"admin_uuid": admin})
     return game
 
 

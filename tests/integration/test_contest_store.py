@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from boto3.session import Session
@@ -17,7 +16,6 @@ from support.cloud_clock import FakeClock
 from support.contests import arena_table, contests_in
 
 from cardsharp.cloud.clock import utc_now
-from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Entrant, Meeting, Result, Ruling, Settings, Stage, Standing
@@ -32,10 +30,6 @@ from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.ratings import Rating
 from workbench.operate.stack import Stack
 
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
-
-
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
 ONE, TWO, THREE = (Entrant(f"{n:024x}", f"Team {n}", f"{n:032x}") for n in (1, 2, 3))
 FACTS = Facts((3, 4), 1, 2.5, 9, (1, 0), (0, 2))
@@ -46,13 +40,8 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def contests() -> ContestsKept:
-    return ContestsKept(SqliteKeep(MEMORY, FakeClock()))
-
-
-@pytest.fixture
-def records(contests: ContestsKept) -> Records:
-    return contests.found(SETTINGS)
+def records() -> Records:
+    return ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(SETTINGS)
 
 
 def test_teams_stand_in_the_order_of_their_entries_until_they_are_seeded(records: Records) -> None:
@@ -155,52 +144,46 @@ def test_a_file_of_before_the_port_has_all_that_it_had(tmp_path: Path) -> None:
 # --- `cardsharp contest --stack`: the same commands on a contest that is deployed ---------------
 
 
-NOW = timedelta()
 STACK = ("--stack", "cardsharp-dev", "--region", "us-east-1")
 
 
-class Deployed:
-    """A stack with an arena's table and nothing that looks at it."""
-
-    def __init__(self, table: DynamoTable, client: "DynamoDBClient") -> None:
-        self.contests = contests_in(table, client)
-        sqs = Session(region_name="us-east-1").client("sqs")
-        url = sqs.create_queue(QueueName="ticks")["QueueUrl"]
-        self._queue = SqsQueue(url, sqs)
-        Ticks(table, self._queue, url).broken()
-
-    def woken(self) -> bool:
-        """Whether somebody had a tick come since this was asked last."""
-        messages = list(iter(lambda: self._queue.receive(NOW), None))
-        for message in messages:
-            self._queue.delete(message)
-        return bool(messages)
-
-
 @pytest.fixture
-def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
+def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ContestsKept, Callable[[], bool]]]:
+    """The contests of one that nothing looks at; whether a tick came since this was asked last."""
     with moto_client() as client, arena_table(client) as table:
         told = {"deadmansdrawUrl": "https://arena.example"}, {"deadmansdrawTable": table.name}
         monkeypatch.setattr(
             "workbench.operate.stack.find_stack",
             lambda name, clients: Stack(name, utc_now(), False, {}, *told, clients),  # noqa: FBT003
         )
-        yield Deployed(table, client)
+        sqs = Session(region_name="us-east-1").client("sqs")
+        url = sqs.create_queue(QueueName="ticks")["QueueUrl"]
+        queue = SqsQueue(url, sqs)
+        Ticks(table, queue, url).broken()
+
+        def woken() -> bool:
+            messages = list(iter(lambda: queue.receive(timedelta()), None))
+            for message in messages:
+                queue.delete(message)
+            return bool(messages)
+
+        yield contests_in(table, client), woken
 
 
 def test_it_begins_is_looked_at_and_told_to_the_end(
-    cli: Cli, stack: Deployed, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, stack: tuple[ContestsKept, Callable[[], bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The director, which is not there, is asked to look whenever there is something to see."""
+    contests, woken = stack
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     assert cli("contest", "new", "cup", "-n", "1", *STACK).code == 0
     for name in ("One", "Two"):
         cli("contest", "teams", "add", "cup", name, *STACK)
-    records = stack.contests.named("cup")
+    records = contests.named("cup")
     one, two = (team.id for team in records.teams())
     assert "has not begun" in cli("contest", "status", "cup", *STACK).out
-    assert not stack.woken()
+    assert not woken()
     facts = Facts((12, 9), 0, 60.0, 30, (1, 2), (0, 0))
     first = Result("1", 1, "winners", (one, two), (1, 0), one, matches=("a" * 24,), facts=(facts,))
     records.keep([replace(first, decided=True)])
@@ -208,16 +191,16 @@ def test_it_begins_is_looked_at_and_told_to_the_end(
     assert "has begun" in cli("contest", "teams", "add", "cup", "Late", *STACK).err
     assert cli("contest", "rule", "cup", "1", "Two", "--reason", "left", *STACK).code == 0
     assert records.rulings()["1"].winner == two
-    assert stack.woken()
+    assert woken()
     assert cli("contest", "pause", "cup", *STACK).code == 0
     assert cli("contest", "status", "cup", "--json", *STACK).json()["paused"] is True
     assert cli("contest", "resume", "cup", *STACK).code == 0
-    assert stack.woken()
+    assert woken()
     records.end(records.ruled)
     assert records.stage is Stage.OVER
     told = cli("contest", "run", "cup", *STACK)
     assert "arena at https://arena.example" in told.err
     assert told.out.startswith("pairing 1, winners: One - Two 1:0, One")
-    assert stack.woken()
+    assert woken()
     (row,) = cli("contest", "results", "cup", "--json", *STACK).json()
     assert (row["winner"], row["points"]) == ("One", ["12:9"])

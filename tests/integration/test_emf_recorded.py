@@ -5,7 +5,7 @@ well and badly, with the meter of the functions, and their lines make the record
 """
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,6 @@ from world.bench import NO_METER, Bench, bot_of, played
 from world.faults import Kind
 from world.network import Tools
 
-from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.metrics import Meter as AnyMeter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.telemetry import NAMESPACE, meter
@@ -44,10 +43,6 @@ class Metered(Bench):
         return super().offering(tools or self.tools(), meter)
 
 
-def bot(bench: Bench, tools: Tools) -> Bot:
-    return bot_of(bench, tools, meter)
-
-
 class Stuck:
     """A strategy that never has an answer, so that the safe action is played."""
 
@@ -60,11 +55,10 @@ class Stuck:
 def play(folder: Path, faults: dict[int, Kind], **place: Any) -> Bench:  # noqa: ANN401
     folder.mkdir()
     arena = partial(BenchArena, **place)
-    return played(Metered(arena, folder, faults, make=bot))
+    return played(Metered(arena, folder, faults, make=lambda *made: bot_of(*made, meter)))
 
 
-@pytest.fixture
-def matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterable[Sample]:
+def of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterable[Sample]:
     """What workers and a poller measure in matches that end well, badly and in a tie, and fail."""
     lines = io.StringIO()
     monkeypatch.setattr(meter, "stream", io.StringIO())
@@ -81,21 +75,16 @@ def matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterable[Sample]
     return read_emf(lines.getvalue().splitlines())
 
 
-@pytest.fixture
-def ticks(tmp_path: Path) -> Iterator[Iterable[Sample]]:
-    """What the poller's handler measures at an arena that answers, and at one that is gone."""
-    stamina.set_testing(True, attempts=2)  # without a pause between the two
-    with recorder(tmp_path) as here:
+def test_the_record_of_our_metrics_is_what_the_code_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matches = of_matches(tmp_path, monkeypatch)
+    # A poller's handler at an arena that answers, and at one that is gone.
+    with recorder(tmp_path) as here, stamina.set_testing(True, attempts=2):
         here.listen()
         here.arena.stop()
         here.listen()
-        yield here.samples
-    stamina.set_testing(False)
-
-
-def test_the_record_of_our_metrics_is_what_the_code_writes(
-    matches: Iterable[Sample], ticks: Iterable[Sample]
-) -> None:
+        ticks = here.samples
     written = {
         (one.metric.name, tuple(sorted(name for name, _ in one.metric.dimensions)))
         for one in [*matches, *ticks]

@@ -97,23 +97,20 @@ def test_s13_the_viewer_may_use_what_it_uses_and_change_nothing(site: Deployed) 
 
 def test_s13_requests_for_more_are_refused_by_the_conditions() -> None:
     """So that the tests above can fail: whole items, the vault, the switches, notes."""
-    rules, fields = condition(public=False), {"ProjectionExpression": ", ".join(SHOWN)}
 
-    def get(pk: str, **more: str) -> bool:
+    def may(pk: str, *attributes: str, public: bool = False) -> bool:
+        asked = {"ProjectionExpression": ", ".join(attributes)} if attributes else {}
         key = {"pk": {"S": pk}, "sk": {"S": "x"}}
-        return allowed("GetItem", {"Key": key, **more}, rules)
+        return allowed("GetItem", {"Key": key, **asked}, condition(public=public))
 
-    assert get("match#m", **fields)
-    assert not get("match#m"), "without naming attributes it asks for all"
+    assert may("match#m", *SHOWN)
+    assert not may("match#m"), "without naming attributes it asks for all"
     for other in ("vault#m", "control", "poller"):
-        assert not get(other, **fields)
-    assert not get("match#m", ProjectionExpression="pk, body_json")
-    assert not get("match#m", ProjectionExpression="pk, lease_owner")
-    blind = condition(public=True)
-    key = {"pk": {"S": "match#m"}, "sk": {"S": "x"}}
-    thoughts = {"Key": key, "ProjectionExpression": f"pk, {THOUGHTS}"}
-    assert allowed("GetItem", thoughts, rules)
-    assert not allowed("GetItem", thoughts, blind), "nobody's thoughts on public pages"
+        assert not may(other, *SHOWN)
+    for hidden in ("body_json", "lease_owner"):
+        assert not may("match#m", "pk", hidden)
+    assert may("match#m", "pk", THOUGHTS)
+    assert not may("match#m", "pk", THOUGHTS, public=True), "nobody's thoughts on public pages"
 
 
 def test_s13_the_viewer_reads_one_table_one_parameter_and_writes_its_own_log() -> None:
@@ -183,8 +180,7 @@ def test_a_step_is_shown_at_once_and_a_lease_is_nothing_new(site: Deployed) -> N
     lease = site.play("m", moves[:4])
 
     def total() -> int:
-        told = json.loads(site.text("/matches/m/steps?from=4&wait=1"))
-        return int(told["total"])
+        return json.loads(site.text("/matches/m/steps?from=4&wait=1"))["total"]
 
     assert total() == 4
     site.log.renew(lease, TTL)

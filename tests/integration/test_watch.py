@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import requests
-from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, running_arena
+from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
 from support.cli import Cli
 from support.stored import any_match
 
@@ -77,8 +77,8 @@ def test_a_move_reaches_who_waits_for_it(log: SqliteLog, url: str) -> None:
 def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a player who gives a password; without one it says what to do."""
     with running_arena(tmp_path) as (arena, client):
-        match = arena.create_match([ALICE, BOB], tags=["x"])
-        _draw(client, match)
+        match = arena.create_match([ALICE, BOB], seed="norandom")
+        client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
         monkeypatch.setenv("CARDSHARP_USER", ALICE)
         monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
         with pages_over(source_of(arena.url)) as address:
@@ -98,8 +98,8 @@ def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mo
     told = {}
     with running_arena(tmp_path, data=cup / "arena.db", public=True) as (arena, client):
         for tag in ("cup", "other", "cup"):
-            match = arena.create_match([ALICE, BOB], tags=[tag])
-            _draw(client, match)
+            match = arena.create_match([ALICE, BOB], tags=[tag], seed="norandom")
+            client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
             client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {"winnerId": ALICE})
             body = client.get(f"/api/matches/{match}?showevents=true", ADMIN).text.encode()
             files["all.jsonl"] += body + b"\n"
@@ -140,11 +140,6 @@ def _told(cli: Cli, source: str) -> tuple[list[str], object]:
     shown = cli("show", source, "--json").json()
     assert shown["match"] == ids[0]
     return ids, (shown["header"]["tags"], shown["turns"])
-
-
-def _draw(client: Client, match: str) -> None:
-    waiting = [one for one in (ALICE, BOB) if client.get("/api/matches?active=1", one).json()]
-    assert client.post(f"/api/matches/{match}", waiting[0], {"etype": "Draw"}).status == 200
 
 
 @pytest.mark.usefixtures("log")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -92,8 +93,8 @@ class Answer:
         return json.loads(self.raw)
 
 
-def basic(user: str) -> str:
-    token = base64.b64encode(f"{user}:{PASSWORDS[user]}".encode()).decode()
+def basic(user: str, words: Mapping[str, str] = PASSWORDS) -> str:
+    token = base64.b64encode(f"{user}:{words[user]}".encode()).decode()
     return f"Basic {token}"
 
 
@@ -140,6 +141,24 @@ class Client:
         """Cut the line, also while another thread waits for an answer on it."""
         self._connection.sock.shutdown(socket.SHUT_RDWR)
         self._connection.close()
+
+
+def play_by_chance(
+    client: Client, match: str, rng: Random, moves: int = 1000, words: Mapping[str, str] = PASSWORDS
+) -> dict[str, Any]:
+    """Play so many moves of a match, or as many as there are; its last view."""
+    path = f"/api/matches/{match}"
+    for _ in range(moves):
+        view = client.get(path, ADMIN).json()
+        index = view["activePlayerIndex"]
+        if index is None:
+            break
+        started = view["moveCountInTurn"] is not None and view["state"]["playArea"]
+        verb = "EndTurn" if started and rng.random() < 0.4 else "Draw"
+        headers = {"Authorization": basic(view["playerids"][index], words)}
+        answer = client.ask("POST", path, None, {"etype": verb, "autopick": True}, headers)
+        assert answer.status == 200, answer.text
+    return dict(client.get(f"{path}?showevents=1", ADMIN).json())
 
 
 @contextmanager
