@@ -75,9 +75,7 @@ def test_the_environment_sends_no_password_elsewhere(monkeypatch: pytest.MonkeyP
         assert proxy.seen == []
 
 
-def test_the_password_is_in_no_repr_no_error_and_no_log(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_password_is_in_no_repr_no_error_and_no_log(caplog: pytest.LogCaptureFixture) -> None:
     """Not even when the arena repeats it, as plain text or as the header it was sent in."""
     caplog.set_level(logging.DEBUG)
     echo = requests.auth._basic_auth_str(CREDENTIALS.user, CANARY)

@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import (
-    Browser,
-    ConsoleMessage,
-    Locator,
-    Page,
-    Playwright,
-    Request,
-)
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, Request
 from playwright.sync_api import TimeoutError as TooLate
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")

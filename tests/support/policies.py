@@ -10,11 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from ministack.core.iam_evaluator import (  # type: ignore[import-untyped]
-    EvalContext,
-    evaluate,
-    parse_policy_document,
-)
+from ministack.core.iam_evaluator import EvalContext, evaluate, parse_policy_document  # type: ignore[import-untyped]
 
 from workbench.build.expressions import largest
 from workbench.build.target import ROOT

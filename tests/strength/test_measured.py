@@ -1,7 +1,8 @@
-"""The rebuilt players are as strong as the programs that they stand for, and steady is stronger.
+"""Players are as strong as measured: Dead Man's Draw's as the programs that they stand for.
 
 Fixed seeds: the figures never change unless a player does. The bounds are the intervals that
-were measured between the real programs (docs/spec/arena.md section 9), wider where few are played.
+were measured between the real programs (docs/spec/arena.md section 9), wider where few are played;
+narrow ones of Blef and Euchre are in docs/blef-strength.md and docs/euchre-strength.md.
 """
 
 import pytest
@@ -51,3 +52,24 @@ def test_steady_beats_the_champion() -> None:
     """A short run; the long one, 2,500 matches, is `cardsharp lab duel`."""
     played = duel("steady", "champion", pairs=10, seed=5)
     assert played.points > 55
+
+
+@pytest.mark.parametrize(
+    ("plan", "least"),
+    [
+        (Plan(game="blef", first="bayes", second="greedy", pairs=2, seed=4), 75),
+        (Plan(game="blef", first="bayes", second="threshold(0.2,0.5)", pairs=2, seed=4), 75),
+        (Plan(game="euchre", first="rules", second="random", pairs=50, seed=3), 99),
+        (Plan(game="euchre", first="pimc@16", second="random", pairs=10, seed=2), 95),
+    ],
+    ids=lambda value: f"{value.first}-{value.second}" if isinstance(value, Plan) else "",
+)
+def test_the_stronger_wins_nearly_always(plan: Plan, least: float) -> None:
+    assert run(plan).points >= least
+
+
+def test_threshold_plays_as_strong_as_it_was_measured() -> None:
+    """Greedy wins 0.468 +- 0.022 against it (docs/spec/blef.md section 12)."""
+    plan = Plan(game="blef", first="greedy", second="threshold(0.2,0.5)", pairs=200, seed=1)
+    low, high = run(plan).interval
+    assert low < 46.8 < high
