@@ -77,7 +77,7 @@ def test_steps_go_by_button_key_slider_list_and_address(browser: Browser, served
         assert count(page)[0] == 3
         page.evaluate("location.hash = '#11'")
         expect(page.locator("#count")).to_have_text(f"11 of {total}")
-        page.locator("body").press("Home")
+        page.locator("#turns a").first.click()
         page.locator("body").press("PageDown")
         start = count(page)[0]
         current = page.locator("#turns > li").nth(1).locator("[aria-current]")
