@@ -10,12 +10,8 @@ from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError
 
-REALM = "SLCEE-2023-PC"
-"""The realm of the competition's Digest authentication."""
-
-LONGEST_NAME = 100
-"""Characters that a player's name may have."""
-
+REALM = "SLCEE-2023-PC"  # the realm of the competition's Digest authentication
+LONGEST_NAME = 100  # characters that a player's name may have
 _LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa")
 
 

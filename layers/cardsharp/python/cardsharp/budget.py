@@ -21,18 +21,12 @@ from enum import IntEnum
 from math import inf
 from typing import NamedTuple
 
-AHEAD = 0.2
-"""So much faster than evenly a budget may be spent: a turn comes with several requests."""
-
+AHEAD = 0.2  # so much faster than evenly a budget may be spent: a turn comes with several requests
 FED = 0.65
 """The part of a turn's limit that an action may wait; the rest is for deciding and for the way."""
 
-BORNE = 0.55
-"""That part if so many matches were played that all their actions waited so long."""
-
-NOT_LONGER = 900
-"""Seconds that a window may last: what is said to last longer is not believed."""
-
+BORNE = 0.55  # that part if so many matches were played that all their actions waited so long
+NOT_LONGER = 900  # seconds that a window may last: what is said to last longer is not believed
 USUAL = 60
 """Seconds that a window is taken to last in whose middle we came, until one begins with us."""
 
@@ -79,8 +73,7 @@ class _Window:
     last: Allowance
     length: float
     is_seen: bool
-    is_guessed: bool = False
-    """Its time is over, and no answer has told of the next one yet."""
+    is_guessed: bool = False  # its time is over, and no answer has told of the next one yet
 
     def left(self, sent: int) -> int:
         """How many are left when so many were sent: the answers of some are still to come."""
@@ -101,12 +94,8 @@ class Budget:
 
     _window: _Window | None = None
     _sent: int = 0
-    _apart: float = 0
-    """Seconds between two requests where no limit is told and answers are slow."""
-
-    _next: float = 0
-    """When the next request may go then."""
-
+    _apart: float = 0  # seconds between two requests where no limit is told and answers are slow
+    _next: float = 0  # when the next request may go then
     _took: float = inf
     _later: int = 0
     _tickets: list[Ticket] = field(default_factory=list)

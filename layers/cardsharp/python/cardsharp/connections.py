@@ -22,8 +22,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from cardsharp.access import Limits
 from cardsharp.errors import Unreachable
 
-_here = threading.local()
-"""The cutter of the request that a thread is sending."""
+_here = threading.local()  # the cutter of the request that a thread is sending
 
 
 class Cutter:
@@ -89,8 +88,7 @@ class _SecurePool(urllib3.HTTPSConnectionPool):
     ConnectionCls = _Secure
 
 
-POOLS = {"http": _PlainPool, "https": _SecurePool}
-"""Pools by scheme whose connections can be cut."""
+POOLS = {"http": _PlainPool, "https": _SecurePool}  # pools by scheme whose connections can be cut
 
 
 class Connections(HTTPAdapter):

@@ -14,12 +14,9 @@ from cardsharp.far_clock import FarClock
 _GLANCE = 0.2
 """Seconds after which who waits looks again whether it may go: others come and go meanwhile."""
 
-_INSTANT = 0.001
-"""Seconds that are none: a clock that counts them may not notice."""
-
+_INSTANT = 0.001  # seconds that are none: a clock that counts them may not notice
 _ROUNDED = timedelta(seconds=0.5)
-_UNTOLD = 1
-"""Seconds that a count is believed of which nobody can say when it ends."""
+_UNTOLD = 1  # seconds that a count is believed of which nobody can say when it ends
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,7 @@ class When(NamedTuple):
     latest: float
 
 
-NEVER = When(inf, inf)
-"""Also of a moment of which nobody knows when it is."""
+NEVER = When(inf, inf)  # also of a moment of which nobody knows when it is
 
 
 @dataclass(slots=True)

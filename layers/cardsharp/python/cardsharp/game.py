@@ -156,8 +156,7 @@ class Game(NamedTuple):
     lab: Part[Any] | None = None
     """What it brings to duels at home beside its simulation, a kind of `Extras`."""
     replay: Part[Replay] | None = None
-    recorded: Part[Recorded] | None = None
-    """Reads a match as its arena or service tells it."""
+    recorded: Part[Recorded] | None = None  # reads a match as its arena or service tells it
     decisions: Part[Decisions] | None = None
     restore: Part[Restore] | None = None
     """Without it nothing can be tried from within a stored match."""
@@ -174,12 +173,10 @@ class Game(NamedTuple):
     """Opens what keeps its matches at home, a `MatchReader`; without it, the one match log."""
     program: Part[Any] | None = None
     """How programs in any language are told its positions at home, a `Translation`."""
-    board: Part["Board"] | None = None
-    """How its table is drawn on the page of a match."""
+    board: Part["Board"] | None = None  # how its table is drawn on the page of a match
     words: Part[str] | None = None
     """A text of what its stored bodies have in common, against which each is packed. What was
     packed with it cannot be read with another, so it never changes."""
     drawing: Part[Any] | None = None
     """How its matches are shown at home, a `StepByStep`; without it, its steps."""
-    terminal: Part[Any] | None = None
-    """How a person at home sees and plays it, a kind of `Screen`."""
+    terminal: Part[Any] | None = None  # how a person at home sees and plays it, a kind of `Screen`

@@ -14,20 +14,11 @@ from statistics import fmean
 NORMAL_95 = 1.959964
 """Standard errors to each side of a mean that hold 95 % of a normal distribution."""
 
-PER_TENFOLD = 400
-"""Elo points by which the odds of two players differ tenfold."""
-
-MEAN = 1000.0
-"""The mean of the ratings of a ladder's players: the anchor of all others."""
-
-_LOGIT = PER_TENFOLD / log(10)
-"""Elo points of a unit of the logistic distribution."""
-
-_FARTHEST = 8 * PER_TENFOLD
-"""How far from every opponent a rating is looked for."""
-
-_STILL = 0.01
-"""Elo points; ratings that move by less have been found."""
+PER_TENFOLD = 400  # Elo points by which the odds of two players differ tenfold
+MEAN = 1000.0  # the mean of the ratings of a ladder's players: the anchor of all others
+_LOGIT = PER_TENFOLD / log(10)  # Elo points of a unit of the logistic distribution
+_FARTHEST = 8 * PER_TENFOLD  # how far from every opponent a rating is looked for
+_STILL = 0.01  # Elo points; ratings that move by less have been found
 
 
 def share_at(elo: float) -> float:

@@ -11,12 +11,8 @@ from cardsharp.errors import ConfigError
 
 _log = logging.getLogger(__name__)
 
-G = TypeVar("G")
-"""What a strategy is made from: chance, or a stopwatch."""
-
-S = TypeVar("S")
-"""The game's strategies."""
-
+G = TypeVar("G")  # what a strategy is made from: chance, or a stopwatch
+S = TypeVar("S")  # the game's strategies
 M = TypeVar("M", bound=Callable[..., object])
 
 

@@ -18,8 +18,7 @@ from cardsharp.errors import StoreError
 A = TypeVar("A")
 M = TypeVar("M", bound="Stored")
 
-UNKNOWN = "unknown"
-"""The result of a match that the arena or service does not know."""
+UNKNOWN = "unknown"  # the result of a match that the arena or service does not know
 
 
 class Stored(BaseModel):

@@ -34,8 +34,7 @@ from cardsharp.game import Job
 _CLAIM = "seat order"
 _ID_LENGTH = 64
 
-_RESERVED = timedelta(seconds=10)
-"""How long a seat may be on its way to be ours: a few writes."""
+_RESERVED = timedelta(seconds=10)  # how long a seat may be on its way to be ours: a few writes
 
 
 class SeatOrder(OrderBody):

@@ -14,14 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from cardsharp.errors import Illegal, Malformed
 from cardsharp.strategy import Decision, Strategy
 
-S = TypeVar("S")
-"""The whole truth of a match."""
-
-P = TypeVar("P")
-"""What one seat may know of it."""
-
-A = TypeVar("A")
-"""An action."""
+S = TypeVar("S")  # the whole truth of a match
+P = TypeVar("P")  # what one seat may know of it
+A = TypeVar("A")  # an action
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +38,8 @@ class Simulation(Protocol[S, P, A]):
     A seat is a player's index. States are never changed, only replaced.
     """
 
-    kind: type[S]
-    """What a state is, by which one is written and read as JSON."""
-
-    figures: Sequence[Figure] = ()
-    """What is worth telling of many matches, beside the points."""
+    kind: type[S]  # what a state is, by which one is written and read as JSON
+    figures: Sequence[Figure] = ()  # what is worth telling of many matches, beside the points
 
     @property
     def sides(self) -> Sequence[tuple[int, ...]]:

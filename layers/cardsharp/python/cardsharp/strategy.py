@@ -6,14 +6,9 @@ A game names its own `Option`, `Decision` and `Strategy` after these, with what 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-A = TypeVar("A")
-"""An action."""
-
-P_contra = TypeVar("P_contra", contravariant=True)
-"""What one player may know."""
-
-D_co = TypeVar("D_co", bound="Decision[Any]", covariant=True)
-"""A game's own decision."""
+A = TypeVar("A")  # an action
+P_contra = TypeVar("P_contra", contravariant=True)  # what one player may know
+D_co = TypeVar("D_co", bound="Decision[Any]", covariant=True)  # a game's own decision
 
 
 @dataclass(frozen=True, slots=True)

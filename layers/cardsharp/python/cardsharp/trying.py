@@ -18,16 +18,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 T = TypeVar("T")
 
-MOST_PRINTED = 4_000
-"""Characters that are kept of what one decision prints."""
-
-LATE = "no decision within"
-"""How the fault of every late decision begins."""
-
+MOST_PRINTED = 4_000  # characters that are kept of what one decision prints
+LATE = "no decision within"  # how the fault of every late decision begins
 _MOST_SAID = 300
 
-_LINES = 6
-"""How many of the first and of the last lines are kept of what led to a fault."""
+_LINES = 6  # how many of the first and of the last lines are kept of what led to a fault
 
 
 class Unfit(Exception):
@@ -188,8 +183,7 @@ _lock = threading.Lock()
 class _Ear:
     """Stands before stdout while strategies decide: what they print goes to their pages."""
 
-    decisions: ClassVar[int] = 0
-    """How many are being made now."""
+    decisions: ClassVar[int] = 0  # how many are being made now
 
     def __init__(self, stdout: Any) -> None:  # noqa: ANN401 - whatever stdout is
         self.stdout = stdout

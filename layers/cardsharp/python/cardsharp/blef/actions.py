@@ -11,12 +11,8 @@ from itertools import permutations
 
 from cardsharp.blef.cards import COLOURS, VALUES, Card
 
-CHECK = 88
-"""The action that ends a round."""
-
-LOST = 89
-"""In histories only: this player lost the round."""
-
+CHECK = 88  # the action that ends a round
+LOST = 89  # in histories only: this player lost the round
 _ONE = ("9", "10", "jack", "queen", "king", "ace")
 _MANY = ("9s", "10s", "jacks", "queens", "kings", "aces")
 _STRAIGHTS = (

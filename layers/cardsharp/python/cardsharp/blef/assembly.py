@@ -85,8 +85,7 @@ SERVICE = Service(
 
 # --- what those who watch are told (docs/spec/blef-next.md section 8), shaped as answers ----------
 
-LIST = "list"
-"""The topic of those who watch the list of public games."""
+LIST = "list"  # the topic of those who watch the list of public games
 
 
 def subscribe(blef: Blef, asked: Mapping[str, str]) -> tuple[str, str]:

@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-VALUES = ("9", "10", "J", "Q", "K", "A")
-"""The values in their order; a card holds the index."""
-
+VALUES = ("9", "10", "J", "Q", "K", "A")  # the values in their order; a card holds the index
 COLOURS = ("clubs", "diamonds", "hearts", "spades")
 """The colours in their order; a card holds the index."""
 
@@ -20,9 +18,7 @@ class Card(NamedTuple):
         return f"{VALUES[self.value]} of {COLOURS[self.colour]}"
 
 
-Hand = tuple[Card, ...]
-"""Cards of one player, in the order of `sort_hand`."""
-
+Hand = tuple[Card, ...]  # cards of one player, in the order of `sort_hand`
 DECK: Hand = tuple(Card(value, colour) for value in range(6) for colour in range(4))
 """Every card once, ascending."""
 

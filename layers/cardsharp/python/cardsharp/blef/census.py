@@ -21,16 +21,13 @@ from typing import NamedTuple
 from cardsharp.blef.records import RECENT
 from cardsharp.keep.port import Add, Document, Keep, Key
 
-SHARES = 8
-"""Items of one bucket."""
-
+SHARES = 8  # items of one bucket
 _ON = "on#"
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
 _EXPIRING = "census#expiring"
-_KEPT = timedelta(days=2)
-"""How long a bucket that is past is kept."""
+_KEPT = timedelta(days=2)  # how long a bucket that is past is kept
 
 
 class Lifetime(NamedTuple):

@@ -26,8 +26,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.judge import Judge
 from cardsharp.strategy import percent
 
-_OFTEN = 0.05
-"""What our tables take at least so often costs nothing."""
+_OFTEN = 0.05  # what our tables take at least so often costs nothing
 
 
 class BayesJudgement(Judge):

@@ -24,8 +24,7 @@ from cardsharp.errors import StoreError
 from cardsharp.replay import Stored, parse
 from cardsharp.strategy import Decision
 
-SPAN = 100
-"""More than the moves of any round: 88 bets, the check and who lost."""
+SPAN = 100  # more than the moves of any round: 88 bets, the check and who lost
 
 
 def named(names: Mapping[str, object]) -> PlainValidator:
@@ -39,8 +38,7 @@ def named(names: Mapping[str, object]) -> PlainValidator:
     return PlainValidator(read)
 
 
-Dealt = Annotated[Card, named({str(card): card for card in DECK})]
-"""A card, by its name in the log."""
+Dealt = Annotated[Card, named({str(card): card for card in DECK})]  # a card, by its name in the log
 
 
 class _Fact(Stored):

@@ -7,9 +7,7 @@ from http import HTTPStatus
 
 from cardsharp.web.refusals import Refused
 
-MAX_NICKNAME = 32
-"""Characters."""
-
+MAX_NICKNAME = 32  # characters
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _RANDOM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _BLANKS = " \t\n\v\f\r"

@@ -20,8 +20,7 @@ from cardsharp.blef.simulation import Match
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.replay import Asked, Restored, Step, Stored, Thought, header_of, parse
 
-_SEEN = ("hand", "cards", "history")
-"""What an intent says of the position that it was decided on."""
+_SEEN = ("hand", "cards", "history")  # what an intent says of the position that it was decided on
 
 
 def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:

@@ -14,9 +14,7 @@ from cardsharp.web.api import Api
 from cardsharp.web.refusals import bad_request
 from cardsharp.web.route import Answer, Answers, Call, Route
 
-VERSION = "2.3.0"
-"""The version of the API that is spoken; clients check that it has three parts."""
-
+VERSION = "2.3.0"  # the version of the API that is spoken; clients check that it has three parts
 _GAME = "/games/{game_uuid}"
 _OK, _ACCEPTED = HTTPStatus.OK, HTTPStatus.ACCEPTED
 _REFUSED = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
@@ -119,8 +117,7 @@ def _look(
     return Route(methods=("GET",), path=path, name=name, summary=summary, act=act, answers=answers)
 
 
-_CHANGES = ("GET", "POST")
-"""What a path that changes something is there for."""
+_CHANGES = ("GET", "POST")  # what a path that changes something is there for
 
 
 def _visibility(what: str, *, public: bool) -> Route[Blef]:

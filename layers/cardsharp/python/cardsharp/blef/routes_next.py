@@ -20,9 +20,7 @@ from cardsharp.web.api import Api
 from cardsharp.web.reading import Parameters
 from cardsharp.web.route import Answer, Answers, Call, ErrorBody, Route
 
-VERSION = "2022.4"
-"""The API has no version of its own: the year and month of its makers' latest."""
-
+VERSION = "2022.4"  # the API has no version of its own: the year and month of its makers' latest
 _INTRODUCTION = """\
 The games of Blef as its Android, iOS and web clients play them. Everything is there for GET, and
 what changes something for POST too, with the same parameters in the query string, as a JSON object

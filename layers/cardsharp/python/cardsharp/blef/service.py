@@ -24,19 +24,13 @@ from cardsharp.errors import Conflict, StoreError
 from cardsharp.web.refusals import Refused, bad_request
 from cardsharp.web.route import TimeLeft
 
-MAX_GAMES = 10_000
-"""With more games than this no new one is created."""
-
+MAX_GAMES = 10_000  # with more games than this no new one is created
 MAX_CREATED = 200
 """Games that one caller may create on a day (UTC): in the two weeks that a game can run without a
 move, less than a third of all that there may be."""
 
-MAX_INVITED = 60
-"""Bots that one caller may invite on a day (UTC)."""
-
-ATTEMPTS = 20
-"""Writes of one change: more than the changes that can come in between before a start."""
-
+MAX_INVITED = 60  # bots that one caller may invite on a day (UTC)
+ATTEMPTS = 20  # writes of one change: more than the changes that can come in between before a start
 _BACKOFF = timedelta(milliseconds=20)
 _LONGEST_BACKOFF = timedelta(milliseconds=400)
 _FIRST_LOOK = timedelta(milliseconds=200)
@@ -96,8 +90,7 @@ It is called when it is the round's turn to be checked; raises `Refused`.
 """
 
 
-Hear = Callable[[Changed], None]
-"""Is told of every change once it is written; must not raise."""
+Hear = Callable[[Changed], None]  # is told of every change once it is written; must not raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +126,7 @@ class Agents:
         return nullcontext()
 
 
-NO_AGENTS = Agents()
-"""Nobody can be invited."""
+NO_AGENTS = Agents()  # nobody can be invited
 
 
 class Blef:

@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 
     from cardsharp.cloud.dynamodb_items import Item
 
-LIST_LIMIT = 500
-"""Public games in the list."""
-
+LIST_LIMIT = 500  # public games in the list
 _PUBLIC = "public"
 
 

@@ -31,9 +31,7 @@ _Printable = Annotated[str, Field(pattern=r"^[ -~]{1,64}$")]
 _MOST_ROUNDS = 23
 _MOST_CARDS = 11
 
-BASE = "/v2"
-"""What all paths of the API begin with."""
-
+BASE = "/v2"  # what all paths of the API begin with
 VERSION_HEADER = "Game-Version"
 """Says how often a game has changed; what a long poll's `since` is to be."""
 

@@ -35,8 +35,7 @@ class Bot:
     worker: str
     timing: Timing = field(default_factory=Timing)
     line: Line = OURS
-    version: str | None = None
-    """The state of what plays, as the log is to say it."""
+    version: str | None = None  # the state of what plays, as the log is to say it
 
     def attend(self, match_id: str, remaining: Remaining) -> Attended:
         """Play a match until it ends, the time is up, or another worker holds it.

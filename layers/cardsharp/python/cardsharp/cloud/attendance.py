@@ -26,9 +26,7 @@ _RESULTS = {
     "tied": Metric.MATCHES_TIED,
 }
 
-A = TypeVar("A")
-"""An action."""
-
+A = TypeVar("A")  # an action
 OBEDIENCE = timedelta(seconds=3)
 """So long at most a match of ours waits because its arena asks for it; less with short turns."""
 

@@ -12,24 +12,18 @@ from cardsharp.deciding import Decided
 from cardsharp.errors import Rejected
 from cardsharp.strategy import Decision
 
-A = TypeVar("A")
-"""An action."""
-
+A = TypeVar("A")  # an action
 UNDER_WAY = "underWay"
 """By this name an intent can tell for how many seconds its action may be under way."""
 
-Facts = Mapping[int, Body]
-"""Moves by their sequence, as the arena's history has them."""
+Facts = Mapping[int, Body]  # moves by their sequence, as the arena's history has them
 
 
 class After(Enum):
     """What to do once an action was sent."""
 
-    LOOK = auto()
-    """See what is so."""
-
-    WAIT = auto()
-    """The turn has ended and the match has not: wait for the next one."""
+    LOOK = auto()  # see what is so
+    WAIT = auto()  # the turn has ended and the match has not: wait for the next one
 
 
 class Turn(Protocol[A]):

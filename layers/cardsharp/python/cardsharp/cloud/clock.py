@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from cardsharp.cloud.ports import Signal
 
-Now = Callable[[], datetime]
-"""What tells the time."""
+Now = Callable[[], datetime]  # what tells the time
 
 
 def utc_now() -> datetime:

@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 64_000
 """So that 50 bodies fit into a DynamoDB transaction of 4 MB; the same limit holds at home."""
 
-NOTE_LIFE = timedelta(days=14)
-"""How long a debugging note is kept."""
-
-WITHDRAWN = "withdrawn"
-"""The kind of the note that keeps a move which the arena has lost."""
-
+NOTE_LIFE = timedelta(days=14)  # how long a debugging note is kept
+WITHDRAWN = "withdrawn"  # the kind of the note that keeps a move which the arena has lost
 _HALF = re.compile("[\ud800-\udfff]")
 """Half of a pair in UTF-16, which a JSON text may name and no other text can hold."""
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from cardsharp.cloud.dynamodb_items import Item, Value
 
-_BATCH = 100
-"""Items in one batch read, by the rules of DynamoDB."""
+_BATCH = 100  # items in one batch read, by the rules of DynamoDB
 
 
 class DynamoTable:

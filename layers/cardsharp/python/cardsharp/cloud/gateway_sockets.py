@@ -9,8 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from cardsharp.cloud import aws
 from cardsharp.cloud.sockets import Gone
 
-ANSWER = 1
-"""Seconds that API Gateway may take; it does not wait for the client behind it."""
+ANSWER = 1  # seconds that API Gateway may take; it does not wait for the client behind it
 
 
 class GatewaySockets:

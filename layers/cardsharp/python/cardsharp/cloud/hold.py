@@ -36,8 +36,7 @@ class Hold:
     meter: Meter
     timing: Timing
     remaining: Remaining
-    taken: float
-    """The monotonic second at which the lease was there."""
+    taken: float  # the monotonic second at which the lease was there
 
     @property
     def lease(self) -> Lease:

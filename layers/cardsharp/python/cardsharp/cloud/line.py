@@ -82,5 +82,4 @@ class Line:
             self._waiting.popleft().set()
 
 
-OURS = Line(SystemClock())
-"""The line of this process."""
+OURS = Line(SystemClock())  # the line of this process

@@ -11,11 +11,8 @@ from datetime import datetime, timedelta
 
 from cardsharp.cloud.ports import NOW, Clock, Message
 
-VISIBILITY = timedelta(minutes=30)
-"""Six times the worker's timeout, as in template.yaml."""
-
-MAX_RECEIVES = 5
-"""Deliveries before a message is a dead letter, as in template.yaml."""
+VISIBILITY = timedelta(minutes=30)  # six times the worker's timeout, as in template.yaml
+MAX_RECEIVES = 5  # deliveries before a message is a dead letter, as in template.yaml
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,7 @@ class OrderBody(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    refusal: ClassVar[str]
-    """The sentence before the faults of an order that cannot be used."""
+    refusal: ClassVar[str]  # the sentence before the faults of an order that cannot be used
 
     @classmethod
     def parse(cls, event: object) -> Self:

@@ -20,9 +20,7 @@ from cardsharp.errors import CardsharpError, StoreError
 
 _log = logging.getLogger("cardsharp.bot")
 
-NOTE = "namesake"
-"""The kind of the notes by which a later worker knows of another that plays as us."""
-
+NOTE = "namesake"  # the kind of the notes by which a later worker knows of another that plays as us
 _FOUND = "somebody else plays as this user in the match, a bot or a person; stop one of the two: %s"
 _GOES_ON = "this bot made the first move and goes on"
 _STEPS_BACK = "the other made the first move, so this bot leaves the match to it"

@@ -43,9 +43,7 @@ class Onlooker:
 MISSING = "unknown"
 """The result of a match that was closed because the arena said that there is none."""
 
-GIVEN_UP = "given up"
-"""The result of a match that was closed because it took longer than any may."""
-
+GIVEN_UP = "given up"  # the result of a match that was closed because it took longer than any may
 SETTLED = timedelta(seconds=10)
 """Whoever names a match for so long after its end has lost the end; before, it may be old news."""
 

@@ -11,14 +11,9 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 
-Body = Mapping[str, object]
-"""A JSON object: string keys, and values that `json.dumps` takes."""
-
-NOW = timedelta()
-"""No delay."""
-
-Remaining = Callable[[], timedelta]
-"""How much time an invocation has left."""
+Body = Mapping[str, object]  # a JSON object: string keys, and values that `json.dumps` takes
+NOW = timedelta()  # no delay
+Remaining = Callable[[], timedelta]  # how much time an invocation has left
 
 
 class Signal(Protocol):
@@ -130,8 +125,7 @@ class MatchRecord:
     announced: bool = False
     outcome: Body | None = None
     finished: datetime | None = None
-    fault: str | None = None
-    """What of it cannot be read, and is empty here."""
+    fault: str | None = None  # what of it cannot be read, and is empty here
 
     @property
     def rests(self) -> bool:
@@ -157,8 +151,7 @@ class MoveRecord:
     sequence: int
     intent: Body | None
     facts: Body | None
-    fault: str | None = None
-    """What of it cannot be read, and is None here."""
+    fault: str | None = None  # what of it cannot be read, and is None here
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,7 @@ import json
 import threading
 
 BLOT = "[redacted]"
-SHORTEST = 4
-"""Characters; redacting anything shorter would only make texts unreadable."""
-
+SHORTEST = 4  # characters; redacting anything shorter would only make texts unreadable
 _lock = threading.Lock()
 _secrets: set[str] = set()
 

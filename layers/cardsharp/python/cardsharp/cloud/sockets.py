@@ -27,12 +27,8 @@ if TYPE_CHECKING:
 LIFE = timedelta(hours=2, minutes=10)
 """How long a watcher is kept: API Gateway ends a connection after two hours."""
 
-MOST_WATCHERS = 200
-"""Of one topic."""
-
-MOST_OF_ONE = 50
-"""Of one topic from one caller, so that nobody can keep all others away."""
-
+MOST_WATCHERS = 200  # of one topic
+MOST_OF_ONE = 50  # of one topic from one caller, so that nobody can keep all others away
 SETTLING = timedelta(seconds=10)
 """For how long a new connection may count as gone: it is there only once its handshake is over."""
 

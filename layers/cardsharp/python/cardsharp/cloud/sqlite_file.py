@@ -23,9 +23,7 @@ from cardsharp.errors import StoreError
 
 _log = logging.getLogger(__name__)
 
-MEMORY = ":memory:"
-"""The path of what is kept in this process only."""
-
+MEMORY = ":memory:"  # the path of what is kept in this process only
 _BUSY = timedelta(seconds=10)
 _BUSY_EXCLUSIVE = timedelta(seconds=1)
 _SIDECARS = ("-wal", "-shm", "-journal")

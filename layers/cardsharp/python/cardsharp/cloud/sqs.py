@@ -14,11 +14,8 @@ from cardsharp.errors import StoreError
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
 
-_LONGEST_WAIT = 20
-"""Seconds, by the rules of SQS."""
-
-_BATCH = 10
-"""Messages in one request, by the rules of SQS."""
+_LONGEST_WAIT = 20  # seconds, by the rules of SQS
+_BATCH = 10  # messages in one request, by the rules of SQS
 
 
 class SqsQueue:

@@ -25,14 +25,10 @@ class Switches(BaseModel):
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
-    paused: bool = False
-    """Whether new matches are to be left alone."""
-    awake_until: AwareDatetime | None = None
-    """Until when a quiet poller is to listen at all times."""
-    strategy: str | None = None
-    """Who plays our seat at the arena."""
-    tags: Names | None = None
-    """The tags of the matches to attend; empty means all."""
+    paused: bool = False  # whether new matches are to be left alone
+    awake_until: AwareDatetime | None = None  # until when a quiet poller is to listen at all times
+    strategy: str | None = None  # who plays our seat at the arena
+    tags: Names | None = None  # the tags of the matches to attend; empty means all
     at_once: Annotated[int, Field(ge=1)] | None = None
     """How many matches may run before one that the arena names is left alone."""
 

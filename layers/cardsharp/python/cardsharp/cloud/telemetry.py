@@ -22,12 +22,8 @@ from cardsharp.cloud import metrics
 from cardsharp.cloud.metrics import ALARMED, Metric
 from cardsharp.cloud.redaction import redact
 
-LOGGER = "cardsharp"
-"""The name of the root of all our loggers."""
-
-BUILD = os.environ.get("BUILD")
-"""The commit that a deployed function was built from; None at home."""
-
+LOGGER = "cardsharp"  # the name of the root of all our loggers
+BUILD = os.environ.get("BUILD")  # the commit that a deployed function was built from; None at home
 SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", LOGGER)
 """What the metrics are told apart by; template.yaml gives each stack its own name."""
 
@@ -56,8 +52,7 @@ class Meter(metrics.Meter):
     not in `kept` stands in the line, and CloudWatch makes no metric of it.
     """
 
-    _FULL = 50
-    """Values after which a line is written early: below the 100 that EMF allows a metric."""
+    _FULL = 50  # values after which a line is written early: below the 100 that EMF allows a metric
 
     def __init__(self, kept: Collection[str] = KEPT) -> None:
         self.stream: IO[str] | None = None
@@ -106,9 +101,7 @@ class Meter(metrics.Meter):
         stream.flush()
 
 
-_begun = threading.Lock()
-"""Taken by the first invocation of this process, and never given back."""
-
+_begun = threading.Lock()  # taken by the first invocation of this process, and never given back
 logger = Logger(service=LOGGER, logger_formatter=RedactingFormatter(utc=True))
 meter = Meter()
 

@@ -41,8 +41,7 @@ class Timing:
         return self.handover / 2
 
 
-USUAL = Timing()
-"""The durations where no setting says others: the one place where they stand."""
+USUAL = Timing()  # the durations where no setting says others: the one place where they stand
 
 
 def timing_of(settings: "Workplace") -> Timing:

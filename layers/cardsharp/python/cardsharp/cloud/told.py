@@ -5,8 +5,7 @@ from datetime import date, datetime
 
 from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord, NoteRecord, Status
 
-Whole = tuple[MatchRecord, list[MoveRecord]]
-"""A match with its moves."""
+Whole = tuple[MatchRecord, list[MoveRecord]]  # a match with its moves
 
 
 Listed = Mapping[str, tuple[datetime, Status]]

@@ -21,8 +21,7 @@ from cardsharp.keep.port import Keep, Key, Put
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
-LIFE = timedelta(days=90)
-"""How long a secret is kept after it was last written."""
+LIFE = timedelta(days=90)  # how long a secret is kept after it was last written
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,7 @@ PATIENCE = timedelta(seconds=5)
 LOOK_AGAIN = timedelta(seconds=2)
 """So long at most nothing is done in a turn that may be over before it is looked at again."""
 
-NO_SUCH_MATCH = "Match does not exist."
-"""The arena's own words (docs/spec/arena.md section 4)."""
+NO_SUCH_MATCH = "Match does not exist."  # the arena's own words (docs/spec/arena.md section 4)
 
 
 def meeting(players: Players, log: MatchReader, clock: Clock, tags: Collection[str] = ()) -> Meet:

@@ -55,12 +55,8 @@ class Players:
         return player_id == DUMMY_ID and view.created_by_player_id == self.me.player_id
 
 
-PAST_MATCHES = 6
-"""Matches that are enough to know an opponent: the last ones, for players change."""
-
-LOOKED_THROUGH = 300
-"""Newest matches of the log among which they are looked for."""
-
+PAST_MATCHES = 6  # matches that are enough to know an opponent: the last ones, for players change
+LOOKED_THROUGH = 300  # newest matches of the log among which they are looked for
 _log = logging.getLogger("cardsharp.bot")
 
 

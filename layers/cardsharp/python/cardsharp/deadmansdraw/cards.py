@@ -38,8 +38,7 @@ class Card(NamedTuple):
         return f"{self.suit}{self.value}"
 
 
-SUIT_ORDER: tuple[Suit, ...] = tuple(Suit)
-"""Suits in the order in which the server lists them."""
+SUIT_ORDER: tuple[Suit, ...] = tuple(Suit)  # suits in the order in which the server lists them
 
 
 def values_of(suit: Suit) -> range:

@@ -11,9 +11,7 @@ from cardsharp.deadmansdraw.strategies import Decision, Hurrying, Strategy
 from cardsharp.deciding import Decided, Decider
 from cardsharp.errors import RulesError
 
-HURRY = 0.8
-"""The share of its time after which a strategy that can be hurried is."""
-
+HURRY = 0.8  # the share of its time after which a strategy that can be hurried is
 _BLIND_END = Action(Verb.END_TURN, autopick=True)
 _BLIND_DRAW = Action(Verb.DRAW, autopick=True)
 

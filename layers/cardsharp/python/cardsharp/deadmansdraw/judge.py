@@ -19,8 +19,7 @@ from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.judge import LAPSE, Judge
 from cardsharp.replay import Asked, Thought
 
-REFUSAL = respond(EffectType.ORACLE)
-"""Leaving the card that an Oracle showed, and going on."""
+REFUSAL = respond(EffectType.ORACLE)  # leaving the card that an Oracle showed, and going on
 
 
 class CaptainsJudgement(Judge):

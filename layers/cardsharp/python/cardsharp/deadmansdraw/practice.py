@@ -19,8 +19,7 @@ from cardsharp.game import Job
 
 _log = logging.getLogger("cardsharp.practice")
 
-MOST = 100
-"""Practice matches that one order may ask for."""
+MOST = 100  # practice matches that one order may ask for
 
 
 class PracticeOrder(OrderBody):

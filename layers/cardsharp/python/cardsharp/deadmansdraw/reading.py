@@ -211,8 +211,7 @@ def _peeked(events: tuple[Event, ...]) -> Card | None:
     return None
 
 
-Counts = Mapping[str, tuple[int, int]]
-"""By what is counted, for either seat."""
+Counts = Mapping[str, tuple[int, int]]  # by what is counted, for either seat
 
 
 def tally(moves: Iterable[MoveView]) -> Counts:

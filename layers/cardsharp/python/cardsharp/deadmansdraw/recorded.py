@@ -12,9 +12,7 @@ from cardsharp.deadmansdraw.wire import instant
 from cardsharp.deadmansdraw.wire_views import CreationView, MatchView
 from cardsharp.errors import Malformed
 
-LOWEST = lowest_of_each_suit(SERVER_DECK)
-"""The discard pile of a match that begins as all do."""
-
+LOWEST = lowest_of_each_suit(SERVER_DECK)  # the discard pile of a match that begins as all do
 _ASK = "GET /api/matches/ID?showevents=true"
 
 Told = tuple[MatchRecord, list[MoveRecord]]

@@ -65,8 +65,7 @@ class Opening(Stored):
     banks: tuple[Cards, Cards] = ((), ())
     play_area: Cards = ()
     discard_pile: Cards = ()
-    draw_pile: Cards = ()
-    """Its set of cards, in no order that means anything."""
+    draw_pile: Cards = ()  # its set of cards, in no order that means anything
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

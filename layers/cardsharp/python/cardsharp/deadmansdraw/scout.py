@@ -34,8 +34,7 @@ from cardsharp.errors import ArenaError, StoreError, Unauthorized
 _log = logging.getLogger("cardsharp.scout")
 
 
-NEWER = 4
-"""Polls for newer matches, of 30 s, after which the latest are asked for as a whole."""
+NEWER = 4  # polls for newer matches, of 30 s, after which the latest are asked for as a whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,21 +106,12 @@ class Scout:
     _denied: Denied = field(default_factory=Denied)
     _refusal: ArenaError | None = None
     _named: frozenset[str] = frozenset()
-    _has_new: bool = False
-    """Whether the last answer named a match that the one before did not."""
-
-    _newest: str | None = None
-    """The newest match that we know, where all are known."""
-
+    _has_new: bool = False  # whether the last answer named a match that the one before did not
+    _newest: str | None = None  # the newest match that we know, where all are known
     _polls: int = 0
-    _since: float = 0
-    """Since when it listens."""
-
-    _offered: int = 0
-    """How many matches it has put on the queue."""
-
-    _turn: timedelta | None = None
-    """The shortest turn of late, from one move to the next."""
+    _since: float = 0  # since when it listens
+    _offered: int = 0  # how many matches it has put on the queue
+    _turn: timedelta | None = None  # the shortest turn of late, from one move to the next
 
     def listen(self, remaining: Remaining) -> int:
         """Offer matches until relieved or the time is nearly up; how many were put on the queue.

@@ -33,9 +33,7 @@ from pydantic.alias_generators import to_camel
 from cardsharp.deadmansdraw.actions import EffectType
 from cardsharp.deadmansdraw.cards import Card, Suit
 
-_FOREVER = 10**7
-"""Seconds beyond which a limit is none: four months."""
-
+_FOREVER = 10**7  # seconds beyond which a limit is none: four months
 _SUITS: Mapping[str, Suit] = {suit.value: suit for suit in Suit}
 _EFFECTS: Mapping[str, EffectType] = {effect.value: effect for effect in EffectType}
 
@@ -71,8 +69,7 @@ Cards = tuple[CardView, ...]
 Unordered = Annotated[Cards, AfterValidator(lambda cards: tuple(sorted(cards)))]
 """Cards sorted by suit and value, because their order on the wire would tell too much."""
 Count = Annotated[StrictInt, Field(ge=0, le=1_000_000)]
-Seat = Annotated[StrictInt, Field(ge=0, le=1)]
-"""Index of a player."""
+Seat = Annotated[StrictInt, Field(ge=0, le=1)]  # index of a player
 BankView = Annotated[dict[str, tuple[Count, ...]], AfterValidator(_bank)]
 """Suit to values: suits in order of entry, values in the order they were banked."""
 EffectName = Annotated[str, AfterValidator(lambda name: _EFFECTS.get(name, name))]

@@ -5,8 +5,7 @@ from enum import StrEnum
 
 from cardsharp.euchre.cards import SUIT_NAMES, Card, Suit, name
 
-_DEALERS = 3
-"""The number of the dealer's first bid."""
+_DEALERS = 3  # the number of the dealer's first bid
 
 
 class Question(StrEnum):

@@ -25,8 +25,7 @@ NO_CARD: Card = -1
 Ask = BidAsked | SwapAsked | DefenseAsked | PlayAsked
 """A question. Of a lone defence only the documents ask, never the client."""
 
-Told = BidMade | DefenseMade | PlayMade
-"""What another player did."""
+Told = BidMade | DefenseMade | PlayMade  # what another player did
 
 
 def to_act(ask: Ask) -> ToAct:

@@ -5,12 +5,8 @@ Cards and suits are plain integers, for engines compare millions of them a secon
 
 from cardsharp.errors import Malformed
 
-Card = int
-"""0 to 23."""
-
-Suit = int
-"""0 clubs, 1 diamonds, 2 hearts, 3 spades."""
-
+Card = int  # 0 to 23
+Suit = int  # 0 clubs, 1 diamonds, 2 hearts, 3 spades
 SUITS: tuple[Suit, ...] = (0, 1, 2, 3)
 DECK: tuple[Card, ...] = tuple(range(24))
 NINE, TEN, JACK, QUEEN, KING, ACE = range(6)

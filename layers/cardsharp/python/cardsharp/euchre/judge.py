@@ -28,9 +28,7 @@ from cardsharp.euchre.strategies.worlds import World
 from cardsharp.euchre.table import SEATS, turn
 from cardsharp.judge import Judge
 
-OTHERS = 10
-"""Other deals: their mean adds a tenth to the spread of what is told."""
-
+OTHERS = 10  # other deals: their mean adds a tenth to the spread of what is told
 _OFTEN = {1: 0.335, 2: 0.145, 4: 0.02}
 """How often either side makes so many points of a deal, about."""
 
@@ -69,8 +67,7 @@ class EnginesJudgement(Judge):
     unit = "points of the deal"
     form = "+.2f"
     total = 0.0
-    stake = 4.0
-    """The most that a deal brings: all tricks, alone."""
+    stake = 4.0  # the most that a deal brings: all tricks, alone
     chance_deals = True
 
     def weigh(self, position: Position, also: Sequence[Action] = ()) -> Decision:

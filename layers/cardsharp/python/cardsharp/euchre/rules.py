@@ -12,11 +12,8 @@ from cardsharp.euchre.cards import DECK, SUITS, Card, Suit, suit_of
 from cardsharp.euchre.table import DEALER, TRICKS, Table, turn
 
 HAND = 5
-TURN = 20
-"""Where the turn card lies among the 24; behind it are the three that nobody sees."""
-
-FACE_DOWN: Card = -1
-"""The discard where a dealer whose cards we are not to know has made it."""
+TURN = 20  # where the turn card lies among the 24; behind it are the three that nobody sees
+FACE_DOWN: Card = -1  # the discard where a dealer whose cards we are not to know has made it
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +41,7 @@ class Deal:
         return tuple(sorted(held.difference(self.table.played_by(seat))))
 
 
-MADE = 3
-"""Tricks that the caller's side must win."""
+MADE = 3  # tricks that the caller's side must win
 
 
 @dataclass(frozen=True, slots=True)

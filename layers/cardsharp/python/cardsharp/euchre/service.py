@@ -118,9 +118,7 @@ def _of(key: DealKey) -> Entry:
     return {"game": GAME, "token": key.token, "game_num": key.game, "deal_num": key.deal}
 
 
-ATTEMPTS = 3
-"""How often a request tries the store; a conflict or a failure is worth another."""
-
+ATTEMPTS = 3  # how often a request tries the store; a conflict or a failure is worth another
 T = TypeVar("T")
 
 

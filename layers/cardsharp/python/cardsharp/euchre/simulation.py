@@ -13,9 +13,7 @@ from cardsharp.euchre.strategies import Strategy, build
 from cardsharp.euchre.table import DEALER, SEATS, TRICKS, turn
 from cardsharp.simulation import Figure, Simulation
 
-WINNING = 10
-"""Points that win a match."""
-
+WINNING = 10  # points that win a match
 CHAIRS = 4
 
 

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Item
     from cardsharp.keep.sqlite import SqliteKeep
 
-LIFE = timedelta(hours=24)
-"""How long a deal is kept."""
+LIFE = timedelta(hours=24)  # how long a deal is kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,7 @@ Token = Annotated[
     str, Field(min_length=1, max_length=400, description="Session identifier: any text.")
 ]
 Number = Annotated[int, Field(ge=0, lt=_LARGE), _WHOLE]
-Echoed = Annotated[int, Field(ge=-_LARGE, lt=_LARGE), _WHOLE]
-"""A number that is only sent back."""
-
+Echoed = Annotated[int, Field(ge=-_LARGE, lt=_LARGE), _WHOLE]  # a number that is only sent back
 GameNum = Annotated[Number, Field(description="Game number within the session.")]
 DealNum = Annotated[Number, Field(description="Deal number; it may start again at 0.")]
 TrickNum = Annotated[int, Field(ge=0, le=4, description="Trick number within the deal."), _WHOLE]

@@ -26,24 +26,16 @@ from cardsharp.strategy import percent
 _SURPRISE = 0.1
 """How often the others check where we expect no such thing: then only the truth counts."""
 
-_GLANCED = 3
-"""Every third world is enough to see which bets are worth a look."""
-
-_DEEP = 10
-"""How many of the best bets are looked into a second time, with our answers to a raise."""
-
-_ANSWERS = 6
-"""How many of the likeliest bets we consider as an answer."""
-
+_GLANCED = 3  # every third world is enough to see which bets are worth a look
+_DEEP = 10  # how many of the best bets are looked into a second time, with our answers to a raise
+_ANSWERS = 6  # how many of the likeliest bets we consider as an answer
 _BY_CARDS, _BY_CARDS_OF_MANY = 4.0, 30.0
 """How many of the worlds the exact chance by one's own cards counts as much as.
 
 With three players and more the worlds are fewer, and less alike what lies there.
 """
 
-_LEAST = 0.001
-"""No belief is nearer to 0 or 1: only what one's own cards make certain is a fact."""
-
+_LEAST = 0.001  # no belief is nearer to 0 or 1: only what one's own cards make certain is a fact
 _AS_MOST = "If the others bet by their cards as most do:"
 _AS_BEFORE = "If the others go on as in the rounds before:"
 """What is assumed of the others, of whose cards we only guess."""

@@ -18,15 +18,9 @@ from cardsharp.blef.strategies.mapped import unreadable
 from cardsharp.errors import ConfigError
 
 FORMAT = 1
-SOLVED = ((1, 1), (2, 1), (1, 2))
-"""The cards of who begins and of the other."""
-
-WHOLE = 1000
-"""The tables' unit: chances are in thousandths."""
-
-Mixture = tuple[tuple[int, float], ...]
-"""Actions and how often each is to be taken."""
-
+SOLVED = ((1, 1), (2, 1), (1, 2))  # the cards of who begins and of the other
+WHOLE = 1000  # the tables' unit: chances are in thousandths
+Mixture = tuple[tuple[int, float], ...]  # actions and how often each is to be taken
 _CHECK_ONLY: Mixture = ((CHECK, 1.0),)
 
 Plan = Mapping[str, Mapping[str, Mapping[str, int]]]

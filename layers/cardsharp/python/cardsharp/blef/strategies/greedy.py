@@ -8,8 +8,7 @@ from cardsharp.blef.strategies import Decision, Option, choices, strategy
 from cardsharp.blef.strategies.odds import Odds, bits_of, odds
 from cardsharp.strategy import percent
 
-SHOWN = 5
-"""How many of the likeliest bets an explanation lists."""
+SHOWN = 5  # how many of the likeliest bets an explanation lists
 
 
 def own_odds(position: Position) -> list[float]:

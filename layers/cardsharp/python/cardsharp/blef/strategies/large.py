@@ -30,12 +30,8 @@ CLASSES, HELPS, BONDS = len(MARKS) + 1, 3, 4
 KINDS = CLASSES * HELPS
 """In how many ways a bet may look: by its class and the help of the last bet."""
 
-TEMPERATURE = 0.035
-"""A choice that is likelier to win by so much is taken e times as often."""
-
-PARTS = 50
-"""Chances are kept in fiftieths."""
-
+TEMPERATURE = 0.035  # a choice that is likelier to win by so much is taken e times as often
+PARTS = 50  # chances are kept in fiftieths
 FORMAT = 2
 FILE = Path(str(files("cardsharp.blef.strategies") / "tables" / "large.bin"))
 
@@ -44,8 +40,7 @@ _ONE_COLOUR = (1 << _SPAN) - 1
 _FLUSH = 5
 _WEIGHTS = (0.0, *(exp((parts / PARTS - 0.6) / TEMPERATURE) for parts in range(PARTS + 1)))
 
-Cards = tuple[int, int]
-"""One's own cards and the other's."""
+Cards = tuple[int, int]  # one's own cards and the other's
 
 
 @dataclass(frozen=True, slots=True)

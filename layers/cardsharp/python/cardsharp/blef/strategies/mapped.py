@@ -14,8 +14,7 @@ from zlib import error as zlib_error
 
 from cardsharp.errors import ConfigError
 
-NUMBER = 4
-"""Bytes of a number in the body; numbers lie where such may lie."""
+NUMBER = 4  # bytes of a number in the body; numbers lie where such may lie
 
 
 @dataclass(frozen=True, slots=True)

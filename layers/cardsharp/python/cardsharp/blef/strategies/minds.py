@@ -12,13 +12,10 @@ from math import exp
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.strategies.odds import Odds, odds
 
-OPENING = -1
-"""The last bet where there is none."""
-
+OPENING = -1  # the last bet where there is none
 _FROM_THE_TOP = range(len(BETS) - 1, OPENING, -1)
 
-Replies = Mapping[int, int]
-"""What is said to each last bet."""
+Replies = Mapping[int, int]  # what is said to each last bet
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +34,12 @@ class Habit:
 HABITS = (Habit(0.5), Habit(0.3, 0.2, 0.5), Habit(0.2, 0.4, 0.5))
 """The careful, the bold, and the bold who does not believe much."""
 
-Weights = tuple[float, ...]
-"""How likely each of the habits is."""
-
+Weights = tuple[float, ...]  # how likely each of the habits is
 _BOLD = {habit.bet for habit in HABITS}
 
-WEIGHTS: Weights = tuple(habit.weight for habit in HABITS)
-"""Of somebody of whom nothing is known."""
-
-_SLIP = 0.1
-"""How often somebody bets against the habit."""
-
-_TEMPERATURE = 0.12
-"""Of the softmax over the chances by which a bet against the habit is picked."""
+WEIGHTS: Weights = tuple(habit.weight for habit in HABITS)  # of somebody of whom nothing is known
+_SLIP = 0.1  # how often somebody bets against the habit
+_TEMPERATURE = 0.12  # of the softmax over the chances by which a bet against the habit is picked
 
 
 class _Plausible(dict[float, float]):

@@ -28,11 +28,8 @@ _STRAIGHTS = tuple(n for n in _VALUE_BETS if n not in _OF_TWO)
 _FIRST_STRAIGHT = _STRAIGHTS[0]
 _SPANS = tuple(tuple(value for value, _ in BETS[n].values) for n in _STRAIGHTS)
 
-Odds = Sequence[float]
-"""The chance of each of the 88 bets to hold, by action."""
-
-Need = tuple[int, int]
-"""So many cards more of so many that are not seen."""
+Odds = Sequence[float]  # the chance of each of the 88 bets to hold, by action
+Need = tuple[int, int]  # so many cards more of so many that are not seen
 
 
 def bits_of(cards: Iterable[Card]) -> int:

@@ -15,15 +15,9 @@ from itertools import combinations_with_replacement
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import COLOURS, VALUES
 
-OPENING = -1
-"""The last bet where there is none."""
-
-MOST_CARDS = 9
-"""In play, for which hands may be seen so."""
-
-_FEW = 4
-"""Cards in play with which all is known of the bet before the last two."""
-
+OPENING = -1  # the last bet where there is none
+MOST_CARDS = 9  # in play, for which hands may be seen so
+_FEW = 4  # cards in play with which all is known of the bet before the last two
 _PAIRS = 2
 _SIX = range(len(VALUES))
 

@@ -15,8 +15,7 @@ from cardsharp.blef.strategies.large import known
 from cardsharp.blef.strategies.tabled import tabled
 from cardsharp.blef.strategies.trained import trained
 
-_TOLD = 0.01
-"""What is taken less often is not told among the options."""
+_TOLD = 0.01  # what is taken less often is not told among the options
 
 
 @strategy("solved")

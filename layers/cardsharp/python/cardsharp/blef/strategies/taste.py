@@ -35,13 +35,9 @@ _TOP = len(BETS) - 1
 _DRAWN, _DOUBTED = 0.15, 5.0
 """At first: a bet is drawn e times as often by so much of a chance; the same of a check's odds."""
 
-_BESIDE = 0.4
-"""How much of what is learned of a level is learned of the two beside it."""
-
+_BESIDE = 0.4  # how much of what is learned of a level is learned of the two beside it
 _NEAR = (1.0, 0.6, 0.3)
-_FAR = 0.1
-"""The same of a check, by how far a level is off."""
-
+_FAR = 0.1  # the same of a check, by how far a level is off
 _BY_HEIGHT, _BY_REST = 0.5, 1.0
 """How much of what a check shows is learned of bets that look so to everybody, and of the rest."""
 

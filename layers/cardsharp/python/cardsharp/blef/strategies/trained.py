@@ -20,13 +20,10 @@ from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, unpack
 from cardsharp.blef.strategies.sight import Shape
 
 FORMAT = 3
-WHOLE = 255
-"""The unit of chances."""
-
+WHOLE = 255  # the unit of chances
 FILE = Path(str(files("cardsharp.blef.strategies") / "tables" / "trained.bin"))
 
-Cards = tuple[int, int]
-"""The cards of who begins and of the other."""
+Cards = tuple[int, int]  # the cards of who begins and of the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,8 @@ class Rows:
 class RoleTable:
     """The rows of one role, in parts by the last bet."""
 
-    apart: int
-    """How far the numbers of one last bet are from those of the next."""
-    begins: memoryview
-    """Where each part begins in the body, and the end."""
+    apart: int  # how far the numbers of one last bet are from those of the next
+    begins: memoryview  # where each part begins in the body, and the end
     body: memoryview
 
     @property

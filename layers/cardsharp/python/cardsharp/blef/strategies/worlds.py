@@ -12,17 +12,10 @@ from cardsharp.blef.strategies.odds import bit_of, bits_of, truths
 from cardsharp.blef.strategies.reading import Insight
 from cardsharp.blef.strategies.taste import TastedReplies, believing, traits_of
 
-_DRAWS = 120
-"""Hands that are drawn for one player who has bet."""
-
-_TRIES = 3
-"""Hands among which each of several players who have bet gets one."""
-
-_KEPT = 60
-"""Worlds that are looked ahead in."""
-
-NOBODY: Mapping[int, Insight] = {}
-"""Nobody was read."""
+_DRAWS = 120  # hands that are drawn for one player who has bet
+_TRIES = 3  # hands among which each of several players who have bet gets one
+_KEPT = 60  # worlds that are looked ahead in
+NOBODY: Mapping[int, Insight] = {}  # nobody was read
 
 
 @dataclass(frozen=True, slots=True)

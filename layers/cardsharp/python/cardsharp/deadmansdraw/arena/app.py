@@ -48,9 +48,7 @@ if TYPE_CHECKING:
     from cardsharp.viewer.base import Site
 
 
-LOOK = timedelta(seconds=1)
-"""How often it is looked which turns are late."""
-
+LOOK = timedelta(seconds=1)  # how often it is looked which turns are late
 _LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), ("API", "/docs"))
 
 

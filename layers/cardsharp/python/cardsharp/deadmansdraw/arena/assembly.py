@@ -38,8 +38,7 @@ WORD = "ARENA_ADMIN_PASSWORD"
 KEEP_DAYS = "CARDSHARP_KEEP_DAYS"
 PUBLIC = "CARDSHARP_PUBLIC"
 
-DAYS = 90
-"""How long a match is kept where nothing else is said."""
+DAYS = 90  # how long a match is kept where nothing else is said
 
 
 NO_WORD = (

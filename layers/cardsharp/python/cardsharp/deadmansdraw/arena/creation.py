@@ -31,9 +31,7 @@ T = TypeVar("T")
 DEFAULT_DISCARD_PILE = lowest_of_each_suit(SERVER_DECK)
 DEFAULT_DRAW_DECK = without(SERVER_DECK, DEFAULT_DISCARD_PILE)
 
-MAX_SEED_LENGTH = 200
-"""Seeding the original's generator takes time in proportion to the length."""
-
+MAX_SEED_LENGTH = 200  # seeding the original's generator takes time in proportion to the length
 MAX_TAGS_LENGTH = 1000
 """Characters of all tags of a match together: every list of matches shows them."""
 

@@ -7,9 +7,7 @@ from datetime import datetime
 
 from cardsharp.errors import Malformed
 
-DUMMY_ID = "0" * 24
-"""The player whose password everybody knows (docs/spec/arena.md section 4)."""
-
+DUMMY_ID = "0" * 24  # the player whose password everybody knows (docs/spec/arena.md section 4)
 _HEX = re.compile("[0-9a-f]{24}")
 _PLAIN_BYTES = 12
 

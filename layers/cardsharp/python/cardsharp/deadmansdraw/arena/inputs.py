@@ -19,9 +19,7 @@ from cardsharp.deadmansdraw.cards import Card, Suit, values_of
 from cardsharp.errors import Malformed
 from cardsharp.web.refusals import Refused
 
-NO_VALUE = 0
-"""The value of a card that is readable and that nobody can hold."""
-
+NO_VALUE = 0  # the value of a card that is readable and that nobody can hold
 _MISSING = object()
 
 
@@ -126,9 +124,7 @@ def truthy(value: object) -> bool:
     return isinstance(value, list | dict) or bool(value)
 
 
-MAX_BODY = 100 * 1024
-"""Bytes of the largest request body that is read, compressed or not."""
-
+MAX_BODY = 100 * 1024  # bytes of the largest request body that is read, compressed or not
 MAX_DISCARDED = 32 * 1024 * 1024
 """Bytes that are let pass unread, so that the client hears why before the line is cut."""
 

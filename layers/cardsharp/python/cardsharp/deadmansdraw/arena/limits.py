@@ -116,9 +116,7 @@ def delay_for(over: int) -> timedelta:
     return min(max(0, over) * STEP, LONGEST)
 
 
-FREE = 10
-"""Wrong passwords a minute, of an address or for a user, that are answered at once."""
-
+FREE = 10  # wrong passwords a minute, of an address or for a user, that are answered at once
 MOST, MOST_AT_ONCE = 1000, 100
 """Wrong passwords a minute, of an address or for a user, beyond which no new one is looked at.
 
@@ -180,8 +178,7 @@ class Quotas:
 OF_A_TEAM = Quotas(matches=2_000, at_once=64)
 """In a contest and in the cloud: 30 times what a team played in the week of 2023."""
 
-AT_HOME = Quotas(matches=100_000, at_once=2_000)
-"""Of who has the machine for itself."""
+AT_HOME = Quotas(matches=100_000, at_once=2_000)  # of who has the machine for itself
 
 
 class Shares:
@@ -223,14 +220,9 @@ SPECTATOR = User("spectator", None, "spectator")
 FRESH = timedelta(milliseconds=300)
 """How long an answer serves: with the pause of `live.js` a card is there within a second."""
 
-OF_SPECTATORS = 1200
-"""Requests an address may send in a minute: ten who watch a match each."""
-
-MOST_KEPT = 256
-"""Answers that are kept at a time."""
-
-MOST_BYTES = 1_000_000
-"""Bytes of the largest answer that is kept."""
+OF_SPECTATORS = 1200  # requests an address may send in a minute: ten who watch a match each
+MOST_KEPT = 256  # answers that are kept at a time
+MOST_BYTES = 1_000_000  # bytes of the largest answer that is kept
 
 
 @dataclass(frozen=True, slots=True)

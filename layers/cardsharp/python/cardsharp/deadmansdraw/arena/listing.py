@@ -15,8 +15,7 @@ from cardsharp.errors import Malformed
 
 _TRUE = ("1", "true")
 _LIMIT = re.compile("[1-9][0-9]{0,8}")
-DAY_FORMAT = "%a %b %d %Y"
-"""A day as `busydays` names it, e.g. `Fri Nov 20 2026`."""
+DAY_FORMAT = "%a %b %d %Y"  # a day as `busydays` names it, e.g. `Fri Nov 20 2026`
 
 
 def flag(query: QueryParams, name: str) -> bool:

@@ -13,19 +13,12 @@ class Signal(NamedTuple):
     of: str = ""
 
 
-NEW_MATCH = "new match"
-"""There is a new match of this player."""
-TURN = "turn"
-"""A match waits for this player's action."""
-MATCH = "match"
-"""The match has ended, or it is another player's turn."""
-MOVED = "moved"
-"""Somebody has moved in the match."""
-ANY_MATCH = Signal("any match")
-"""There is a new match."""
-
-Moved = Callable[[Match], None]
-"""Told of every match that began or in which somebody has moved."""
+NEW_MATCH = "new match"  # there is a new match of this player
+TURN = "turn"  # a match waits for this player's action
+MATCH = "match"  # the match has ended, or it is another player's turn
+MOVED = "moved"  # somebody has moved in the match
+ANY_MATCH = Signal("any match")  # there is a new match
+Moved = Callable[[Match], None]  # told of every match that began or in which somebody has moved
 
 
 def nobody_told(_match: Match) -> None:

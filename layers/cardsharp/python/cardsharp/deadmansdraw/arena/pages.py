@@ -45,12 +45,8 @@ _DOCUMENT = Path(__file__).with_name("openapi.json")
 ASSETS = {"statistics.css": "text/css; charset=utf-8"}
 """What these pages load beside what all pages do."""
 
-PAGE = 50
-"""Matches that a list shows, and how many more each further click."""
-
-MAX_MATCHES = 500
-"""Matches that the statistics of a tag show."""
-
+PAGE = 50  # matches that a list shows, and how many more each further click
+MAX_MATCHES = 500  # matches that the statistics of a tag show
 _MOST = 5000
 _COLUMNS = (
     Column("Points", "num"),

@@ -22,15 +22,11 @@ from cardsharp.errors import ConfigError
 
 _log = logging.getLogger(__name__)
 
-DEFAULT_FILE = Path(__file__).with_name("players.json")
-"""The dummy player and two teams."""
-
-ADMIN = "admin"
-"""The organiser's user name."""
+DEFAULT_FILE = Path(__file__).with_name("players.json")  # the dummy player and two teams
+ADMIN = "admin"  # the organiser's user name
 
 
-PLAYER = "player"
-"""The role of whoever may sit at a table."""
+PLAYER = "player"  # the role of whoever may sit at a table
 
 
 class Player(BaseModel):

@@ -15,8 +15,7 @@ from itertools import islice
 
 from cardsharp.deadmansdraw.cards import Card
 
-NO_RANDOM = "norandom"
-"""The seed that always takes the first (docs/spec/arena.md section 8)."""
+NO_RANDOM = "norandom"  # the seed that always takes the first (docs/spec/arena.md section 8)
 
 
 class Randomness(StrEnum):

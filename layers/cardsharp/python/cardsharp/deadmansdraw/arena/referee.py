@@ -50,14 +50,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 SEATS = 2
-TRIES = 5
-"""How often a request is decided whose match somebody else has changed meanwhile."""
-ALWAYS = datetime.min.replace(tzinfo=UTC)
-"""Since when an arena looks at the clock that never stops."""
-
-LONGEST_COMMENT = 1000
-"""Characters of what is said of a match's end."""
-
+TRIES = 5  # how often a request is decided whose match somebody else has changed meanwhile
+ALWAYS = datetime.min.replace(tzinfo=UTC)  # since when an arena looks at the clock that never stops
+LONGEST_COMMENT = 1000  # characters of what is said of a match's end
 _NONE = timedelta()
 _log = logging.getLogger(__name__)
 

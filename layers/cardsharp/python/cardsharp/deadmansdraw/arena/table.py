@@ -52,12 +52,8 @@ if TYPE_CHECKING:
 
     from cardsharp.cloud.dynamodb_items import Item, Value
 
-NEWEST = 25
-"""Entries that a waiting client's read looks at: they fit into half a read unit."""
-
-MOST_ENDED = 1_000
-"""Ended matches that a process remembers: nothing can happen in them any more."""
-
+NEWEST = 25  # entries that a waiting client's read looks at: they fit into half a read unit
+MOST_ENDED = 1_000  # ended matches that a process remembers: nothing can happen in them any more
 _MATCHES = "matches"
 _RUNNING = "running"
 _INDEX = "by-change"

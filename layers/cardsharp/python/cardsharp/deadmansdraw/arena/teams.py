@@ -26,12 +26,8 @@ from cardsharp.errors import StoreError
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Item
 
-PLAYERS = "players"
-"""The partition."""
-
-FRESH = timedelta(seconds=4)
-"""How late a new team or password is known."""
-
+PLAYERS = "players"  # the partition
+FRESH = timedelta(seconds=4)  # how late a new team or password is known
 _PREFIX = "player_"
 _log = logging.getLogger(__name__)
 

@@ -12,8 +12,7 @@ from cardsharp.deadmansdraw.arena.lobby import Signal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NEVER = Signal("never")
-"""Nobody notifies it."""
+_NEVER = Signal("never")  # nobody notifies it
 
 
 Ready = Callable[[], bool]

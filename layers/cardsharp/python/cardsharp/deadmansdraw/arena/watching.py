@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from cardsharp.deadmansdraw.arena.app import Place
 
 _NONE = timedelta()
-_KEPT = 32
-"""Matches that are kept as they were drawn last."""
+_KEPT = 32  # matches that are kept as they were drawn last
 
 
 class MatchPages:

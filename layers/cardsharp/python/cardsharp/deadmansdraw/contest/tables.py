@@ -12,8 +12,7 @@ from cardsharp.deadmansdraw.reading import played, tally
 from cardsharp.deadmansdraw.wire import MatchParams, instant
 from cardsharp.deadmansdraw.wire_views import MatchCreated, MatchView, PlayerRecord
 
-GONE = 2
-"""Turns in a row that a player may leave to the clock until it counts as gone."""
+GONE = 2  # turns in a row that a player may leave to the clock until it counts as gone
 
 
 class OrganisedArena(Protocol):

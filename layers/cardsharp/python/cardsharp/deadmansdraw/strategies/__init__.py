@@ -39,8 +39,7 @@ class Decision(shared.Decision[Action]):
 Strategy: TypeAlias = shared.Strategy[Position, Decision]
 """A player: same position, same decision, but for the randomness given at construction."""
 
-Late = Callable[[], bool]
-"""Says whether time is short."""
+Late = Callable[[], bool]  # says whether time is short
 
 
 @runtime_checkable

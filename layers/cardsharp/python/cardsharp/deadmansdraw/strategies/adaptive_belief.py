@@ -20,39 +20,27 @@ from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen
 from cardsharp.deadmansdraw.strategies.choices import choices, gain, lying
 
-GENERAL = "general"
-"""The weights that know nothing of the opponent."""
-
+GENERAL = "general"  # the weights that know nothing of the opponent
 SLIP = 0.02
 """How often a player is thought to decide otherwise than its entry says: errors, late answers."""
 
-MISS = 0.05
-"""A decision that an entry thought less likely than this speaks against the entry."""
-
+MISS = 0.05  # a decision that an entry thought less likely than this speaks against the entry
 MOST_MISSES = 0.05
 """The share of decisions from which on an entry is given up, however likely it looks."""
 
 SURE = 0.9
 """How sure one must be that the opponent is no stranger to play otherwise than in general."""
 
-STRANGER = 0.5
-"""The chance, before anything is seen, that the opponent is nobody known."""
-
-MOST_LYING = 7
-"""Stopping habits are the same from so many cards in the play area on."""
-
+STRANGER = 0.5  # the chance, before anything is seen, that the opponent is nobody known
+MOST_LYING = 7  # stopping habits are the same from so many cards in the play area on
 MEASURES = ("cards", "points", "risk")
 """By what habits of stopping go: the cards in the play area, three points that they would bring
 the bank, a tenth of the unseen cards that would bust; each in `MOST_LYING` classes."""
 
 BUST = "bust"
 
-ORDERS = ("dearest", "cheapest", "between")
-"""What an answer is among those that do not bust."""
-
-UNTRIED = 0.5
-"""The taste for what was never seen."""
-
+ORDERS = ("dearest", "cheapest", "between")  # what an answer is among those that do not bust
+UNTRIED = 0.5  # the taste for what was never seen
 Habits = tuple[tuple[float, float], ...]
 """By the class of a measure: the chance to stop without and with a gain on the table."""
 

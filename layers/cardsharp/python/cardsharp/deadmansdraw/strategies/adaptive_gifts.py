@@ -18,11 +18,8 @@ from cardsharp.deadmansdraw.strategies.search.leaves import SHORT
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
 
-MOST = 0.05
-"""The most that one choice may cost, as a chance to win."""
-
-CREDIT = 0.005
-"""What may be spent before the opponent has given anything: half a point in 100."""
+MOST = 0.05  # the most that one choice may cost, as a chance to win
+CREDIT = 0.005  # what may be spent before the opponent has given anything: half a point in 100
 
 
 def loss_of(position: Position, action: Action) -> float:

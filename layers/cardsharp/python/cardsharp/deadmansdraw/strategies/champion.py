@@ -16,9 +16,7 @@ from cardsharp.deadmansdraw.strategies.choices import (
 )
 
 ENOUGH_CARDS = 3
-KRAKEN_LIMIT = 1
-"""A Kraken is not taken by choice when more cards than this lie in the play area."""
-
+KRAKEN_LIMIT = 1  # a Kraken is not taken by choice when more cards than this lie in the play area
 HOOK_ORDER = (
     Suit.SWORD,
     Suit.CANNON,

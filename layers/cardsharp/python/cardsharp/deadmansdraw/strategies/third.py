@@ -18,11 +18,8 @@ from cardsharp.deadmansdraw.strategies.choices import (
 
 MOST_CARDS = 3
 ENOUGH_RISE = 8
-KRAKEN_LIMIT = 2
-"""A Kraken is avoided when more cards than this lie in the play area."""
-MAP_LIMIT = 4
-"""The same for a Map that a Hook or a Sword could take."""
-
+KRAKEN_LIMIT = 2  # a Kraken is avoided when more cards than this lie in the play area
+MAP_LIMIT = 4  # the same for a Map that a Hook or a Sword could take
 TAKE_ORDER = (Suit.CANNON, Suit.ANCHOR, Suit.ORACLE)
 MAP_ORDER = (
     Suit.CANNON,

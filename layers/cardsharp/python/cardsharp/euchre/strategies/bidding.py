@@ -16,14 +16,10 @@ from cardsharp.euchre.table import DEALER, SEATS, partner
 CALL = (2450, 2150, 2450, 2150)
 """What each seat wants to expect of its own hand to call in the first round."""
 
-NAME = (2150, 2150, 2150, 2000)
-"""The same for the second round."""
-
+NAME = (2150, 2150, 2150, 2000)  # the same for the second round
 ALONE = 3700
 
-_TURN = 550
-"""The worth of the turn card that counts for the dealer's partner, against opponents."""
-
+_TURN = 550  # the worth of the turn card that counts for the dealer's partner, against opponents
 _SHARPNESS = 0.005
 """How surely a hand is bid on as the rules say; it falls off by e each fifth of a trick."""
 

@@ -9,18 +9,12 @@ from functools import cache
 
 from cardsharp.euchre.cards import ACE, DECK, KING, SUITS, Card, Suit, rank_of, strength, suit_of
 
-Mask = int
-"""A set of cards of one layout."""
-
-_MOST_KNOWN = 200_000
-"""Remembered answers, some 40 MB; then all are forgotten."""
-
+Mask = int  # a set of cards of one layout
+_MOST_KNOWN = 200_000  # remembered answers, some 40 MB; then all are forgotten
 _TRUMP_WORTH = {17: 1000, 16: 900, 15: 750, 14: 600, 13: 500, 11: 450, 10: 400}
 """Thousandths of a trick to expect of a trump by its `strength`, right bower to nine."""
 
-_LENGTH = (0, 0, 0, 150, 450, 900)
-"""What a number of trumps adds beyond each card's own worth."""
-
+_LENGTH = (0, 0, 0, 150, 450, 900)  # what a number of trumps adds beyond each card's own worth
 _BARE_ACE, _GUARDED_ACE = 600, 450
 _KING = 120
 _VOID = 250

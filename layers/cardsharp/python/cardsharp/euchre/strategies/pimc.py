@@ -28,37 +28,23 @@ from cardsharp.euchre.table import DEALER, SEATS, TRICKS, Call, Table
 Weigh = Callable[[World, Sequence[int]], list[int]]
 """What those choices gain in a world, in `POINT`s: the own side's less the other's."""
 
-POINT = 40
-"""A point of the deal, in the whole numbers that races count in."""
-
+POINT = 40  # a point of the deal, in the whole numbers that races count in
 CAUTION = 3
 """What is taken from a call, for it was chosen where its estimate errs upwards: 0.075 points.
 
 Over 8,000 duplicated deals 0.05 and 0.1 gained 0.006 and 0.004 points a deal; -0.05 lost as much.
 """
 
-OPEN = 1
-"""The first trick, from 0, in which a card is weighed with open cards too."""
-
-HOPELESS = 900
-"""Thousandths of tricks below which a call is not looked at."""
-
-NEAR = 1000
-"""How far behind the best suit another may be to be looked at."""
-
-BOLD = 2800
-"""From where playing alone is looked at."""
-
+OPEN = 1  # the first trick, from 0, in which a card is weighed with open cards too
+HOPELESS = 900  # thousandths of tricks below which a call is not looked at
+NEAR = 1000  # how far behind the best suit another may be to be looked at
+BOLD = 2800  # from where playing alone is looked at
 _DEAL = len(SEATS) * TRICKS
-_DRAW = 10
-"""Work of drawing one layout, in cards played."""
-
-_SEARCH = 6
-"""How many times the work is, where open cards are looked at too."""
+_DRAW = 10  # work of drawing one layout, in cards played
+_SEARCH = 6  # how many times the work is, where open cards are looked at too
 
 
-SURE = 3
-"""Standard errors that a choice must lie behind the leader to be given up."""
+SURE = 3  # standard errors that a choice must lie behind the leader to be given up
 
 
 class Race:

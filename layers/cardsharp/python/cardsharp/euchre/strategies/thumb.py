@@ -9,9 +9,7 @@ from functools import cache
 from cardsharp.euchre.cards import Suit
 from cardsharp.euchre.strategies.layout import Mask, layout
 
-MANY_TRUMPS = 3
-"""With so many a caller leads trumps even without the highest."""
-
+MANY_TRUMPS = 3  # with so many a caller leads trumps even without the highest
 Lead = Callable[[Mask, Mask, int, bool], Mask]
 """Of hand, hidden cards, place and whether it is the first trick: the card to lead."""
 

@@ -21,9 +21,7 @@ from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating
 from cardsharp.euchre.strategies.thumb import following, leading
 from cardsharp.euchre.table import DEALER, SEATS
 
-DRAWS = 3
-"""Layouts drawn for each that is kept."""
-
+DRAWS = 3  # layouts drawn for each that is kept
 SURPRISE = 0.1
 """How much less likely a layout is for each card played that the rules would not have played."""
 

@@ -39,9 +39,7 @@ from cardsharp.deadmansdraw.strategies.search.tree import (
     group_suit,
 )
 
-PICKS = 8
-"""Of a bonus that may turn out in several ways, so many are tried."""
-
+PICKS = 8  # of a bonus that may turn out in several ways, so many are tried
 _BEGINS, _FREE, _OWED = range(3)
 """Before a draw: a turn begins; the player may stop; from here on, a Kraken demands some."""
 

@@ -21,8 +21,7 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
 )
 from cardsharp.deadmansdraw.strategies.search.turn import SimulatedTurn
 
-HOPE_SHIFT = 20
-"""A step of `hope` is half a unit of log-odds."""
+HOPE_SHIFT = 20  # a step of `hope` is half a unit of log-odds
 _SIZE, _LEFT, _RISK, _HOPE = (STARTS[part] for part in ("size", "left", "risk", "hope"))
 _SIZES, _HOPES = SIZES["size"], SIZES["hope"]
 

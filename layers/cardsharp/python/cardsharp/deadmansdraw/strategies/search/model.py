@@ -48,9 +48,7 @@ SIZES: dict[str, int] = {
 STARTS: dict[str, int] = dict(zip(SIZES, accumulate(SIZES.values(), initial=0), strict=False))
 NUMBERS = sum(SIZES.values())
 
-MOST = 2048
-"""Sums that are remembered of one number of cards left; about 15 MB of all."""
-
+MOST = 2048  # sums that are remembered of one number of cards left; about 15 MB of all
 _MOST_ODDS, _MINUS_ONE = 30 * ONE, -1.0 / ONE
 _LEAD_FIELD, _ON_FIELD = 56, 80
 _VALUE_HALF, _VALUE_MASK = 1 << 55, (1 << 56) - 1
