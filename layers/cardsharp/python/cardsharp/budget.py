@@ -156,10 +156,7 @@ class Budget:
             return self._sent
 
     def _current(self, now: float) -> _Window | None:
-        """The window; where its time is over the next one, of which all is left, as far as we know.
-
-        It begins with the next request.
-        """
+        """The window; the next one, whole as far as we know, where its time is over."""
         window = self._window
         if window is not None and now >= window.last.ends:
             last = window.last

@@ -94,7 +94,6 @@ def shaped(decision: object, make: type[DA]) -> DA:
 
 
 def _check_options(options: object) -> None:
-    """Raise `Unfit` for options that no log could hold."""
     if not isinstance(options, tuple):
         raise Unfit(f"the options of its decision are {_named(options)}, no tuple of Option")
     for option in options:

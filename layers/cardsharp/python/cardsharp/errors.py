@@ -1,26 +1,5 @@
 """Every error that Cardsharp raises on purpose.
 
-CardsharpError
-├── RulesError (also a ValueError)      an action that the rules refuse
-│   ├── Malformed                         it cannot be read as an action or a card
-│   ├── Illegal                           it is readable, and not allowed in this position
-│   └── Unclear                           it is allowed, but does not say which card it means
-├── ArenaError                          the arena did not do what was asked
-│   ├── Unreachable                       no answer: refused, reset, timed out
-│   ├── Garbled                           an answer that is not the protocol
-│   │   ├── TooLong                         more bytes than we take
-│   │   └── Foreign(status)                 4xx, but not in the arena's own words
-│   ├── Rejected(status)                  an answer that says no
-│   │   ├── Unauthorized                    401: user, password or participation
-│   │   ├── NotFound                        404
-│   │   ├── NotYourTurn                     409
-│   │   └── MatchOver                       410: the match has ended
-│   └── RateLimited(retry_after)          429, or 503 with Retry-After
-├── StrategyFault                       a strategy's own code failed, or broke the rules
-├── ConfigError                         a setting, flag or file that cannot be used
-└── StoreError                          the match log or the queue failed
-    └── Conflict                          a condition did not hold: somebody else was first
-
 Every ArenaError says by its flag `doubtful` whether the arena may have done what was asked.
 """
 

@@ -21,7 +21,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from ssl import SSLCertVerificationError
 from typing import Self
 
@@ -118,7 +117,9 @@ class Exchange:
         for scheme in ("https://", "http://"):
             self._session.mount(scheme, Connections(limits))
         if where.ca is not None:
-            self._session.verify = _readable(where.ca)
+            if not where.ca.is_file():
+                raise ConfigError(f"The file of certificates {where.ca} cannot be found.")
+            self._session.verify = str(where.ca)
         self._digest = digest
         self._auth: AuthBase | None = None
         self._secrets: tuple[str, ...] = ()
@@ -133,8 +134,12 @@ class Exchange:
 
     def sign_in(self, credentials: Credentials) -> None:
         """Ask by these credentials from now on."""
-        self._auth = _auth(credentials, digest=self._digest)
-        self._secrets = (*self._secrets, *_secrets_of(credentials))
+        user, password = credentials.user, credentials.password
+        # Bytes, because requests would send text as Latin-1 and fail on the rest of the world.
+        basic = HTTPBasicAuth(user.encode(), password.encode())
+        self._auth = _Digest(user, password) if self._digest else basic
+        # What must not be repeated: the password, and the Basic header's form of it.
+        self._secrets += password, b64encode(f"{user}:{password}".encode()).decode()
 
     def close(self) -> None:
         """Close the connections."""
@@ -255,25 +260,6 @@ class Client:
 
 def _too_slow(call: Call) -> Unreachable:
     return Unreachable(f"{call}: the answer came too slowly.", doubtful=call.writes)
-
-
-def _readable(ca: Path) -> str:
-    if not ca.is_file():
-        raise ConfigError(f"The file of certificates {ca} cannot be found.")
-    return str(ca)
-
-
-def _auth(credentials: Credentials, *, digest: bool) -> AuthBase:
-    if digest:
-        return _Digest(credentials.user, credentials.password)
-    # Bytes, because requests would send text as Latin-1 and fail on the rest of the world.
-    return HTTPBasicAuth(credentials.user.encode(), credentials.password.encode())
-
-
-def _secrets_of(credentials: Credentials) -> tuple[str, str]:
-    """What must not be repeated: the password, and the Basic header's form of it."""
-    pair = f"{credentials.user}:{credentials.password}"
-    return credentials.password, b64encode(pair.encode()).decode()
 
 
 class _Digest(HTTPDigestAuth):

@@ -61,10 +61,12 @@ def refusal(
         return Garbled(f"The server answered with status {status}.", doubtful=writes)
     own = _own_words(status, body)
     if status in _REDIRECTS:
-        text = _redirect(response.headers)
+        target = _one_line(response.headers.get("Location", "nowhere"))
+        text = f"it redirects to {target}; give the address as it really is"
     else:
         text = own or "it gave no reason; check the address if this stays"
-    text = _withhold(text, secrets)
+    if any(secret in text for secret in secrets):
+        text = "(its words are withheld, for they repeat the password)"
     if status not in _CLIENT_ERRORS:
         return Rejected(status, text, doubtful=writes)
     # Whoever says 408 has not read the request to its end, and cannot speak for who has.
@@ -89,11 +91,6 @@ def retry_after(headers: Mapping[str, str]) -> timedelta | None:
     return None if wait is None else min(max(wait, timedelta()), LONGEST_WAIT)
 
 
-def _redirect(headers: Mapping[str, str]) -> str:
-    target = _one_line(headers.get("Location", "nowhere"))
-    return f"it redirects to {target}; give the address as it really is"
-
-
 def _own_words(status: int, body: bytes) -> str | None:
     """The arena's own words, in one short line; None where the body is somebody else's."""
     with suppress(ValidationError):
@@ -106,12 +103,6 @@ def _own_words(status: int, body: bytes) -> str | None:
 def _one_line(text: str) -> str:
     printable = "".join(c if c.isprintable() else " " for c in text)
     return " ".join(printable.split())[:_LONGEST_TEXT]
-
-
-def _withhold(text: str, secrets: Iterable[str]) -> str:
-    if any(secret in text for secret in secrets):
-        return "(its words are withheld, for they repeat the password)"
-    return text
 
 
 _SERVER_ERROR = 500
@@ -161,7 +152,6 @@ class Patience:
 
 
 def _is_passing(error: Exception) -> bool:
-    """Whether the error may be gone the next time."""
     if isinstance(error, Rejected):
         return error.status >= _SERVER_ERROR
     return isinstance(error, Unreachable | RateLimited)

@@ -169,13 +169,11 @@ def reserved(game: str, seat: Seat, vault: Vault, offering: Offering) -> Iterato
 
 
 def _check_not_paused(offering: Offering) -> None:
-    """Raise `ConfigError` while an operator wants no new matches."""
     if offering.switchboard.read().paused:
         raise ConfigError("New matches are paused; `cardsharp cloud resume` ends that.")
 
 
 def _match_id(url: str, game: str, nickname: str) -> str:
-    """The name of a seat in the match log: the same for the same seat."""
     name = hashlib.sha256(f"{url} {nickname}".encode()).hexdigest()[:12]
     return re.sub(r"[^0-9A-Za-z]", "", game)[: _ID_LENGTH - len(name)] + name
 

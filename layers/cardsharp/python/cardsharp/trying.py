@@ -127,7 +127,6 @@ def _own(frames: traceback.StackSummary, owner: object) -> list[str]:
 
 
 def _placed(lines: list[str]) -> str:
-    """The innermost of those lines, in brackets."""
     return f" ({lines[-1]})" if lines else ""
 
 
@@ -199,7 +198,6 @@ class _Ear:
 
 @contextmanager
 def _heard(page: _Page) -> Iterator[None]:
-    """What this thread prints meanwhile goes to the page."""
     token = _page.set(page)
     with _lock:
         _Ear.decisions += 1

@@ -169,7 +169,6 @@ def play(
 
 
 def _check_turn(game: GameRecord, player_uuid: str | None) -> None:
-    """Raise `Refused` unless this is the uuid of the player to move."""
     if not player_uuid:
         raise Denied("Player UUID missing - please supply it", "player_uuid", player_uuid)
     uuid = params.read_uuid(player_uuid)
@@ -184,19 +183,16 @@ def _check_turn(game: GameRecord, player_uuid: str | None) -> None:
 
 
 def _check_open(game: GameRecord) -> None:
-    """Raise `Refused` if the game has started."""
     if game.round is not None:
         raise forbidden("Game already started")
 
 
 def _check_room(game: GameRecord) -> None:
-    """Raise `Refused` if nobody can join any more."""
     if len(game.players) >= rules.MAX_PLAYERS:
         raise Denied("The game room is full", status=HTTPStatus.FORBIDDEN, today="Game room full")
 
 
 def _check_admin(game: GameRecord, admin_uuid: str | None) -> None:
-    """Raise `Refused` unless this is the uuid of the game's admin."""
     if not admin_uuid:
         raise Denied("Admin UUID missing - please supply it", "admin_uuid", admin_uuid)
     uuid = params.read_uuid(admin_uuid)

@@ -87,10 +87,7 @@ class BlefClient(Client):
     def _change(
         self, game: str, what: str, body: Mapping[str, object], kind: str | None = None
     ) -> Answer:
-        """The answer to a change, which is sent once; to a service of the first days by GET.
-
-        That one answers a POST with 405, and so has not carried it out.
-        """
+        """The answer to a change, sent once; after a 405, so not carried out, anew by GET."""
         call = Call(
             kind=kind or what,
             method="POST",

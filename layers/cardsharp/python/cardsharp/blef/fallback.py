@@ -17,7 +17,6 @@ def safe_action(position: Position, refused: frozenset[int] = frozenset()) -> in
 
 
 def _refusal(position: Position, action: int) -> str | None:
-    """Why the rules refuse an action, None where they do not."""
     return None if action in position.legal_actions() else f"the rules refuse action {action}"
 
 

@@ -133,7 +133,6 @@ def _position(step: Step, rounds: Mapping[int, Round]) -> Position | None:
 
 
 def _as_seen(body: Body, me: int, number: int) -> Position:
-    """The position that an intent has."""
     seen = parse(_Seen, body)
     return Position(
         me=me,

@@ -43,10 +43,6 @@ def _active(blef: Blef, _call: Call[BaseModel]) -> Answer:
     return Answer(wire.ActiveBody(active_games=blef.count_active()))
 
 
-def _create(blef: Blef, call: Call[BaseModel]) -> Answer:
-    return Answer(wire.CreatedBody(game_uuid=blef.create(call.caller)))
-
-
 def _state(blef: Blef, call: Call[wire.StateAsked]) -> Answer:
     asked = call.asked
     look = StateLook(asked.player_uuid, partial(read_round, asked.round), asked.wait, asked.since)
@@ -88,7 +84,6 @@ def read_round(text: str | None, present: int) -> int | None:
 
 
 def _read_action(text: str | None) -> int:
-    """The action that a text names."""
     if text is None:
         raise bad_request("Action ID missing - please supply it")
     action = params.read_whole(text)
@@ -149,7 +144,7 @@ ROUTES: tuple[Route[Blef], ...] = (
         path="/games/create",
         name="create",
         summary="Create a private game without players",
-        act=_create,
+        act=lambda blef, call: Answer(wire.CreatedBody(game_uuid=blef.create(call.caller))),
         answers={_OK: (wire.CreatedBody,)},
         refusals=(HTTPStatus.TOO_MANY_REQUESTS,),
         errors={HTTPStatus.TOO_MANY_REQUESTS: wire.FullBody},

@@ -39,10 +39,6 @@ def explain(error: Exception, model: type[BaseModel]) -> Answer:
     return refusals.explain(error.newer if isinstance(error, Denied) else error, model)
 
 
-def _list(blef: Blef, _call: Call[BaseModel]) -> Answer:
-    return Answer(wire_next.list_body(blef.listed()))
-
-
 def _state(blef: Blef, call: Call[wire_next.StateAsked]) -> Answer:
     asked = call.asked
     look = StateLook(asked.player_uuid, partial(_read_round, asked.round))
@@ -79,7 +75,6 @@ def _show(blef: Blef, call: Call[wire.AdminAsked], *, public: bool) -> Answer:
 
 
 def _read_round(text: str | None, present: int) -> int | None:
-    """The number of the round that a text asks for, None for the present one."""
     number = _read_digits("round", text) if text else 0
     if number > present:
         raise Denied("The game has not reached this round", "round", str(number))
@@ -87,7 +82,6 @@ def _read_round(text: str | None, present: int) -> int | None:
 
 
 def _read_action(text: str | None) -> int:
-    """The action that a text names."""
     action = _read_digits("action_id", text)
     if action > CHECK:
         raise Denied(f"Action ID must be an integer between 0 and {CHECK}", "action_id", text)
@@ -112,7 +106,7 @@ ROUTES: tuple[Route[Blef], ...] = (
     replace(
         _GAMES,
         summary="The public games that have not started",
-        act=_list,
+        act=lambda blef, _: Answer(wire_next.list_body(blef.listed())),
         answers={_OK: (wire_next.NextListBody,)},
     ),
     replace(_CREATE, errors={}),

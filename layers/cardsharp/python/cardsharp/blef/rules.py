@@ -134,7 +134,6 @@ def _after(seat: int, n_cards: tuple[int, ...]) -> int:
 
 
 def _dealt(live: Round, deal: Deal) -> Round:
-    """The round with new hands for everybody."""
     cards = deal(sum(live.n_cards))
     ends = [sum(live.n_cards[:seat]) for seat in range(len(live.n_cards) + 1)]
     hands: tuple[Hand, ...] = tuple(sort_hand(cards[one:two]) for one, two in pairwise(ends))

@@ -166,7 +166,6 @@ def is_passing(error: Exception) -> bool:
 
 
 def _translated(thing: str, error: ClientError) -> StoreError:
-    """What AWS refused as an error that says what to do."""
     unmet = _unmet(error)
     if unmet:
         return Unmet(unmet[0])

@@ -245,7 +245,6 @@ class DynamoLog(DynamoReader):
         return [record for record in listed if record.status is Status.RUNNING]
 
     def _birth(self) -> "dict[str, Value]":
-        """What the birth of a header and the next beat need."""
         now = self._clock.now()
         day = str(now.astimezone(UTC).date())
         return {**_ONE, ":now": items.moment(now), ":day": items.text(day), **self._expiry()}
@@ -262,7 +261,6 @@ class DynamoLog(DynamoReader):
         return {":expires": items.number(int((self._clock.now() + self._keep).timestamp()))}
 
     def _update_ours(self, lease: Lease, update: str, values: "Mapping[str, Value]") -> None:
-        """Update the header while the lease is ours; raises `Conflict` if it is not."""
         try:
             self._table.update(
                 items.header_key(lease.match_id),

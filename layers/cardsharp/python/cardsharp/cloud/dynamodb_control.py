@@ -55,5 +55,4 @@ class DynamoSwitchboard(Switchboard):
 
 
 def _attribute(value: object) -> "Value":
-    """A switch as a text that `Switches` reads."""
     return items.text(",".join(value) if isinstance(value, tuple) else str(value))

@@ -175,7 +175,6 @@ def _unknown(
 
 
 def _sentence(fault: ErrorDetails, descriptions: Mapping[str, str]) -> str:
-    """What is wrong with one setting and what it must be."""
     name = str(fault["loc"][0])
     wanted = descriptions[name]
     if fault["type"] == "missing":
@@ -211,7 +210,6 @@ class Window(NamedTuple):
 
 
 def _window(text: str) -> Window:
-    """The window of `Sat 09:00-18:00`; raises `ValueError` where it is none."""
     found = _WINDOW.fullmatch(text)
     if found is None:
         raise ValueError("no window")

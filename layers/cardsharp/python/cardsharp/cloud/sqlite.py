@@ -249,7 +249,6 @@ class SqliteLog:
 
 
 def _match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
-    """The header of a match, or None if there is none."""
     row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
     return None if row is None else _match_of(row)
 
@@ -272,7 +271,6 @@ def _insert(db: sqlite3.Connection, match_id: str, started: datetime) -> None:
 
 
 def _keep_note(db: sqlite3.Connection, match_id: str, note: NoteRecord) -> None:
-    """Add a note with the moment at which it may be dropped."""
     until = to_micros(note.at + NOTE_LIFE)
     db.execute(
         "INSERT INTO notes (match_id, kind, at, body, expires_at) VALUES (?, ?, ?, ?, ?)",
@@ -333,6 +331,5 @@ def _understood(row: sqlite3.Row) -> MatchRecord:
 
 
 def _move_of(row: sqlite3.Row) -> MoveRecord:
-    """A row of the moves table as its record."""
     bodies, fault = readable(intent=row["intent"], facts=row["facts"])
     return MoveRecord(row["sequence"], **bodies, fault=fault)

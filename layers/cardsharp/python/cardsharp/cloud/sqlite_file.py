@@ -99,7 +99,6 @@ class SqliteFile:
             yield self._db
 
     def _open(self) -> None:
-        """Connect to the file, and bring it up to date."""
         self._db = self._connected(self._to_read)
         self._is = _identity(self._path)
         # What is kept in memory goes when nobody has it any more, without a call of `close`.
@@ -114,10 +113,7 @@ class SqliteFile:
             raise
 
     def _is_gone(self) -> bool:
-        """Whether a file that we write was deleted, or another lies in its place.
-
-        SQLite would go on writing into the deleted one, which nobody can read any more.
-        """
+        """Whether a file that we write is gone: SQLite would write on where nobody can read."""
         writes = self._end.alive and not self._to_read
         return writes and _identity(self._path) != self._is
 
@@ -210,7 +206,6 @@ class SqliteFile:
         return version
 
     def _take_steps(self, found: int) -> None:
-        """Take the steps that the file has not taken."""
         for step in self._contents.steps[found:]:
             for statement in filter(str.strip, step.split(";")):
                 self._db.execute(statement)
@@ -236,5 +231,4 @@ def _identity(path: str | Path) -> tuple[int, int] | None:
 
 
 def _is_busy(error: Exception) -> bool:
-    """Whether another connection was in the way."""
     return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)

@@ -66,7 +66,6 @@ def _seen(names: Sequence[str], you: int, seen: Position) -> Parts:
 
 
 def _ended(history: Sequence[PastMove]) -> Ended | None:
-    """How the last turn ended, None while it runs."""
     watched, ended = Observer(), None
     for move in history:
         for event in move.events if move.turn == history[-1].turn else ():
@@ -89,7 +88,6 @@ def _next(seen: Position) -> Markup:
 
 
 def _face(action: Action) -> Markup:
-    """The card that an effect is answered with."""
     answer = action.response
     return NOTHING if answer is None or answer.card is None else _drawn(answer.card, "small")
 

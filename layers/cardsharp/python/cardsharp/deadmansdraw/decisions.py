@@ -75,7 +75,6 @@ def action_of(events: Iterable[Event]) -> Action | None:
 
 
 def _asked(step: EventStep, position: Position, action: Action) -> Iterator[Asked]:
-    """The decision with the reasons that the log has, or with none."""
     seen = Thought(
         seat=step.seat, turn=step.turn, action=str(action), position=position_body(position)
     )

@@ -171,12 +171,10 @@ class Draft:
         self.events.append(CardPlaced(card))
         effect = self._effect_of(card, owed)
         if effect is not None:
-            shown = (
-                effect
-                if effect.effect_type is EffectType.KRAKEN
-                else replace(effect, kraken_count=0)
+            is_kraken = effect.effect_type is EffectType.KRAKEN
+            self.events.append(
+                EffectPlayed(effect if is_kraken else replace(effect, kraken_count=0))
             )
-            self.events.append(EffectPlayed(shown))
         self.pending = effect or self._kraken(owed)
 
     def _kraken(self, draws: int) -> Effect | None:
@@ -240,33 +238,27 @@ class Draft:
             self.draw()
 
     def _answer(self, pending: Effect, card: Card) -> None:
-        """Answer a Hook, Sword, Cannon or Map with `card`."""
-        answer = EffectAnswered(pending.effect_type, card)
-        match pending.effect_type:
-            case EffectType.MAP:
-                if card not in pending.cards:
-                    raise Illegal("Inappropriate Card specified for effect response")
-                self.events.append(answer)
-                self.discard_pile += [offered for offered in pending.cards if offered != card]
-                self._place(card, 0)
-            case EffectType.HOOK:
-                self._check_top(self.player, card, "Own Bank")
-                self.events.append(answer)
-                self._take(card, self.player)
-                self._place(card, 0)
-            case EffectType.SWORD:
-                self._check_top(1 - self.player, card, "Enemy Bank(s)")
-                if card.suit in self.banks[self.player].suits:
-                    raise Illegal("Sword: Player cannot pick a suit that owned already in bank.")
-                self.events.append(answer)
-                self._take(card, 1 - self.player)
-                self._place(card, 0)
-            case _:
-                self._check_top(1 - self.player, card, "Enemy Bank(s)")
-                self.events.append(answer)
-                self._take(card, 1 - self.player)
-                self.discard_pile.append(card)
-                self.pending = self._kraken(pending.kraken_count)
+        kind, owner = pending.effect_type, 1 - self.player
+        if kind is EffectType.MAP:
+            if card not in pending.cards:
+                raise Illegal("Inappropriate Card specified for effect response")
+        elif kind is EffectType.HOOK:
+            owner = self.player
+            self._check_top(owner, card, "Own Bank")
+        else:
+            self._check_top(owner, card, "Enemy Bank(s)")
+            if kind is EffectType.SWORD and card.suit in self.banks[self.player].suits:
+                raise Illegal("Sword: Player cannot pick a suit that owned already in bank.")
+        self.events.append(EffectAnswered(kind, card))
+        if kind is EffectType.MAP:
+            self.discard_pile += [offered for offered in pending.cards if offered != card]
+        else:
+            self._take(card, owner)
+        if kind is EffectType.CANNON:
+            self.discard_pile.append(card)
+            self.pending = self._kraken(pending.kraken_count)
+        else:
+            self._place(card, 0)
 
     def _check_top(self, owner: int, card: Card, where: str) -> None:
         if card not in self.banks[owner].tops():

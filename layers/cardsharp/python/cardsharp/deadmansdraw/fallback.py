@@ -56,7 +56,6 @@ def decide(
 
 
 def _refusal(position: Position, action: Action) -> str | None:
-    """Why the rules refuse an action, None where they do not."""
     try:
         apply(position.state(), action, lambda pile, number: pile[:number])
     except RulesError as error:

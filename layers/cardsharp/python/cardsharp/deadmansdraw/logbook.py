@@ -142,16 +142,8 @@ def outcome_body(view: MatchView, seats: set[int]) -> dict[str, object]:
 
 def missing_body() -> dict[str, object]:
     """The outcome of a match that the arena no longer has."""
-    return {
-        "scores": None,
-        "winner": None,
-        "result": "unknown",
-        "terminated": False,
-        "turns": None,
-        "moves": None,
-        "timeouts": None,
-        "endedAt": None,
-    }
+    told = ("scores", "winner", "result", "terminated", "turns", "moves", "timeouts", "endedAt")
+    return {**dict.fromkeys(told), "result": "unknown", "terminated": False}
 
 
 def _result(winner: int | None, seats: set[int]) -> str:

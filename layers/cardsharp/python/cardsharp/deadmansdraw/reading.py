@@ -4,7 +4,7 @@ Nothing is remembered between two calls: a view with its events is enough (docs/
 section 6), so any worker can take up any match at any moment.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -121,50 +121,47 @@ def events_of(events: Iterable[EventView]) -> tuple[Event, ...]:
 
 
 def _event(event: EventView) -> Event | None:
-    match event.event_type, event:
-        case EventType.DRAW, EventView(draw_card=Card() as card):
-            return Drawn(card)
-        case EventType.CARD_PLACED_TO_PLAY_AREA, EventView(
-            card_placed_to_play_area_card=Card() as card
-        ):
-            return CardPlaced(card)
-        case EventType.CARD_REMOVED_FROM_BANK, EventView(
-            card_removed_from_bank_card=Card() as card, card_removed_from_bank_index=int() as index
-        ):
-            return CardRemoved(card, index)
-        case _:
-            return _framing_event(event) or _effect_event(event)
+    read = _READ.get(event.event_type)
+    return None if read is None else read(event)
 
 
-def _effect_event(event: EventView) -> Event | None:
-    match event.event_type:
-        case EventType.CARD_PLAYED_EFFECT if event.card_played_effect is not None:
-            if not isinstance(event.card_played_effect.effect_type, EffectType):
-                return None
-            return EffectPlayed(_effect(event.card_played_effect))
-        case EventType.RESPONSE_TO_EFFECT if event.response_to_effect_type is not None:
-            return EffectAnswered(event.response_to_effect_type, event.response_to_effect_card)
-    return None
+def _removed(event: EventView) -> Event | None:
+    card, index = event.card_removed_from_bank_card, event.card_removed_from_bank_index
+    return None if card is None or index is None else CardRemoved(card, index)
 
 
-def _framing_event(event: EventView) -> Event | None:
-    match event.event_type:
-        case EventType.TURN_STARTED:
-            return TurnStarted(_delta(event.turn_started_delta))
-        case EventType.TURN_ENDED:
-            delta = _delta(event.turn_ended_delta or DeltaView())
-            return TurnEnded(
-                bool(event.turn_ended_is_successful), event.turn_ended_bonus_cards, delta
-            )
-        case EventType.MATCH_ENDED:
-            return MatchEnded(
-                event.match_ended_scores or (0, 0),
-                event.match_ended_winner_idx,
-                event.match_ended_terminated,
-            )
-        case EventType.COMMENT:
-            return Comment(event.comment or "")
-    return None
+def _played_effect(event: EventView) -> Event | None:
+    effect = event.card_played_effect
+    known = effect is not None and isinstance(effect.effect_type, EffectType)
+    return EffectPlayed(_effect(effect)) if known and effect is not None else None
+
+
+def _answered(event: EventView) -> Event | None:
+    kind = event.response_to_effect_type
+    return None if kind is None else EffectAnswered(kind, event.response_to_effect_card)
+
+
+_READ: dict[str, Callable[[EventView], Event | None]] = {
+    EventType.DRAW: lambda event: event.draw_card and Drawn(event.draw_card),
+    EventType.CARD_PLACED_TO_PLAY_AREA: lambda event: (
+        event.card_placed_to_play_area_card and CardPlaced(event.card_placed_to_play_area_card)
+    ),
+    EventType.CARD_REMOVED_FROM_BANK: _removed,
+    EventType.CARD_PLAYED_EFFECT: _played_effect,
+    EventType.RESPONSE_TO_EFFECT: _answered,
+    EventType.TURN_STARTED: lambda event: TurnStarted(_delta(event.turn_started_delta)),
+    EventType.TURN_ENDED: lambda event: TurnEnded(
+        bool(event.turn_ended_is_successful),
+        event.turn_ended_bonus_cards,
+        _delta(event.turn_ended_delta),
+    ),
+    EventType.MATCH_ENDED: lambda event: MatchEnded(
+        event.match_ended_scores or (0, 0),
+        event.match_ended_winner_idx,
+        event.match_ended_terminated,
+    ),
+    EventType.COMMENT: lambda event: Comment(event.comment or ""),
+}
 
 
 def _delta(view: DeltaView | None) -> Delta:
@@ -187,7 +184,6 @@ def _bank(view: MatchView, index: int) -> Bank:
 
 
 def _observer(view: MatchView, history: tuple[PastMove, ...]) -> Observer:
-    """An observer of the piles that the match began with, before any event."""
     drawn = sum(isinstance(event, Drawn) for move in history for event in move.events)
     size = view.draw_pile_size + drawn
     rulebook = without(RULEBOOK_DECK, lowest_of_each_suit(RULEBOOK_DECK))

@@ -168,7 +168,6 @@ def turns_of(moves: Sequence[MoveRecord], opening: Opening | None = None) -> lis
 
 
 def _banks(seen: Observer) -> Banks:
-    """Both banks, each in the order of its cards."""
     first, second = (bank_of(sorted(bank)) for bank in seen.banks)
     return first, second
 
@@ -221,7 +220,6 @@ def thought_of(intent: Body) -> Thought:
 
 
 def _action_text(body: object) -> object:
-    """The action from the body that was sent to the arena."""
     if not isinstance(body, dict):
         return body
     effect = body.get("effect")
@@ -233,7 +231,6 @@ def _action_text(body: object) -> object:
 
 
 def _steps(group: Iterable[ReadMove], seen: Observer, *, tells_pile: bool) -> Iterator[EventStep]:
-    """The moves of a turn with the table after each."""
     ended = None
     for told in group:
         for event in told.events:

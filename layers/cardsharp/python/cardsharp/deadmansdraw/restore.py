@@ -78,7 +78,6 @@ def _again(match: Match, told: ReadMove) -> tuple[Action | None, Match]:
 
 
 def _attempts(events: Sequence[Event]) -> Iterator[tuple[Action | None, _Attempt]]:
-    """The ways in which these events may have come about."""
     texts = [event.text for event in events if isinstance(event, Comment)]
     likely = action_of(events)
     for action in (*([] if likely is None else [likely]), *_SPELLINGS):

@@ -176,10 +176,7 @@ class Scout:
         self.offering.queue.send_all([*looks, (last.body, max(timing.between, left))])
 
     def _rests(self) -> bool:
-        """Whether it is quiet, nobody wants it awake and no match is known to run.
-
-        Not so where nobody can tell.
-        """
+        """Whether it is quiet, nobody wants it awake and, as far as we can tell, no match runs."""
         now = self.offering.clock.now()
         if not self.post.may_rest(now):
             return False
@@ -210,7 +207,6 @@ class Scout:
             return True
 
     def _tags(self) -> tuple[str, ...]:
-        """The tags of the matches to attend, as an operator or else the settings say."""
         try:
             wanted = self.offering.switchboard.read().tags
         except StoreError as error:
@@ -235,10 +231,7 @@ class Scout:
         return held and all(_stays(one, listened) for one in running.values())
 
     def _find(self, *, wait: bool) -> list[str]:
-        """The matches that wait for us; or else, while all are known, those that come new.
-
-        Whoever is to move in those: they are asked for by their ids, which grow.
-        """
+        """The matches that wait for us; or else, while all are known, those new by their ids."""
         tags = self._tags()
         if not (wait and self._knows_all()):
             self._newest = None

@@ -195,7 +195,6 @@ class DeadMansDraw(Simulation[Match, Position, Action]):
 
 
 def _ended(match: Match) -> MatchEnded:
-    """How a match ended; raises `Illegal` where it has not."""
     if match.state.outcome is None:
         raise Illegal("The match has not ended yet.")
     return match.state.outcome

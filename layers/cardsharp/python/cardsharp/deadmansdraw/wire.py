@@ -86,7 +86,6 @@ def _whole_letters(raw: bytes | str) -> bytes | str:
 
 
 def _first_fault(error: ValidationError, raw: object) -> str:
-    """Where and what is wrong, in one short phrase."""
     if isinstance(raw, bytes | str) and raw.lstrip()[:1] in {b"<", "<"}:
         return "it is an HTML page; check the arena's address"
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
@@ -131,7 +130,6 @@ def _has_id(view: MatchView) -> bool:
 
 
 def _readable(entry: object) -> list[MatchView]:
-    """The entry of a list as a match, if it is one."""
     try:
         return [_parse(_VIEW, entry, "a match")]
     except Garbled as fault:

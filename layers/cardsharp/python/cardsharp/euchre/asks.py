@@ -118,7 +118,6 @@ def is_about(ask: Ask, record: Record) -> bool:
 
 
 def _offered(ask: Ask) -> tuple[Card, ...] | None:
-    """The cards to choose from, None where it is not about cards."""
     match ask:
         case SwapAsked():
             return ask.swappable_cards
@@ -128,7 +127,6 @@ def _offered(ask: Ask) -> tuple[Card, ...] | None:
 
 
 def _table(ask: Ask, record: Record) -> Table | None:
-    """The table at a question, None where a record cannot have led there."""
     turn_card = record.cards[TURN]
     match ask:
         case BidAsked():
@@ -261,7 +259,6 @@ def _defences(record: Record, call: Call) -> tuple[bool | None, bool | None]:
 
 
 def _with_plays(table: Table, plays: Iterable[PlayEvent]) -> Table | None:
-    """The table after the plays, None where one is out of turn."""
     for event in plays:
         if turn(table) != ToAct(event.pos, Question.PLAY):
             return None

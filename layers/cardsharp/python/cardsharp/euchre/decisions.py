@@ -56,7 +56,6 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Aske
 
 
 def _kept(thought: Thought) -> list[Card] | None:
-    """The hand as the log has it, None where it was not kept."""
     hand = (thought.position or {}).get("hand")
     return [parse_card(str(card)) for card in hand] if isinstance(hand, list) else None
 
@@ -92,7 +91,6 @@ def asking(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asking]
 
 
 def _position(hand: Sequence[Card], asking: Asking) -> Position:
-    """What the seat knew that held these cards."""
     table, seat = asking.table, asking.seat
     dealt = {*hand, *table.played_by(seat)}
     call = table.call
@@ -140,7 +138,6 @@ def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> I
 def _known(
     record: MatchRecord, moves: Sequence[MoveRecord], told: Sequence[Asking]
 ) -> list[set[Card]]:
-    """The cards that each seat is known to have been dealt."""
     end = told[-1].table.after(told[-1].seat, told[-1].action)
     known = [set(end.played_by(seat)) for seat in SEATS]
     for asked in decisions(record, moves):

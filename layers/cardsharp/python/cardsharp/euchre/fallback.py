@@ -38,7 +38,6 @@ def decide(
 
 
 def _refusal(position: Position, action: Action) -> str | None:
-    """Why an action is no answer, None where it is one."""
     return None if action in position.choices else f"the strategy may not {action}"
 
 

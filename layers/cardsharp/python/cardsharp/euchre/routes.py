@@ -99,7 +99,6 @@ ROUTES: tuple[Route[EuchreService], ...] = (
 
 
 def _explain(error: Exception, _model: type[BaseModel]) -> Answer:
-    """The answer to a request that ended with this error."""
     match error:
         case NoSuchPath():
             return _refusal(error.status, "unknown_path", f"There is no {error.path[:100]}.")

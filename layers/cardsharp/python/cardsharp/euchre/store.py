@@ -98,7 +98,6 @@ def _earlier(item: "Item") -> Mapping[str, object]:
 
 
 def _record(key: DealKey, found: Document) -> Record:
-    """The deal in a document; raises `StoreError` if there is none."""
     events = str(found.body.get("events")).splitlines()
     try:
         cards = tuple(map(int, str(found.body.get("cards")).split(",")))

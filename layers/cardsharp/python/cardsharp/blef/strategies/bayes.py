@@ -196,7 +196,6 @@ def mixing(mixed: Mixture, rng: Random, said: str, whose: str, least: float = 0.
 
 
 def _reason(best: Option, seen: Foresight, last: int | None) -> str:
-    """The choice in a sentence."""
     held = "" if last is None else f"{name_of(last)} {holds(seen.chances[last])}"
     if best.action == CHECK:
         return f"{held}; no bet does better than the check."

@@ -141,7 +141,6 @@ def reading_of(earlier: Sequence[Round], seat: int) -> Insight:
 
 
 def _after(reading: Insight, over: Round, seat: int) -> Insight:
-    """What is known once a round is over."""
     if seat not in over.active or not over.hands[seat]:
         return reading
     own, hidden = bits_of(over.hands[seat]), sum(over.n_cards) - over.n_cards[seat]

@@ -113,7 +113,6 @@ def write(file: Path, made_by: str, rounds: Mapping[Cards, Sequence[Rows]]) -> N
 
 
 def _parts(table: Rows, apart: int, number: int) -> list[bytes]:
-    """The rows after each last bet, compressed."""
     ends = [bisect_left(table.numbers, apart * last) for last in range(number + 1)]
     parts = []
     for last, (at, end) in enumerate(pairwise(ends)):

@@ -178,10 +178,7 @@ def api_routes(api: RestApi, guard: Guard) -> list[Route]:
 
 
 async def _http_error(request: Request, _error: Exception) -> Response:
-    """What a path has, on OPTIONS; else an unknown path and a method that it does not have are one.
-
-    Both are the original's ways.
-    """
+    """What a path has, on OPTIONS; else no path and no such method are one, as in the original."""
     allowed = allowed_methods(request.app.routes, request.url.path)
     if request.method == "OPTIONS" and allowed:
         names = ",".join(allowed)

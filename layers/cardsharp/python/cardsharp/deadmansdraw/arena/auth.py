@@ -156,7 +156,6 @@ class Gatekeeper:
 
 
 def _decoded(token: str) -> str:
-    """The text of a Basic header, empty where it is not in Base64."""
     try:
         return base64.b64decode(token.strip(), validate=True).decode()
     except (binascii.Error, ValueError):
@@ -164,7 +163,6 @@ def _decoded(token: str) -> str:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """The fields of a Digest header."""
     return {name.lower(): quoted or bare for name, quoted, bare in _FIELD.findall(text)}
 
 

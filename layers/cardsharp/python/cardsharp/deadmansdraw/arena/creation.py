@@ -134,7 +134,6 @@ def _shown(pile: Cards | None) -> list[Json] | None:
 
 
 def _given(body: dict[str, Any], field: str, read: Callable[[str, Any], T]) -> T | None:
-    """A field as it is read, None where it is left out or null."""
     value = body.get(field)
     return None if value is None else read(field, value)
 

@@ -274,7 +274,6 @@ def _unless_known(request: Request, response: Response) -> Response:
 
 
 async def _answered(handling: Awaitable[Response]) -> Response:
-    """The handler's answer, or the error answer of what it raised."""
     try:
         return await handling
     except Refused as refused:

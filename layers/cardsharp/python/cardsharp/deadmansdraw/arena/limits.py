@@ -160,7 +160,6 @@ class Guesses:
 
 
 def _keys(address: str, user: str) -> tuple[str, str]:
-    """Who guesses, and whose password."""
     return f"from {address}", f"for {user}"
 
 

@@ -143,7 +143,6 @@ def _document() -> Response:
 
 @cache
 def _asset(name: str) -> Response | None:
-    """What a page loads, None where there is nothing of that name."""
     if name in viewer.ASSETS:
         text, kind = viewer.asset(name), viewer.ASSETS[name]
     elif name in ASSETS:

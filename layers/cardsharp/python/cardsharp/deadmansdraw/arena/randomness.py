@@ -65,7 +65,6 @@ def new_seed() -> str:
 
 
 def _numbers(seed: str, randomness: Randomness) -> Callable[[int, int], int]:
-    """A function of draw index and limit."""
     if seed == NO_RANDOM:
         return lambda _index, _limit: 0
     if randomness is Randomness.ORIGINAL:

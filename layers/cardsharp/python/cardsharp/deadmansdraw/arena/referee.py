@@ -112,7 +112,6 @@ class Referee:
         return match, wish
 
     def _seated(self, user: User, player_ids: tuple[str, ...] | None) -> tuple[str, str]:
-        """The two players, if this user may pair them."""
         if player_ids is None and user.is_admin:
             raise Malformed("Missing players from input parameters.")
         ids = (user.id, user.id) if player_ids is None else player_ids

@@ -170,7 +170,6 @@ class TableLobby:
         return self._matches([item["sk"]["S"] for item in self._table.under(partition)])
 
     def _matches(self, ids: list[str]) -> Iterator[Match]:
-        """The matches with these ids, in no order."""
         yield from (self._ended[one] for one in ids if one in self._ended)
         others = [_head(one) for one in ids if one not in self._ended]
         for item in self._table.batch(others):

@@ -107,7 +107,6 @@ class MatchPages:
         return [*accumulate(made, lambda before, at: max(at, before + self._pace))]
 
     def _number_shown(self, match: Match) -> int:
-        """How many moves of a match the page shows now."""
         now = self._clock()
         return sum(at <= now for at in self._shown_at(match)) if self._pace else match.moves
 

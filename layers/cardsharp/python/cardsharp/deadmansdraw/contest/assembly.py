@@ -155,7 +155,6 @@ class Directing(NamedTuple):
         return build(self.teams.strategy_of(team) or "", Random())
 
     def _waited_for(self, match_id: str) -> str | None:
-        """The team of the stack whose turn it is."""
         match = self.quiet.lobby.find(match_id)
         team = None if match is None else match.active_player
         return team if self.teams.strategy_of(team) else None

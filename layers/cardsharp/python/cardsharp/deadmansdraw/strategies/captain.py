@@ -154,7 +154,6 @@ class Weighing:
         return tuple(weighed)
 
     def _forced(self) -> float:
-        """The chance where there is no choice, without a search."""
         search, turn = self.search, self.turn
         if not turn.left:
             return search.stop(turn)

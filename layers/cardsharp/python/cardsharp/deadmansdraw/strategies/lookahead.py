@@ -267,10 +267,7 @@ class Lookahead:
         return ways / comb(len(values), offered)
 
     def _values_of_discards(self, turn: SimulatedTurn) -> Iterator[float]:
-        """The value of taking each card of the discard pile, worked out once a suit.
-
-        Not so with Chest and Key, whose bonus depends on which cards stay in the pile.
-        """
+        """The value of taking each card of the discard pile, once a suit but for Chest and Key."""
         first: dict[str, tuple[float, float]] = {}
         for card in turn.discard:
             gain = 0 if card.suit in turn.suits else turn.own.laid(card).gain
@@ -290,7 +287,6 @@ class Lookahead:
 
 
 def _means(unseen: Iterable[Card], own: BankSide) -> Iterator[tuple[Laid, int]]:
-    """The mean card of each suit, and how many there are."""
     suits: dict[str, list[Laid]] = {}
     for card in unseen:
         suits.setdefault(card.suit, []).append(own.laid(card))

@@ -144,7 +144,6 @@ class Layout:
 
 
 def _subsets(mask: Mask) -> Iterable[Mask]:
-    """All sets of cards of a set, the empty one too."""
     part = mask
     while part:
         yield part

@@ -149,7 +149,6 @@ class Pimc:
         return Decision(choices.actions[race.leader], reason, options, race.worlds, cut)
 
     def _run(self, position: Position, choices: _Choices) -> tuple[Race, bool]:
-        """The race, and whether the stopwatch ended it."""
         began, effort, work = self._stopwatch(), self._effort, 0
         race = Race(len(choices.actions))
         sampler = Sampler(position, Dice(seed_of(position)))

@@ -58,10 +58,7 @@ class Search:
 def _search(  # noqa: C901 - two functions, which share what they know
     table: Seating, hands: list[Mask], count: list[int]
 ) -> tuple[Lead, Follow]:
-    """The two functions that search a world; they share what they have found out.
-
-    Closures and integers instead of objects: here a decision spends its time.
-    """
+    """The functions that search a world; closures and integers, as here a decision takes time."""
     known: dict[int, bool] = {}
     cards, ours, after, others = layout(table.trump), table.ours, table.after, table.chairs - 1
     suit, trumps, moves = cards.suit, cards.trumps, cards.moves

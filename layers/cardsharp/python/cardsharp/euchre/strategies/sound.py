@@ -90,7 +90,6 @@ def _play(position: Position) -> Decision:
 
 
 def _hidden(position: Position, call: Call) -> set[Card]:
-    """The cards that others may hold."""
     taken = call.picks_up and position.seat != DEALER
     turned = {position.table.turn_card} - {*position.table.played_by(DEALER)}
     return {*position.unseen} | (turned if taken else set())

@@ -105,7 +105,6 @@ class Sampler:
         return kept
 
     def _try(self) -> World | None:
-        """A layout, None if none was found."""
         pool = self._pool[:]
         self._dice.shuffle(pool)
         hands, dealt = [self._hand] * 4, [self._own] * 4

@@ -124,7 +124,6 @@ class Leaves:
         return self._with_bonus(turn, turn.stop, bonus)
 
     def _worth(self, turn: SimulatedTurn, keys: list[int]) -> Worth:
-        """The end of a turn with these keys."""
         left = turn.left
         sums = self.model.sums(keys, left)
         self.nodes += 1
