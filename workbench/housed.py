@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from cardsharp.errors import ConfigError, StrategyFault
 from cardsharp.game import Game
@@ -44,10 +44,8 @@ class _Hello(BaseModel):
     refused: Plain = ""
 
 
-class _HousedAnswer(BaseModel):
+class _HousedAnswer(BaseModel, hide_input_in_errors=True):
     """A decision, or its fault; actions are places among those that the game offers."""
-
-    model_config = ConfigDict(hide_input_in_errors=True)
 
     action: int = 0
     reason: Plain = ""

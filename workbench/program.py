@@ -20,7 +20,7 @@ from threading import Lock, Timer
 from typing import Annotated, Any, NamedTuple, TypeVar
 from zlib import crc32
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import AfterValidator, BaseModel, JsonValue, ValidationError
 
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
@@ -119,10 +119,8 @@ class _RatedOption(BaseModel):
     note: Plain = ""
 
 
-class _Answer(BaseModel):
+class _Answer(BaseModel, hide_input_in_errors=True):
     """What a program writes; what else it says is ignored."""
-
-    model_config = ConfigDict(hide_input_in_errors=True)
 
     action: JsonValue
     reason: Plain = ""

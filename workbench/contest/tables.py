@@ -136,9 +136,8 @@ class HomeTables:
             self._write(match, kept, 0)
         return match
 
-    def end(self, match: str, winner: Team | None, comment: str) -> None:
+    def end(self, match: str, winner: Team | None, _comment: str) -> None:
         """End a match by decision."""
-        del comment
         document, kept = self._one(match)
         side = None if winner is None else kept.teams.index(winner)
         nothing = TableEnd((0.0,) * len(kept.teams), 0)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from cardsharp.errors import ConfigError
 
@@ -19,20 +19,16 @@ FRANKFURT = "eu-central-1"  # where nothing names a region, as in docs/first-dep
 Amount = Annotated[float, Field(ge=0)]
 
 
-class Item(BaseModel):
+class Item(BaseModel, frozen=True, extra="forbid"):
     """The price of one unit in USD, and the units a month that cost nothing."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: str
     price: Amount
     free: Amount
 
 
-class Prices(BaseModel):
+class Prices(BaseModel, frozen=True, extra="forbid"):
     """All prices of a region at a date; `sources` says where each was read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     date: date
     region: str

@@ -6,7 +6,7 @@ from math import exp
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from cardsharp.cloud.secrets import MAX_AGE
 from cardsharp.errors import ConfigError
@@ -43,10 +43,8 @@ HEARD = 2  # write units of a long poll: that a team is there, at its begin and 
 Amount = Annotated[float, Field(ge=0)]
 
 
-class Measurement(BaseModel):
+class Measurement(BaseModel, frozen=True, extra="forbid"):
     """What was measured of something."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ContestUse(Measurement):

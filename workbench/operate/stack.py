@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from typing import Annotated, Any, TypeAlias
 
 from boto3.session import Session
-from pydantic import AliasGenerator, BaseModel, ConfigDict, PlainSerializer
+from pydantic import AliasGenerator, BaseModel, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from cardsharp.cloud.aws import call, config, connect
@@ -133,12 +133,11 @@ def physical_ids(formation: Client, name: str, prefix: str = "") -> dict[str, st
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, when_used="unless-none")]
 
 
-class OperatorView(BaseModel):
-    """Figures by their names, which JSON writes together: `last_poll` as `lastPoll`."""
+_CAMEL = AliasGenerator(serialization_alias=to_camel)
 
-    model_config = ConfigDict(
-        frozen=True, alias_generator=AliasGenerator(serialization_alias=to_camel)
-    )
+
+class OperatorView(BaseModel, frozen=True, alias_generator=_CAMEL):
+    """Figures by their names, which JSON writes together: `last_poll` as `lastPoll`."""
 
     def document(self) -> dict[str, object]:
         """The same as a JSON document."""

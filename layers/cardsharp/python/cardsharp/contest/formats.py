@@ -50,27 +50,24 @@ class Format(ABC):
         same: Self = replace(made, **{name: facts[name] for name in known})
         return same
 
-    def open_until(self, teams: Seeds) -> int | None:
+    def open_until(self, _teams: Seeds) -> int | None:
         """The last round from which on a team may take part; 0 without one, None without a last."""
-        del teams
         return 0
 
     def rules(self, matches: int, most: int) -> Rules:
         """How so many matches decide a pairing."""
         return Rules(matches, most, level=self.level, by_points=self.by_points)
 
-    def games(self, teams: int) -> tuple[Game, ...]:
+    def games(self, _teams: int) -> tuple[Game, ...]:
         """The bracket for so many teams; none where there is no bracket."""
-        del teams
         return ()
 
     @abstractmethod
     def pairings(self, teams: Seeds, decided: Decisions) -> Pairings:
         """Every pairing known by now, the earlier ones first; more decisions change none of it."""
 
-    def scores(self, teams: Seeds, decided: Decisions) -> dict[Team, float]:
+    def scores(self, _teams: Seeds, _decided: Decisions) -> dict[Team, float]:
         """The points by which the places are; none where they are by something else."""
-        del teams, decided
         return {}
 
     @abstractmethod

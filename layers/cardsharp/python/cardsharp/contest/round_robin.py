@@ -14,9 +14,8 @@ class RoundRobin(OpenFormat):
     Who comes late meets one of the others each round, whatever that one has to play beside.
     """
 
-    def pairings(self, teams: Seeds, decided: Decisions) -> Pairings:
+    def pairings(self, teams: Seeds, _decided: Decisions) -> Pairings:
         """All pairings, known from the start: one team stays, the others turn about it."""
-        del decided
         first = self.there(teams, 1)
         circle: list[Team | None] = [*first, *([None] if len(first) % 2 else [])]
         seeds = {team: place for place, team in enumerate(teams)}
@@ -36,9 +35,8 @@ class RoundRobin(OpenFormat):
                 found.append(Pairing(key, number, "round", (other, team)))
         return tuple(sorted(found, key=lambda pairing: pairing.round))
 
-    def number_of_rounds(self, teams: int) -> None:
+    def number_of_rounds(self, _teams: int) -> None:
         """Nobody comes too late."""
-        del teams
 
     def scores(self, teams: Seeds, decided: Decisions) -> dict[Team, float]:
         """A point for a pairing won, a half for a level one."""

@@ -29,9 +29,8 @@ class Playouts(Judge):
             self.unit, self.form, self.total = self._rules.unit, "+.2f", 0.0
             self.stake = 2 * self._rules.most
 
-    def weigh(self, position: Any, also: Sequence[Any] = ()) -> Decision[Any]:  # noqa: ANN401 - any game's
+    def weigh(self, position: Any, _also: Sequence[Any] = ()) -> Decision[Any]:  # noqa: ANN401 - any game's
         """The best action, with the worth of everything that is legal; always the same."""
-        del also
         told = self._house.codec.positions.dump_json(position)
         seed = int.from_bytes(hashlib.sha256(told).digest()[:8], "big")
         options = tuple(
@@ -41,9 +40,8 @@ class Playouts(Judge):
         best = max(options, key=lambda option: option.value or 0.0)
         return Decision(best.action, f"{best.action}: the best of {WORLDS} playouts.", options)
 
-    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def result(self, record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
         """What the first seat made of a match that has ended."""
-        del moves
         gains: Any = None if record.outcome is None else record.outcome.get("gains")
         if gains is None or self._rules.unit:
             return None if gains is None else float(gains[0])

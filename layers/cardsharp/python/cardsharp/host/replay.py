@@ -16,9 +16,8 @@ from cardsharp.replay import Asked, Restored, Step, Thought, parse
 _TRIES = 20_000  # deals among which one is looked for that a match can have begun with
 
 
-def replay_of(folder: str) -> Replay:
+def replay_of(_folder: str) -> Replay:
     """What tells the matches of the game in a folder."""
-    del folder
     return _steps
 
 

@@ -92,19 +92,17 @@ class Rules(Simulation[S, P, A]):
         return {"gains": self.gains(state)}
 
     def strategy(
-        self, name: str, dice: Random, past: Sequence[tuple[int, S]] = ()
+        self, name: str, dice: Random, _past: Sequence[tuple[int, S]] = ()
     ) -> Strategy[P, Decision[A]]:
         """The strategy of that name; none learns."""
-        del past
         return self.strategies.build(name, dice)
 
     def disguised(self, state: S, dice: Random) -> S:
         """The same match as the seat to act sees it."""
         return self.imagined(self.position(state), dice)
 
-    def material(self, state: S) -> Sequence[object]:
+    def material(self, _state: S) -> Sequence[object]:
         """Nothing, where a game says nothing else."""
-        del state
         return ()
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 NO_GAME = "There is no such game."
 FULL = "All players are there."
@@ -14,10 +14,8 @@ Secret = Annotated[str, Field(pattern=r"^[0-9a-f-]{36}$")]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,31}$")]
 
 
-class Message(BaseModel):
+class Message(BaseModel, frozen=True, extra="forbid", hide_input_in_errors=True):
     """Shared settings: nothing is ever added to what its model says."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class CreateAsked(Message):

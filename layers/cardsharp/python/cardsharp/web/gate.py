@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.telemetry import logger
@@ -20,10 +20,8 @@ Subscribe = Callable[[Mapping[str, str]], tuple[str, str]]
 """The topic that parameters ask for, and by which key is known what may be seen; or `Refused`."""
 
 
-class MessageBody(BaseModel):
+class MessageBody(BaseModel, frozen=True):
     """What was done."""
-
-    model_config = ConfigDict(frozen=True)
 
     message: str
 

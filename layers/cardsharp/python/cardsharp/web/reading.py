@@ -70,9 +70,8 @@ class Parameters:
         body = {"required": False, "content": {_JSON: content, _FORM: content}}
         return {"parameters": parameters, "requestBody": body}
 
-    def bodies(self, model: type[BaseModel], method: str) -> Iterator[type[BaseModel]]:
+    def bodies(self, _model: type[BaseModel], _method: str) -> Iterator[type[BaseModel]]:
         """Yield nothing: the fields of a body are described where it is."""
-        del model, method
         yield from ()
 
     def _body(self, request: Request) -> list[tuple[str, str]]:
@@ -99,9 +98,8 @@ class Parameters:
 class Messages:
     """The query string of a GET, else a JSON body, strictly typed; nothing is in the path."""
 
-    def read(self, request: Request, model: type[M], captured: Mapping[str, str]) -> M:
+    def read(self, request: Request, model: type[M], _captured: Mapping[str, str]) -> M:
         """The message of a request; raises `Refused` if it cannot be read as one."""
-        del captured
         try:
             if request.method == "GET":
                 return model.model_validate(self._query(request, model))
@@ -114,14 +112,12 @@ class Messages:
         except TooLarge:
             raise bad_request(f"The body is longer than {MAX_BODY} bytes.") from None
 
-    def refusals(self, method: str) -> frozenset[int]:
+    def refusals(self, _method: str) -> frozenset[int]:
         """The statuses with which it may refuse a request."""
-        del method
         return frozenset({HTTPStatus.BAD_REQUEST})
 
-    def describe(self, model: type[BaseModel], method: str, path: Iterable[str]) -> Json:
+    def describe(self, model: type[BaseModel], method: str, _path: Iterable[str]) -> Json:
         """The `parameters` or the `requestBody` of an operation."""
-        del path
         if method != "GET":
             content = {_JSON: {"schema": reference(model)}}
             return {"requestBody": {"required": True, "content": content}}

@@ -6,7 +6,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 S = TypeVar("S")  # what carries requests out: a game's use cases
 
@@ -16,10 +16,8 @@ Answers = Mapping[int, tuple[type[BaseModel], ...]]  # bodies by status
 TimeLeft = Callable[[], timedelta]  # how long an answer may still take
 
 
-class ErrorBody(BaseModel):
+class ErrorBody(BaseModel, frozen=True, extra="forbid"):
     """What was refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     error: str
 
