@@ -15,7 +15,6 @@ from cardsharp.web.request import caller_at
 from workbench.lines import ClientLine, Lines
 
 AT_A_TIME = 64  # connections that are taken up between two looks at the others
-
 ANSWERED = 8  # of those that have begun to speak, between two looks at the others
 
 _NO_HANDLES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}

@@ -23,13 +23,10 @@ if TYPE_CHECKING:
 
 MOST = 4096  # connections at a time, where the process has handles enough; they take some 80 MB
 SHARE = 0.75  # of the process's handles for connections, and of the connections for one address
-
 HEAD_LIMIT = timedelta(seconds=10)  # from the connection, or a later first byte, to a head's end
 UNREAD_LIMIT = timedelta(seconds=20)  # how long a client may read nothing of an answer
 MOST_UNREAD = 64 * 1024 * 1024  # bytes of answers that wait to be read, of all clients together
-
 HURRIED = timedelta(seconds=5)  # of a stranger's idle connection once half the room is taken
-
 YOUNG = timedelta(seconds=1)  # until then it is closed only where all others are as young
 
 

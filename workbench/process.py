@@ -17,13 +17,10 @@ from cardsharp.trying import LATE, MOST_PRINTED, Unfit, ends
 from workbench import companion
 
 LIMIT = timedelta(seconds=2)  # for an answer; whoever takes longer is killed and started anew
-
 START_LIMIT = timedelta(seconds=20)  # for the first one; a match that waits goes on without
 LONGEST = 1_000_000  # bytes of an answer
-
 _HEARD = 8 * MOST_PRINTED  # bytes that are read of stderr: what is kept, and a last stack
 _GRACE = 0.5  # seconds in which a program that has closed its output is expected to end
-
 _OURS = ("CARDSHARP_", "AWS_")  # begin variables that no program is given, as passwords
 
 

@@ -21,7 +21,6 @@ MEMORY = 512 << 20  # bytes that all processes of a sandbox may have together
 BUSY = 30.0  # seconds of processor time from one question to the next, of all processes together
 IDLE = 900.0  # seconds without a question after which a sandbox ends
 LEAVE = 5.0  # those that it has to end by itself once nobody can ask it any more
-
 PAGE, FLOOD = 3_000, 1_000_000  # bytes of stderr passed on of a question, and that end the sandbox
 PAUSE = 0.1  # seconds from one look to the next
 

@@ -18,11 +18,8 @@ from workbench.cloud.template import ARENA, TEMPLATE, Resource, load_template
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
 CODE = {FUNCTION: "CodeUri", LAYER: "ContentUri"}  # what says where the code of each lies
-
 LIMIT = 45_000_000  # bytes of a function and its layers, unzipped; AWS allows 250 MiB
-
 LIMITS = {"Director": 52_000_000}  # it draws rounds of a contest by networkx
-
 FOLDERS = {TEMPLATE: "build", ARENA: "arena"}  # the builds, as samconfig.toml calls them
 
 

@@ -31,7 +31,6 @@ CONFIG = Path(__file__).parent
 DEPLOYER = CONFIG.parent / "operate" / "deployer.yaml"
 BASELINE = ROOT / ".secrets.baseline"
 RUNTIMES = (f"python{RUNTIME_PYTHON}",)  # SAM and cfn-lint take any name for good
-
 _LINES_MOVED = 3  # detect-secrets-hook's exit code where it only wrote its baseline anew
 _PINNED = re.compile(r"^\S+@[0-9a-f]{40}$|^\./\.github/")  # or of this very commit
 _NO_SECRETS = re.compile(

@@ -30,7 +30,6 @@ from workbench.build.target import (
 
 BUILD = ROOT / ".aws-sam"
 MATERIALS = "sbom.json"  # which packages the layer has, for whoever looks for known faults
-
 LOWEST = (1, 131)  # the oldest SAM that builds the templates: before none knows python3.13
 
 SAM = ROOT / ".venv-sam" / "bin" / "sam"

@@ -32,10 +32,8 @@ from workbench.listening import Background, Server, listen, url_of
 
 HOST = "127.0.0.1"
 CONCURRENCY = 256  # invocations at once, of which most are in a long poll; others wait
-
 CONCURRENCY_OF_ONE = 64  # of one caller: more of its requests wait, for each other alone
 MAX_BODY = 1_000_000  # bytes of the largest request body that is passed on
-
 KEEP_ALIVE = 60  # seconds of an idle connection: who thinks must not find it just closing
 BACKLOG = 512  # connections that may knock at once
 
@@ -43,7 +41,6 @@ _TOO_LONG = Answered(413, (("Content-Type", "application/json"),), b'{"message":
 _log = logging.getLogger(__name__)
 
 MOST_WAITING = 64  # texts that wait for one client; who is slower than that is let go
-
 MAX_MESSAGE = 128 * 1024  # bytes that a client may send, though nobody reads them
 TRY_AGAIN = 1013  # the code with which a slow client is let go
 

@@ -17,7 +17,6 @@ from workbench.strategy_file import is_own, lasting, strategy_named
 from workbench.submission import SANDBOXED, TRUSTED
 
 Wanted = Sequence[tuple[str, str | None]]  # teams to enter, and who plays them here
-
 BY_ITSELF = (None, SANDBOXED, TRUSTED)  # of teams that sign in, to play or to submit
 
 

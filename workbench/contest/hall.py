@@ -40,7 +40,6 @@ _log = logging.getLogger(__name__)
 
 DIRECTOR, HEIR = "director", "heir"  # the files that the two have locked
 ANSWER = 15.0  # seconds, beside those of a turn, in which a practice has handed its folder over
-
 LOOK, TOLD = 0.05, 5.0  # seconds between looks whether it has, and between words about that
 
 

@@ -40,7 +40,6 @@ from workbench.strategy_file import is_own, strategy_named
 from workbench.submission import is_awaited, played_as
 
 FRESH = 2.0  # seconds until a new password counts
-
 HERE = "-here"  # ends the user name of who plays for a team here, whose own stays its own
 AGAIN = timedelta(seconds=1)  # until a team that fell over plays on
 

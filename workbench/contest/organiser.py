@@ -17,7 +17,6 @@ from workbench.contest.entering import BY_ITSELF, check_teams, entered_teams, fo
 from workbench.contest.venue import Venue
 
 Sheets = list[tuple[Entrant, str | None]]  # teams with the passwords that are told once
-
 Doing = Callable[..., Sheets | None]  # of a venue, the contest's name, and a form's fields
 
 

@@ -15,7 +15,6 @@ from cardsharp.contest.pairing import Decision, Rules, Score, Team
 from cardsharp.ratings import NORMAL_95, Rating, share_at
 
 MATCHES = (1, 3, 5, 7)  # matches a pairing that are tried
-
 RUNS = 200  # contests simulated of each kind: a chance is right to some 3 in a hundred
 
 PLANNED = {name: form for name, form in sorted(FORMATS.items()) if form.planned}

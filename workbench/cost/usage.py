@@ -21,21 +21,16 @@ _MINUTES = 60
 _HOUR = 3600
 
 TRACED = 0.05  # part of the requests to an HTTP API that X-Ray takes, beyond one a second
-
 READERS = 5  # of the queue mapping with a limit to its concurrency; else as few as two
 READ_SECONDS = 20  # how long each of them waits for a message at most
-
 TICK_SECONDS = 61  # billed of a tick: two long polls of 30 s, work, and the handing over
-
 ARENA_SECONDS = 0.1  # a question to the arena over a new connection, assumed: three ways
 TLS_SECONDS = 0.005  # of a whole processor, assumed, for that connection's keys
 COLD_STARTS = 0.1  # part of the worker's invocations that begin with an init
-
 PLATFORM_BYTES = 400  # what Lambda itself logs of an invocation: START, END and REPORT
 ACCESS_BYTES = 200  # what the access log has of a request
 TABLE_SECONDS = 0.005  # a request to the table, assumed
 WHOLE_PROCESSOR = 1769  # megabytes with which a function has a whole processor
-
 POLL_SECONDS = 25  # after which a long poll in the cloud answers and is asked again
 UNITS_A_SECOND = 0.5  # read units that a waiting client costs
 HEARD = 2  # write units of a long poll: that a team is there, at its begin and its end

@@ -19,7 +19,6 @@ from workbench.operate.letters import LetterBox, drop
 from workbench.operate.stack import Moment, OperatorView, Stack
 
 ORGANISER = "admin"  # who has the secret of a service: the user name of an arena's organiser
-
 VIEWER = "viewer"  # the pages' name, where a service is named by its game
 
 

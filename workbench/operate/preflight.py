@@ -13,7 +13,6 @@ from workbench.operate.stack import DEFAULT_NAME, Client, Clients, find_stack
 from workbench.show.checks import DoctorCheck, Finding, Skipped, attempt
 
 RIGHTS = "workbench/operate/deployer.yaml"  # makes the policy that a deployer needs
-
 ARENA_SERVICE = "deadmansdraw"  # deployed with a director, by the arena's own template
 
 _ASKED = Path(__file__).with_suffix(".toml")

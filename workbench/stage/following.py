@@ -8,7 +8,6 @@ from cardsharp.cloud.ports import Clock, MatchLog
 from cardsharp.errors import CardsharpError
 
 GLANCE = timedelta(milliseconds=50)  # how often the match log is looked at
-
 Glance = Callable[[Sequence[str]], None]  # told again and again which matches run
 
 

@@ -29,7 +29,6 @@ from workbench.show.output import messages
 from workbench.stage.surroundings import environment, telemetry_in
 
 TIMEOUT = timedelta(seconds=29)  # of the function, as template.yaml deploys it
-
 EMULATOR = "emulator"  # a table in an emulated AWS, which starts empty and goes with it
 MOST_BOTS = 64  # bots that play at once at home; more wait for one of them to end
 IN_MEMORY = f"sqlite:{MEMORY}"  # the store that a newcomer plays with: in this process only

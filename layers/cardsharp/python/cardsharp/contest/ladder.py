@@ -14,9 +14,7 @@ AHEAD = 2  # pairings that a team may have more than the one with the fewest, so
 NEAR = 3  # how many times more often than teams far apart in strength those meet who are level
 HALF = 100  # Elo points apart at which half of that is left
 ROUND = 20  # matches of practice that are one round: what an answer of the arena holds with ease
-
 _LEVEL = 10**9  # weighs against a pair with one pairing more; to have met, below 10**6
-
 _NOBODY = ""  # met by everybody once, so that nobody is infinitely strong
 
 

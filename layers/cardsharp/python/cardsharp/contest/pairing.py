@@ -7,7 +7,6 @@ from typing import TypeVar
 
 Team = str  # a team's id
 Seeds = Sequence[Team]  # teams in the order of their seeds, the best first
-
 Late = tuple[tuple[Team, int], ...]  # those who came late, each with its first round
 
 
@@ -58,7 +57,6 @@ class Decision:
 
 Pairings = tuple[Pairing, ...]
 Decisions = Mapping[str, Decision]  # how pairings ended, by their keys
-
 Drawn = tuple[tuple[Pairing, Decision | None], ...]  # as drawn, with the end, None without one
 
 

@@ -27,7 +27,6 @@ from cardsharp.ratings import Rating
 
 HERE = timedelta(seconds=40)  # since who is there was heard of: a long poll lasts 30 s
 GONE = 2  # turns in a row that may run out of time until a match of practice is looked at whole
-
 REST = timedelta(minutes=1)  # of who was there and did not play; twice as long each time
 
 LONGEST_REST = timedelta(minutes=16)

@@ -9,7 +9,6 @@ from cardsharp.contest.formats import DrawnFormat, contest_format, decided_of, p
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team, pairs
 
 NOBODY = -1  # stands for the opponent of whoever sits out
-
 _AGAIN, _APART = 10**8, 10**4  # against a pair: to have met, half points apart squared
 
 

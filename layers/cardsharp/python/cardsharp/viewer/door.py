@@ -61,7 +61,6 @@ def _key(password: str) -> bytes:
 
 LIFE = timedelta(days=14)  # how long a browser that was told the password need not be told it again
 ADMISSION = "pass"  # the parameter of an address, and the cookie, that have a pass
-
 OWNER = "__Host-owner"  # a browser takes this cookie over TLS only, and from us alone
 _LONGEST = 4_000  # bytes of a form that are read
 

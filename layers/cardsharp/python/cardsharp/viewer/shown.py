@@ -133,7 +133,6 @@ def _named(record: MatchRecord) -> MatchRecord:
 
 DEEPEST = 8  # branches of branches of branches that are shown
 Drawn = Callable[[str], DrawnMatch | None]  # the match of that id, where there is one
-
 BranchesOf = Callable[[str], Sequence[str]]  # the matches that are branches of that one
 
 

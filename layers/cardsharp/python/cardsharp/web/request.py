@@ -15,7 +15,6 @@ from cardsharp.web.refusals import Refused
 from cardsharp.web.route import TimeLeft
 
 MAX_BODY = 8_192  # bytes of the largest request body that is read
-
 LONGEST_WAIT = timedelta(seconds=25)  # of a long poll: API Gateway gives up after 30 s
 MARGIN = timedelta(seconds=3)  # what is left of an invocation's time for the answer itself
 
