@@ -109,9 +109,7 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
     seed=st.integers(0, 2**32),
     base=st.sampled_from(["/v2", ""]),
 )
-def test_hidden_cards_change_no_byte_of_any_answer(
-    players: int, out: int, seed: int, base: str
-) -> None:
+def test_hidden_cards_change_no_answer(players: int, out: int, seed: int, base: str) -> None:
     random = Random(seed)
     live = random_round(random, players, min(out, players - 2))
     viewer = random.choice([None, *range(players)])
@@ -129,16 +127,13 @@ def test_the_comparison_would_notice_a_leak() -> None:
         assert list(everything_said(one, live, 1)) != list(everything_said(two, other, 1))
 
 
-def test_no_text_made_of_a_game_by_accident_shows_a_card_or_a_key() -> None:
+def test_no_text_or_store_shows_a_card_a_key_or_a_uuid(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is copied out of a store, by a backup or a look, lets nobody play for another."""
     live = random_round(Random(1), 2)
     game = GameRecord(GAME, START, players=(Player("p0", key_of(uuid_of(0))),), round=live)
     shown = f"{game!r} {live!s}"
     assert "Card" not in shown
     assert key_of(uuid_of(0)) not in shown
-
-
-def test_the_store_does_not_hold_the_uuids_of_players(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is copied out of it, by a backup or a look, lets nobody play for another."""
     clock = FakeClock()
     keep = SqliteKeep(MEMORY, clock)
     table = Client(Games(keep, clock), clock).started(4)

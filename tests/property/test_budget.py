@@ -28,27 +28,14 @@ def wait_of(budget: Budget, purpose: Purpose, latest: float, now: float = 0) -> 
         budget.leave(ticket)
 
 
-def test_without_a_limit_nobody_waits() -> None:
-    budget = Budget()
-    for _ in range(500):
-        assert wait_of(budget, Purpose.LIST, 1000) == 0
-        budget.send(0)
-    assert budget.limit is None
-    assert budget.feeds(timedelta(seconds=7)) is None
-
-
 @given(LIMITS, SECONDS, st.floats(0, 600), st.sampled_from(Purpose))
-def test_nobody_waits_beyond_the_latest_moment(
-    limit: int, seconds: float, latest: float, purpose: Purpose
-) -> None:
+def test_nobody_waits_too_long(limit: int, seconds: float, latest: float, purpose: Purpose) -> None:
     budget = budget_of(limit, 0, seconds)
     assert wait_of(budget, purpose, latest) <= latest
 
 
 @given(LIMITS, SECONDS, st.lists(st.floats(0, 2), min_size=1, max_size=300))
-def test_who_goes_when_the_budget_says_is_never_slowed(
-    limit: int, seconds: float, pauses: list[float]
-) -> None:
+def test_who_keeps_to_it_is_never_slowed(limit: int, seconds: float, pauses: list[float]) -> None:
     """Whenever requests are wanted: of any window no more is spent than its limit."""
     budget, now, reset, spent = budget_of(limit, limit - 1, seconds), 0.0, 1, 1
     ends = seconds
@@ -74,9 +61,7 @@ def test_a_part_of_a_window_goes_at_once_and_the_rest_is_spread(limit: int, seco
 
 
 @given(st.permutations(list(Purpose)))
-def test_actions_go_before_looks_looks_before_waits_and_the_list_last(
-    order: list[Purpose],
-) -> None:
+def test_actions_go_before_looks_looks_before_waits_the_list_last(order: list[Purpose]) -> None:
     budget = budget_of(100, 20, 60)
     tickets = {purpose: budget.enter(purpose, 1000) for purpose in order}
     waits = [budget.wait(tickets[purpose], 0) for purpose in Purpose]
@@ -84,14 +69,11 @@ def test_actions_go_before_looks_looks_before_waits_and_the_list_last(
     assert len(set(waits)) == len(waits)
 
 
-def test_of_two_actions_the_more_urgent_one_goes_first() -> None:
+def test_the_more_urgent_goes_first_and_what_others_spend_is_not_ours() -> None:
+    """Workers of a cloud know of each other by the arena's headers alone."""
     budget = budget_of(100, 20, 60)
     later, sooner = budget.enter(Purpose.ACT, 500), budget.enter(Purpose.ACT, 400)
     assert budget.wait(sooner, 0) < budget.wait(later, 0)
-
-
-def test_what_others_spend_as_the_same_user_is_not_ours() -> None:
-    """Workers of a cloud know of each other by the arena's headers alone."""
     budget = budget_of(100, 99, 60)
     number = budget.send(0)
     assert wait_of(budget, Purpose.ACT, 1000) == 0
@@ -118,13 +100,10 @@ def test_a_count_that_cannot_be_is_not_believed(limit: int, left: int, ends: flo
 
 
 def test_a_limit_feeds_so_many_matches_that_each_may_act_within_its_turn() -> None:
+    """Who comes in the middle of a window does not take its rest for the whole."""
     budget = budget_of(100, 99, 60)
     assert [budget.feeds(timedelta(seconds=s)) for s in (1, 7, 20)] == [1, 6, 18]
     assert budget.feeds(None) is None
-
-
-def test_who_comes_in_the_middle_of_a_window_does_not_take_its_rest_for_the_whole() -> None:
-    """As a new worker in the cloud does; the first window that begins with it says how long."""
     budget, turn = budget_of(100, 30, 20), timedelta(seconds=7)
     assert budget.feeds(turn) == 6
     budget.told(Allowance(100, 99, reset=2, ends=30, sent=budget.send(20)), 20)
@@ -192,9 +171,7 @@ class Far:
 
 
 @given(SKEWS, st.lists(st.tuples(KINDS, DELAYS, DELAYS), max_size=12))
-def test_bounds_hold_whatever_the_delays_and_the_skew(
-    ahead: float, asked: list[tuple[str, float, float]]
-) -> None:
+def test_bounds_hold_whatever_the_skew(ahead: float, asked: list[tuple[str, float, float]]) -> None:
     far, now = Far(ahead, FarClock()), 1000.0
     for kind, there, back in asked:
         now = far.tell(kind, now, there, back)
@@ -223,9 +200,7 @@ def test_bounds_hold_again_after_a_jump_with_the_next_short_answer(
 
 
 @given(SKEWS, st.floats(10, DAY), st.sampled_from([-1, 1]))
-def test_dates_of_another_clock_are_given_up_with_the_first_move_of_ours(
-    ahead: float, wrong: float, way: int
-) -> None:
+def test_dates_of_another_clock_are_given_up(ahead: float, wrong: float, way: int) -> None:
     far, now = Far(ahead, FarClock()), 1000.0
     gateway = Far(ahead + way * wrong, far.known)
     for step in ("dated", "shown", "written", "dated", "dated"):

@@ -144,9 +144,7 @@ def answer(app: Starlette, path: str, query: str) -> bytes:
 @pytest.mark.parametrize("name", PLAYERS)
 @settings(max_examples=cases(3, every=100), deadline=None)
 @given(seed=st.integers(0, 10**6), share=st.floats(0, 0.999))
-def test_a_spectator_is_told_the_same_whatever_is_hidden(
-    name: str, seed: int, share: float
-) -> None:
+def test_spectators_are_told_the_same_whatever_hides(name: str, seed: int, share: float) -> None:
     """Also whatever we thought, and of which strategies of ours there are."""
     one, twin, _ = twins(name, seed, share)
     one, (record, moves) = with_secrets(one, None, 0), with_secrets(twin, None, 1)
@@ -159,9 +157,7 @@ def test_a_spectator_is_told_the_same_whatever_is_hidden(
 @pytest.mark.parametrize("name", PLAYERS)
 @settings(max_examples=cases(3, every=100), deadline=None)
 @given(seed=st.integers(0, 10**6), share=st.floats(0, 0.999))
-def test_a_player_is_told_the_same_whatever_is_hidden_from_them(
-    name: str, seed: int, share: float
-) -> None:
+def test_players_are_told_the_same_whatever_is_hidden(name: str, seed: int, share: float) -> None:
     """On the page of their own log, with their own reasons and cards."""
     one, other, seat = twins(name, seed, share)
     matches = [

@@ -99,9 +99,7 @@ def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> N
     ],
     ids=("deadmansdraw", "blef"),
 )
-def test_accuracy_has_players_in_the_order_of_their_strength_and_marks_tell_what_was_lost(
-    game: Game, players: tuple[str, ...]
-) -> None:
+def test_accuracy_is_in_the_order_of_strength(game: Game, players: tuple[str, ...]) -> None:
     """Against the last, eight matches each: fewer do not tell neighbours apart."""
     found: dict[str, float] = {}
     for name in players[:-1]:
@@ -172,7 +170,7 @@ def side(result: float, luck: float = 0.0, cost: float = 0.0) -> AnalysedSide:
     return AnalysedSide("us", "them", "", day, (), result, luck, cost, 1.0, {}, {}, less_luck)
 
 
-def test_results_less_luck_lie_closer_together_than_results() -> None:
+def test_results_less_luck_lie_closer_together_and_of_one_match_no_interval_is_known() -> None:
     """Here luck explains all: what is left is the same in every match. Unless one is not known."""
     group = Group([side(1.0, 0.4), side(0.0, -0.6)] * 10, shares=True)
     assert group.result.mean == 0.5
@@ -183,6 +181,11 @@ def test_results_less_luck_lie_closer_together_than_results() -> None:
     assert group.luck_with_result == pytest.approx(1.0)
     unknown = side(1.0)._replace(less_luck=None)
     assert Group([*group.sides, unknown], shares=True).without_luck is None
+    group = Group([side(1.0, 0.3)], shares=True)
+    assert group.without_luck is not None
+    assert group.without_luck.within.margin == inf
+    assert group.without_luck.document == {"mean": 0.7, "low": None, "high": None}
+    assert group.luck_with_result is None
 
 
 def test_ratings_without_luck_are_surer_and_never_beyond_what_results_can_be() -> None:
@@ -210,11 +213,3 @@ def test_the_accuracy_is_that_of_all_decisions_together() -> None:
     assert group.accuracy.mean == pytest.approx(100 * (1 - 1.0 / 5.0) ** 2)
     assert group.accuracy.within.low < group.accuracy.mean < group.accuracy.within.high
     assert Group([long._replace(stake=0.0)], shares=True).accuracy is None
-
-
-def test_of_one_match_no_interval_is_known() -> None:
-    group = Group([side(1.0, 0.3)], shares=True)
-    assert group.without_luck is not None
-    assert group.without_luck.within.margin == inf
-    assert group.without_luck.document == {"mean": 0.7, "low": None, "high": None}
-    assert group.luck_with_result is None

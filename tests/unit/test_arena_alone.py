@@ -103,17 +103,16 @@ def test_time_in_which_the_arena_stood_still_does_not_count(tmp_path: Path, firs
     assert [sum(hall.after(1) for _ in range(12)), hall.after(1)] == [0, 1]
 
 
-def test_the_measured_delays() -> None:
-    """docs/spec/arena.md section 2: request 101 waits 0.1 s, 106 0.6 s, 121 2.1 s, at most 10 s."""
+def test_the_slow_down_has_the_measured_delays_in_fixed_windows_that_are_forgotten() -> None:
+    """docs/spec/arena.md section 2: request 101 waits 0.1 s, 106 0.6 s, 121 2.1 s, at most 10 s.
+
+    60 s after its first request the count begins again, however many came in between.
+    """
     slow = SlowDown(PER_USER, HandClock())
     delays = [slow.count("key").delay.total_seconds() for _ in range(400)]
     assert delays[:100] == [0] * 100
     assert [delays[n - 1] for n in (101, 106, 111, 121)] == pytest.approx([0.1, 0.6, 1.1, 2.1])
     assert delays[-1] == 10
-
-
-def test_a_window_is_fixed_and_ends() -> None:
-    """60 s after its first request the count begins again, however many came in between."""
     clock = HandClock()
     slow = SlowDown(1, clock)
     slow.count("key")
@@ -121,10 +120,6 @@ def test_a_window_is_fixed_and_ends() -> None:
     assert slow.count("key").delay > timedelta(0)
     clock.turn(timedelta(seconds=1))
     assert slow.count("key").delay == timedelta(0)
-
-
-def test_ended_windows_are_forgotten() -> None:
-    """Ten thousand addresses that came once do not stay in memory."""
     clock = HandClock()
     slow = SlowDown(1, clock)
     for number in range(10_000):
@@ -163,25 +158,20 @@ def picks_of_requests(randomness: Randomness, requests: int) -> list[tuple[objec
     return picks
 
 
-def test_fair_chance_goes_on_through_the_match_and_the_originals_begins_again() -> None:
-    """docs/spec/arena.md section 6: the original's requests all use the same numbers."""
+def test_fair_chance_goes_on_favours_no_card_and_depends_on_seed_and_index_alone() -> None:
+    """docs/spec/arena.md section 6: the original's requests all use the same numbers.
+
+    Of 10,000 first cards each of 50 is within five standard deviations of its share.
+    """
     fair = picks_of_requests(Randomness.FAIR, 8)
     original = picks_of_requests(Randomness.ORIGINAL, 8)
     assert len(set(fair)) == 8
     assert len(set(original)) == 1
-
-
-def test_fair_chance_favours_no_card() -> None:
-    """10,000 first cards: each of 50 within five standard deviations of its share."""
     counts = dict.fromkeys(range(50), 0)
     for seed in range(10_000):
         counts[draws_for_start(str(seed), Randomness.FAIR).below(50)] += 1
     deviation = (10_000 * 0.02 * 0.98) ** 0.5
     assert all(abs(count - 200) < 5 * deviation for count in counts.values())
-
-
-def test_a_draw_depends_on_nothing_but_seed_and_index() -> None:
-    """So the number of draws is all that a restart has to know."""
     whole = draws_for_start("seed", Randomness.FAIR)
     numbers = [whole.below(1000) for _ in range(20)]
     later = draws_for_request("seed", Randomness.FAIR, 12)
@@ -222,16 +212,12 @@ def test_a_wrong_file_is_refused_with_its_faults(tmp_path: Path, content: str, t
     assert "\n" not in str(raised.value)
 
 
-def test_a_record_that_is_shown_has_no_password(tmp_path: Path) -> None:
-    """Neither in its JSON nor in its repr."""
+def test_a_file_that_changes_is_read_again_unless_broken(tmp_path: Path) -> None:
     path = tmp_path / "players.json"
     path.write_text(json.dumps([GOOD]))
     (player,) = load_players(path).values()
     assert player.json_record() == {"_id": "1" * 24, "name": "Team"}
     assert "canary" not in repr(player)
-
-
-def test_a_file_that_changes_is_read_again_but_not_a_broken_one(tmp_path: Path) -> None:
     path = tmp_path / "players.json"
     path.write_text(json.dumps([GOOD]))
     players = PlayersFile(path)

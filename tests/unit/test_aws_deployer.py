@@ -114,16 +114,13 @@ def test_a_deployer_may_send_every_request_of_sam_deploy() -> None:
     assert may("s3:PutObject", ARNS["s3"])
 
 
-def test_a_deployer_makes_no_role_without_the_boundary_and_changes_none() -> None:
+def test_a_deployer_makes_no_role_without_the_boundary_and_has_no_hand_in_its_rights() -> None:
     for action in ("iam:CreateRole", "iam:PutRolePolicy", "iam:PutRolePermissionsBoundary"):
         assert bounded(action)
         assert not may(action, ROLE)
         assert not may(action, ROLE, iam__PermissionsBoundary="arn:aws:iam::aws:policy/PowerUser")
     assert not bounded("iam:AttachRolePolicy")
     assert not bounded("iam:DeleteRolePermissionsBoundary")
-
-
-def test_a_deployer_does_not_change_the_boundary_or_its_own_rights() -> None:
     own = f"arn:aws:iam::{ACCOUNT}:role/deployer"
     for action in (
         "CreatePolicy",
@@ -144,7 +141,7 @@ def test_a_deployer_does_not_change_the_boundary_or_its_own_rights() -> None:
         assert name != "Boundary" or BOUND.endswith(f"/{called}")
 
 
-def test_a_role_is_passed_to_lambda_and_the_scheduler_only_and_none_of_anothers() -> None:
+def test_what_knows_no_names_is_of_the_region_and_a_role_is_passed_to_ours_alone() -> None:
     for service in ("lambda", "scheduler"):
         assert may("iam:PassRole", ROLE, iam__PassedToService=f"{service}.amazonaws.com")
     for service in ("ec2", "cloudformation", "ecs-tasks"):
@@ -152,21 +149,6 @@ def test_a_role_is_passed_to_lambda_and_the_scheduler_only_and_none_of_anothers(
     admin = f"arn:aws:iam::{ACCOUNT}:role/admin"
     assert not may("iam:PassRole", admin, iam__PassedToService="lambda.amazonaws.com")
     assert not may("iam:PassRole", ROLE)
-
-
-@pytest.mark.parametrize("service", sorted(ARNS.keys() - {"iam", "apigateway", "s3"}))
-def test_a_deployer_touches_no_other_prefix_no_other_region_and_no_other_account(
-    service: str,
-) -> None:
-    arn = ARNS[service]
-    assert may(f"{service}:DescribeIt", arn)
-    assert not may(f"{service}:DescribeIt", arn.replace("cardsharp-", "payroll-"))
-    assert not may(f"{service}:DescribeIt", arn.replace(ACCOUNT, "210987654321"))
-    if HERE in arn:
-        assert not may(f"{service}:DescribeIt", arn.replace(HERE, THERE))
-
-
-def test_what_knows_no_names_is_of_the_region_too_and_of_our_functions() -> None:
     apis = ARNS["apigateway"]
     assert may("apigateway:POST", apis)
     assert not may("apigateway:POST", apis.replace(HERE, THERE))
@@ -179,6 +161,16 @@ def test_what_knows_no_names_is_of_the_region_too_and_of_our_functions() -> None
     (artifacts,) = [one for one in made("Deployer")["Statement"] if one["Action"] == "s3:*"]
     # Of buckets the evaluator knows no owners.
     assert artifacts["Condition"] == {"StringEquals": {"aws:ResourceAccount": ACCOUNT}}
+
+
+@pytest.mark.parametrize("service", sorted(ARNS.keys() - {"iam", "apigateway", "s3"}))
+def test_a_deployer_touches_no_other_prefix_region_or_account(service: str) -> None:
+    arn = ARNS[service]
+    assert may(f"{service}:DescribeIt", arn)
+    assert not may(f"{service}:DescribeIt", arn.replace("cardsharp-", "payroll-"))
+    assert not may(f"{service}:DescribeIt", arn.replace(ACCOUNT, "210987654321"))
+    if HERE in arn:
+        assert not may(f"{service}:DescribeIt", arn.replace(HERE, THERE))
 
 
 def test_the_boundary_leaves_of_an_administrators_role_what_the_stacks_need_and_no_more() -> None:

@@ -67,26 +67,13 @@ def condition_of(name: str, game: str) -> str:
 
 
 @pytest.mark.parametrize("game", WITH_PAGES)
-def test_a_function_is_called_by_its_api_alone(game: str) -> None:
-    """That its requests reach it is played in tests/e2e/test_aws_cloud.py."""
+def test_a_service_is_called_by_its_api_within_limits_and_logs_no_secret(game: str) -> None:
+    """That requests reach it is played in tests/e2e/test_aws_cloud.py."""
     assert properties(f"{game}Integration")["PayloadFormatVersion"] == "2.0"
     assert properties(f"{game}Stage")["StageName"] == "$default", "no prefix in the path"
     permission = properties(f"{game}Permission")
     assert permission["Principal"] == "apigateway.amazonaws.com"
     assert permission["SourceArn"]["Fn::Sub"].endswith(f":${{{game}Api}}/*/*")
-
-
-def test_who_watches_blef_is_told_by_the_function_that_alone_serves_the_feed() -> None:
-    told = properties("blefService")["Environment"]["Variables"]["CARDSHARP_FEED"]["Fn::If"]
-    stage = properties("blefFeedStage")["StageName"]
-    assert told[1]["Fn::Sub"].endswith(f"/{stage}")
-    assert (told[0], told[2]) == ("blefHasFeed", "")
-    source = properties("blefFeedPermission")["SourceArn"]["Fn::Sub"]
-    assert source.endswith(f":${{blefFeedApi}}/{stage}/*")
-
-
-@pytest.mark.parametrize("game", WITH_PAGES)
-def test_a_game_ends_before_its_api_stops_waiting_and_has_its_limits(game: str) -> None:
     told, stage = properties(f"{game}Service"), properties(f"{game}Stage")
     assert told["Timeout"] * 1000 < properties(f"{game}Integration")["TimeoutInMillis"] <= 30_000
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingRateLimit"] <= 100
@@ -98,10 +85,6 @@ def test_a_game_ends_before_its_api_stops_waiting_and_has_its_limits(game: str) 
     assert 0 < needed <= 60
     for root in (template(), arena()):
         assert root["Conditions"][limited] == {"Fn::Equals": [{"Ref": "Reserve"}, "yes"]}
-
-
-@pytest.mark.parametrize("game", WITH_PAGES)
-def test_what_is_logged_of_a_request_names_neither_path_nor_query_nor_client(game: str) -> None:
     settings = properties(f"{game}Stage")["AccessLogSettings"]
     variables = set(re.findall(r"\$context\.([\w.]+)", settings["Format"]))
     assert variables == {
@@ -122,12 +105,22 @@ def test_what_is_logged_of_a_request_names_neither_path_nor_query_nor_client(gam
     assert group == properties(f"{game}Logs")
 
 
+def test_who_watches_blef_is_told_by_the_function_that_alone_serves_the_feed() -> None:
+    told = properties("blefService")["Environment"]["Variables"]["CARDSHARP_FEED"]["Fn::If"]
+    stage = properties("blefFeedStage")["StageName"]
+    assert told[1]["Fn::Sub"].endswith(f"/{stage}")
+    assert (told[0], told[2]) == ("blefHasFeed", "")
+    source = properties("blefFeedPermission")["SourceArn"]["Fn::Sub"]
+    assert source.endswith(f":${{blefFeedApi}}/{stage}/*")
+
+
 BLOCK = {
     name: one for name, one in template()["Resources"].items() if name.lower().startswith("viewer")
 }
 
 
-def test_it_is_deployed_only_when_asked_for_and_private_unless_said_otherwise() -> None:
+def test_the_viewer_is_there_when_asked_for_and_private_unless_said_otherwise() -> None:
+    """Public pages have no password and no right to one."""
     parameters, conditions = template()["Parameters"], template()["Conditions"]
     assert parameters["DeployWeb"]["Default"] == parameters["WebPublic"]["Default"] == "no"
     assert conditions["HasWeb"] == {"Fn::Equals": [{"Ref": "DeployWeb"}, "yes"]}
@@ -137,9 +130,6 @@ def test_it_is_deployed_only_when_asked_for_and_private_unless_said_otherwise() 
     assert {one["Condition"] for one in BLOCK.values()} == {"HasWeb", "viewerHasSecret"}
     for name in ("viewerUrl", "viewerName"):
         assert template()["Outputs"][name]["Condition"] == "HasWeb"
-
-
-def test_public_pages_have_no_password_and_no_right_to_one() -> None:
     variables = properties("viewerService")["Environment"]["Variables"]
     parameter = {"Fn::If": ["PublicWeb", "", {"Fn::Sub": "/${AWS::StackName}/viewer"}]}
     assert variables["CARDSHARP_SERVICE_SECRET"] == parameter
@@ -195,11 +185,15 @@ def test_an_alarm_has_the_promised_limit(name: str, threshold: float, minutes: f
     assert found.period.total_seconds() * found.periods == minutes * 60
 
 
-def test_a_decision_is_slow_at_half_its_limit() -> None:
+def test_a_decision_is_slow_at_half_its_limit_and_every_alarm_tells_the_topic() -> None:
     limit = Settings.model_fields["decision"].default
     assert alarm("SlowDecision").threshold == limit.total_seconds() * 1000 / 2
     for name in ("SlowDecision", "SlowPickUp"):
         assert alarm(name).series["m"].statistic == "p99"
+    for kind in ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"):
+        for told in of_kind(kind).values():
+            assert told["AlarmActions"] == told["OKActions"] == [{"Ref": "AlarmTopic"}]
+            assert str(told["AlarmDescription"]).strip("{'}").endswith(".")
 
 
 def test_a_stack_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_most() -> None:
@@ -213,13 +207,6 @@ def test_a_stack_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_mo
     variables = properties("Worker")["Environment"]["Variables"]
     assert variables["METRICS"] == {"Fn::If": ["WatchAll", "all", "alarmed"]}
     assert template()["Parameters"]["Watch"]["Default"] == "alarms"
-
-
-def test_every_alarm_tells_the_topic_when_it_goes_on_and_when_it_goes_off() -> None:
-    for kind in ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"):
-        for told in of_kind(kind).values():
-            assert told["AlarmActions"] == told["OKActions"] == [{"Ref": "AlarmTopic"}]
-            assert str(told["AlarmDescription"]).strip("{'}").endswith(".")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -27,11 +27,8 @@ from workbench.operate.story import PROBLEMS, LogLine, follow
 WORKFLOWS = ROOT / ".github" / "workflows"
 
 
-def test_the_runtime_is_one_that_we_build_for() -> None:
+def test_a_runtime_is_one_that_we_build_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(gates.runtime()) == []
-
-
-def test_a_runtime_that_sam_would_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = load_template(TEMPLATE)
     whole["Globals"]["Function"]["Runtime"] = "python3.99"
     monkeypatch.setattr(gates, "translated", lambda _: translate(whole))
@@ -40,9 +37,23 @@ def test_a_runtime_that_sam_would_take_is_refused(monkeypatch: pytest.MonkeyPatc
     assert found == ["Poller", "Worker", "Practice"]
 
 
-def test_s14_every_action_is_pinned_by_a_commit_and_no_workflow_has_rights_by_default() -> None:
+def test_s14_actions_are_pinned_and_the_workflow_stores_no_keys_and_deploys_by_hand_only() -> None:
+    """No workflow has rights by default."""
     assert list(gates.workflows()) == []
     assert list(WORKFLOWS.glob("*.yml"))
+    text = (WORKFLOWS / "deploy.yml").read_text()
+    workflow = yaml.safe_load(text)
+    assert "secrets." not in text
+    assert "aws-secret-access-key" not in text
+    assert workflow["permissions"] == {}
+    deploy = workflow["jobs"]["deploy"]
+    assert deploy["permissions"] == {"contents": "read", "id-token": "write"}
+    assert list(workflow[True]) == ["workflow_dispatch"], "YAML reads the key `on` as true"
+    assert deploy["needs"] == "test"
+    assert workflow["jobs"]["test"]["uses"] == "./.github/workflows/test.yml"
+    rights = {name: job["permissions"] for name, job in workflow["jobs"].items()}
+    assert rights.pop("deploy")
+    assert set(map(str, rights.values())) == {"{'contents': 'read'}"}
 
 
 @pytest.mark.parametrize(
@@ -64,31 +75,12 @@ def test_s14_a_loose_workflow_is_refused(
     assert fault in "\n".join(gates.workflows())
 
 
-def test_the_workflow_stores_no_keys_and_deploys_by_hand_only() -> None:
-    text = (WORKFLOWS / "deploy.yml").read_text()
-    workflow = yaml.safe_load(text)
-    assert "secrets." not in text
-    assert "aws-secret-access-key" not in text
-    assert workflow["permissions"] == {}
-    deploy = workflow["jobs"]["deploy"]
-    assert deploy["permissions"] == {"contents": "read", "id-token": "write"}
-    assert list(workflow[True]) == ["workflow_dispatch"], "YAML reads the key `on` as true"
-    assert deploy["needs"] == "test"
-    assert workflow["jobs"]["test"]["uses"] == "./.github/workflows/test.yml"
-    rights = {name: job["permissions"] for name, job in workflow["jobs"].items()}
-    assert rights.pop("deploy")
-    assert set(map(str, rights.values())) == {"{'contents': 'read'}"}
-
-
-def test_every_push_and_pull_request_runs_what_contributing_says() -> None:
+def test_s14_every_push_runs_what_contributing_says_and_asks_for_known_faults() -> None:
     workflow = yaml.safe_load((WORKFLOWS / "test.yml").read_text())
     assert {"push", "pull_request", "workflow_call"} == set(workflow[True])
     commands = {step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]}
     for target in ("test", "test-browser", "gates", "coverage", "research-test"):
         assert any(re.match(rf"make {target}( |$)", one) for one in commands), target
-
-
-def test_s14_the_workflow_asks_for_known_faults_of_what_is_deployed() -> None:
     workflow = yaml.safe_load((WORKFLOWS / "test.yml").read_text())
     commands = [step.get("run", "") for step in workflow["jobs"]["gates"]["steps"]]
     assert ".venv/bin/uv audit --locked --no-default-groups" in commands

@@ -170,9 +170,7 @@ def test_s13_no_role_may_do_everything_or_touch_everything(role: str) -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_functions_and_wheels_are_for_the_same_processor_whatever_is_deployed(
-    function: str,
-) -> None:
+def test_a_function_has_wheels_for_its_processor_and_limited_logs(function: str) -> None:
     """A build has both layers, and the parameter chooses function and layer together."""
     parameter = template()["Parameters"]["Architecture"]
     choice, ours = properties(function)["Layers"]
@@ -186,13 +184,6 @@ def test_functions_and_wheels_are_for_the_same_processor_whatever_is_deployed(
         assert template()["Conditions"][layer["Condition"]] == has
         assert architecture in properties(ours["Ref"])["CompatibleArchitectures"]
     assert properties(function)["Architectures"] == [{"Ref": "Architecture"}]
-
-
-# --- housekeeping --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_function_runs_on_a_current_runtime_and_logs_for_a_limited_time(function: str) -> None:
     told = properties(function)
     assert told["Runtime"] == "python3.13"
     assert template()["Parameters"]["Architecture"]["Default"] == "arm64"
@@ -207,6 +198,9 @@ def test_a_function_runs_on_a_current_runtime_and_logs_for_a_limited_time(functi
         for statement in statements(FUNCTIONS[function])
         for resource in listed(statement["Resource"])
     ]
+
+
+# --- housekeeping --------------------------------------------------------------------------------
 
 
 def test_what_a_stage_has_is_the_same_however_it_is_deployed() -> None:

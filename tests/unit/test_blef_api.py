@@ -82,12 +82,9 @@ def test_one_caller_cannot_fill_the_house(client: Client, monkeypatch: pytest.Mo
     assert "try again tomorrow" in reply.json["message"]
 
 
-def test_a_large_body_is_refused(client: Client) -> None:
+def test_nothing_is_large_cached_sniffed_or_told_to_others(client: Client) -> None:
     reply = client.post(f"/games/{client.create()}/join", {"nickname": "a" * 9000})
     assert (reply.status, reply.json["error"]) == (413, "The body is larger than 8192 bytes")
-
-
-def test_nothing_is_cached_sniffed_or_told_to_others(client: Client) -> None:
     for path in ("/version", "/games", f"/games/{client.create()}", "/nowhere", "/openapi.json"):
         headers = client.get(path).headers
         assert headers["Cache-Control"] == "no-store"
@@ -127,9 +124,7 @@ class Failing(Games):
         (ValueError("hand: K of hearts"), 500, "500 - Internal server error"),
     ],
 )
-def test_a_failure_tells_nobody_why_but_the_log_where(
-    error: Exception, status: int, body: str
-) -> None:
+def test_a_failure_tells_only_the_log_where(error: Exception, status: int, body: str) -> None:
     client = Client(Failing(FakeClock(), error))
     secret = "5b7a1c1e-0000-4000-8000-00000000abcd"
     with logged() as log:
@@ -190,7 +185,7 @@ def waiting_table() -> tuple[Busy, FakeClock, StartedGame]:
     return store, clock, table
 
 
-def test_a_known_version_is_waited_upon_until_it_changes() -> None:
+def test_a_game_is_waited_for_until_it_changes_in_good_time_and_after_few_looks() -> None:
     store, clock, table = waiting_table()
     version = table.client.get(f"/games/{table.game}").headers["Game-Version"]
     mover = table.state()["cp_nickname"]
@@ -201,9 +196,6 @@ def test_a_known_version_is_waited_upon_until_it_changes() -> None:
     assert reply.json["history"] == [{"player": mover, "action_id": 3}]
     assert reply.headers["Game-Version"] == str(int(version) + 1)
     assert timedelta(0) < clock.now() - began < timedelta(seconds=5)
-
-
-def test_an_unchanged_game_is_answered_as_it_is_in_good_time_and_after_few_looks() -> None:
     store, clock, table = waiting_table()
     store.looks, began = 0, clock.now()
     assert table.state(wait="true")["history"] == []
@@ -254,9 +246,7 @@ def test_every_state_is_newer_than_the_one_before_however_fast_they_come(today: 
     assert moments[0] < bet < check < next_round < rest[0] == rest[1]
 
 
-def test_one_caller_invites_only_so_many_bots(
-    today: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_caller_invites_few_bots(today: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each counts once, however often others come in between; a refused one not at all."""
     monkeypatch.setattr("cardsharp.blef.service.MAX_INVITED", 2)
     game = today.create()

@@ -180,7 +180,7 @@ def named(name: str) -> int:
     return next(number for number, bet in enumerate(BETS) if bet.name == name)
 
 
-def test_who_was_seen_to_lie_is_expected_to_lie_and_who_was_honest_is_not() -> None:
+def test_what_was_seen_is_expected_of_lies_and_doubts() -> None:
     lied = over(("9", "A"), named("High card, ace"), named("Pair of aces"))
     honest = over(("A", "9"), named("High card, ace"), named("Pair of aces"))
     before, liar, true = (
@@ -190,10 +190,20 @@ def test_who_was_seen_to_lie_is_expected_to_lie_and_who_was_honest_is_not() -> N
     assert chance(liar, own) < chance(before, own)
     assert chance(liar, other) > chance(before, other)
     assert chance(true, other) < chance(liar, other)
+    bets_on = over(("9", "A"), 0, named("Pair of 9s"), named("Pair of aces"))
+    pair = named("Pair of queens")
+    nines = traits_of(bits_of(DECK[:1]), 2)
+    before, later = (reading_of((bets_on,) * n, 0) for n in (0, 3))
+    assert later.explains(nines, pair, CHECK) < before.explains(nines, pair, CHECK)
+    assert later.weights != before.weights
+    assert sum(later.weights) == pytest.approx(1)
 
 
 def test_who_opens_with_lies_and_answers_with_the_truth_is_expected_to() -> None:
-    """What is liked when a round is opened is learned apart."""
+    """What is liked when a round is opened is learned apart.
+
+    Who believes a bet sees its cards, and is no different where it cannot be true.
+    """
     taste, hands = (
         Taste(),
         [traits_of(bits_of(DECK[4 * value : 4 * value + 1]), 2) for value in _SIX],
@@ -204,10 +214,6 @@ def test_who_opens_with_lies_and_answers_with_the_truth_is_expected_to() -> None
     drawn = Tasting(taste)
     assert drawn.chance(hands[2], OPENING, 2) < 0.1
     assert drawn.chance(hands[2], 0, 2) > 0.5
-
-
-def test_who_believes_a_bet_sees_its_cards() -> None:
-    """And is no different where it cannot be true."""
     kings, pair = DECK[16:17], named("Pair of kings")
     seen = believing(bits_of(kings), 2, pair)
     assert seen.levels == traits_of(bits_of(DECK[16:18]), 1).levels
@@ -215,16 +221,6 @@ def test_who_believes_a_bet_sees_its_cards() -> None:
         bits_of(kings), 1
     )
     assert believing(bits_of(kings), 2, OPENING) is traits_of(bits_of(kings), 2)
-
-
-def test_who_never_checks_is_expected_to_bet_on() -> None:
-    bets_on = over(("9", "A"), 0, named("Pair of 9s"), named("Pair of aces"))
-    pair = named("Pair of queens")
-    nines = traits_of(bits_of(DECK[:1]), 2)
-    before, later = (reading_of((bets_on,) * n, 0) for n in (0, 3))
-    assert later.explains(nines, pair, CHECK) < before.explains(nines, pair, CHECK)
-    assert later.weights != before.weights
-    assert sum(later.weights) == pytest.approx(1)
 
 
 def test_who_doubts_bets_that_are_high_to_everybody_is_expected_to() -> None:
@@ -243,9 +239,7 @@ def test_who_doubts_bets_that_are_high_to_everybody_is_expected_to() -> None:
 
 
 @pytest.mark.parametrize(("name", "least", "most"), [("greedy", 0.6, 1), ("solved", 0, 0.2)])
-def test_who_plays_by_the_tables_is_not_read_and_others_are(
-    name: str, least: float, most: float
-) -> None:
+def test_who_plays_by_the_table_is_not_read(name: str, least: float, most: float) -> None:
     positions = [one for seed in range(3) for one in seen("greedy", name, seed)]
     found = [unlike_tables(one, readings(one)) for one in positions]
     assert least <= sum(found) / len(found) <= most

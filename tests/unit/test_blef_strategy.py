@@ -94,8 +94,11 @@ def test_greedy_says_why_it_checks() -> None:
     assert [option.action for option in decision.options].count(CHECK) == 1
 
 
-def test_a_bet_is_evidence_of_the_hand_behind_it() -> None:
-    """By the cards alone the other's ace is 34 % likely; who opens with it, mostly has it."""
+def test_a_bet_is_evidence_and_what_holds_in_every_imagined_world_is_not_certain() -> None:
+    """By the cards alone the other's ace is 34 % likely; who opens with it, mostly has it.
+
+    Of three players with 6 cards each some 10 is all but certain, and said so.
+    """
     position = seen("9c 10d", 2, "High card, ace")
     by_cards = 1 - comb(18, 2) / comb(22, 2)
     assert odds(bits_of(position.hand), 2)[bet_called("High card, ace")] == pytest.approx(by_cards)
@@ -103,6 +106,13 @@ def test_a_bet_is_evidence_of_the_hand_behind_it() -> None:
     worth = {option.action: option.value for option in decision.options}
     assert worth[CHECK] < 0.5
     assert decision.action != CHECK
+    position = Position(0, 9, 8, (6, 6, 6), (hand_of("9c 9d Jc Qd Kh As"), (), ()), 0)
+    worlds = foresee(position)
+    ten = bet_called("High card, 10")
+    assert all(world.truth >> ten & 1 for world in worlds.worlds)
+    assert 0.99 < worlds.chances[ten] < 1
+    assert holds(worlds.chances[ten]) == "holds with more than 99 %"
+    assert holds(worlds.chances[bet_called("Pair of 9s")]) == "holds for certain"
 
 
 def table_of(players: int, dice: Random) -> Position:
@@ -137,21 +147,8 @@ def test_a_belief_is_never_said_as_a_fact_and_says_what_it_assumes(players: int)
     assert certain > 0
 
 
-def test_an_opening_that_holds_in_every_imagined_world_is_not_held_for_certain() -> None:
-    """Three players with 6 cards each: some 10 is all but certain, and said so."""
-    position = Position(0, 9, 8, (6, 6, 6), (hand_of("9c 9d Jc Qd Kh As"), (), ()), 0)
-    seen = foresee(position)
-    ten = bet_called("High card, 10")
-    assert all(world.truth >> ten & 1 for world in seen.worlds)
-    assert 0.99 < seen.chances[ten] < 1
-    assert holds(seen.chances[ten]) == "holds with more than 99 %"
-    assert holds(seen.chances[bet_called("Pair of 9s")]) == "holds for certain"
-
-
 @given(st.sets(st.sampled_from(DECK)).map(lambda cards: tuple(sorted(cards))))
-def test_the_fast_verdicts_are_the_rules_and_odds_where_nothing_is_hidden(
-    pool: tuple[object, ...],
-) -> None:
+def test_verdicts_are_the_rules_and_odds_where_nothing_is_hidden(pool: tuple[object, ...]) -> None:
     cards = [card for card in DECK if card in pool]
     verdicts = [bet.holds(cards) for bet in BETS]
     held = truths(bits_of(cards))
@@ -166,9 +163,7 @@ def test_the_fast_verdicts_are_the_rules_and_odds_where_nothing_is_hidden(
     out=st.integers(0, 6),
     name=st.sampled_from(["bayes", "greedy", "random", "reader", "solved", "threshold(0.1,0.7)"]),
 )
-def test_every_decision_is_legal_explained_and_repeatable(
-    seed: int, players: int, out: int, name: str
-) -> None:
+def test_decisions_are_legal_and_repeatable(seed: int, players: int, out: int, name: str) -> None:
     live = random_round(Random(seed), players, min(out, players - 2))
     assert live.turn is not None
     position = position_of(live, live.turn)

@@ -61,7 +61,7 @@ def assembly(store: str, user: str = "us", look: Any = None) -> Any:  # noqa: AN
     return SimpleNamespace(settings=settings, player_id=user, offering=SimpleNamespace(watch=look))
 
 
-def test_one_has_the_place_until_it_ends(tmp_path: Path) -> None:
+def test_one_has_the_place_until_it_ends_and_others_have_their_own(tmp_path: Path) -> None:
     here = assembly(f"sqlite:{tmp_path / 'm.db'}")
     with place_at(here) as mine:
         with place_at(here) as other:
@@ -69,9 +69,6 @@ def test_one_has_the_place_until_it_ends(tmp_path: Path) -> None:
             assert not mine()
             assert other()
         assert mine()
-
-
-def test_other_players_and_other_logs_have_places_of_their_own(tmp_path: Path) -> None:
     with place_at(assembly(f"sqlite:{tmp_path / 'm.db'}")) as mine:
         assert mine()
         for other in (

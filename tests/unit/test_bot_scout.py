@@ -156,9 +156,7 @@ def test_r37_a_quiet_scout_asks_once_and_goes_while_nothing_waits(scene: Listeni
 @pytest.mark.parametrize(
     "why", ["a match waits", "a match runs", "an operator wants it", "a window is open"]
 )
-def test_r37_a_quiet_scout_listens_like_any_other_while_there_is_reason_to(
-    scene: Listening, why: str
-) -> None:
+def test_r37_a_quiet_scout_listens_while_there_is_reason_to(scene: Listening, why: str) -> None:
     scene.post.quiet = True
     if why != "a match waits":
         leave_to_the_dummy(scene)
@@ -198,9 +196,7 @@ def look_by_look(scene: Listening, until: timedelta) -> list[float]:
     return seconds
 
 
-def test_r37_with_looks_the_arena_is_asked_every_five_seconds_until_a_successor_begins(
-    scene: Listening,
-) -> None:
+def test_r37_with_looks_the_arena_is_asked_every_five_seconds(scene: Listening) -> None:
     scene.post.quiet = scene.post.looks = True
     leave_to_the_dummy(scene)
     began = scene.bench.clock.now()
@@ -292,9 +288,7 @@ def test_r24_r25_a_match_that_was_closed_is_offered_again_when_it_is_named(
 
 
 @pytest.mark.parametrize("takes", [timedelta(0), timedelta(seconds=2)])
-def test_r15_retry_after_is_kept_and_the_leases_are_watched_meanwhile(
-    scene: Listening, takes: timedelta
-) -> None:
+def test_r15_retry_after_is_kept_and_leases_are_watched(scene: Listening, takes: timedelta) -> None:
     """From the answer on, however late it comes."""
     scene.takes = takes
     attend(scene, timedelta(seconds=1))
@@ -304,18 +298,14 @@ def test_r15_retry_after_is_kept_and_the_leases_are_watched_meanwhile(
     assert scene.offered[0][0] < scene.asked[1]
 
 
-def test_r29_a_refusal_is_asked_again_after_a_moment_by_the_newest_password(
-    scene: Listening,
-) -> None:
+def test_r29_a_refusal_is_asked_again_soon_by_the_newest_password(scene: Listening) -> None:
     scene.passwords = iter(["the old one"])
     scene.listen(TIMING.long_poll + timedelta(seconds=8))
     assert scene.asked[1] - scene.asked[0] == pytest.approx(TIMING.pace, abs=SLACK)
     assert scene.offered != []
 
 
-def test_r29_an_arena_that_goes_on_refusing_is_asked_more_and_more_seldom_and_told_at_the_end(
-    scene: Listening,
-) -> None:
+def test_r29_an_arena_that_goes_on_refusing_is_asked_ever_more_seldom(scene: Listening) -> None:
     scene.passwords = iter(["a wrong one"] * 100)
     with pytest.raises(Unauthorized):
         scene.listen(TIMING.long_poll + timedelta(seconds=110))
@@ -338,9 +328,7 @@ def unheard(scene: Listening, until: datetime) -> timedelta:
 
 
 @pytest.mark.parametrize("later", [30, 60, 61, 64, 90, 119])
-def test_r28_a_poller_listens_until_its_successor_does_however_late_that_is(
-    scene: Listening, later: int
-) -> None:
+def test_r28_a_poller_listens_until_its_successor_does(scene: Listening, later: int) -> None:
     scene.fall_silent()
     successor = scene.bench.clock.now() + timedelta(seconds=later) + START
     scene.successors = [successor]

@@ -26,9 +26,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 @pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
-def test_every_command_teaches_with_examples(
-    command: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_teach_with_examples(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command.name, "--help"]) == Exit.OK
     out = capsys.readouterr().out
     assert max(map(len, out.partition("Examples:")[2].splitlines())) <= 80
@@ -49,12 +47,9 @@ def test_who_looks_at_no_terminal_is_told_once_what_takes_its_time(
     assert capsys.readouterr().err == "judging 0/85 ...\n"
 
 
-def test_the_table_of_commands_is_written_by_its_module() -> None:
-    """If it is not: python -m workbench.cli.document."""
+def test_docs_have_the_table_of_commands_and_every_exit_code() -> None:
+    """If they have not: python -m workbench.cli.document."""
     assert document.written() == DOCS.read_text("utf-8")
-
-
-def test_every_exit_code_is_documented() -> None:
     text = DOCS.read_text()
     assert all(f"| {code.value} |" in text for code in Exit)
 
@@ -115,9 +110,7 @@ def test_a_bug_of_ours_is_one_sentence_and_a_file(
         ),
     ],
 )
-def test_a_strategy_file_that_cannot_be_used_says_why(
-    tmp_path: Path, text: str, sentence: str
-) -> None:
+def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, sentence: str) -> None:
     from cardsharp.deadmansdraw import strategies as registry  # noqa: PLC0415 - put back below
 
     path = tmp_path / "mine.py"

@@ -186,9 +186,7 @@ def organised(deed: str, organiser: Desk, records: Records, data: st.DataObject)
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), seats=st.integers(2, 8))
 @settings(max_examples=cases(25, every=1000), deadline=None)
-def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
-    data: st.DataObject, form: str, seats: int
-) -> None:
+def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, seats: int) -> None:
     """Rulings, withdrawals, late entries, undoing and crashes in any order, also after its end.
 
     Its places follow from what is on record: a director that knows nothing finds the same.
@@ -266,9 +264,7 @@ def until(last: int, records: Records) -> list[Result]:
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)))
 @settings(max_examples=cases(10, every=1000), deadline=None)
-def test_whatever_happens_after_a_freeze_changes_no_byte_until_it_is_revealed(
-    data: st.DataObject, form: str
-) -> None:
+def test_what_follows_a_freeze_shows_when_it_is_revealed(data: st.DataObject, form: str) -> None:
     """Round by round each becomes what it is, and in the end the page is the unfrozen one."""
     records, tables, clock = (
         founded(data.draw(st.integers(2, cases(12, every=20))), format=form, matches=1, most=3),

@@ -52,8 +52,11 @@ def test_in_a_round_robin_all_meet_once_and_nobody_twice_in_a_round(number: int)
     assert max(pairing.round for pairing in known) == number - 1 + number % 2
 
 
-def test_places_are_by_points_then_by_matches() -> None:
-    """A level pairing is half a point for both; who is level in all shares a place."""
+def test_places_are_by_points_then_by_matches_and_who_sits_out_has_a_point() -> None:
+    """A level pairing is half a point for both; who is level in all shares a place.
+
+    But not for a round that was played before it came.
+    """
     teams = named(4)
     won = {"t0 t1": None, "t0 t2": "t0", "t0 t3": "t0", "t1 t2": "t1", "t1 t3": "t1", "t2 t3": None}
     decided = {}
@@ -63,6 +66,9 @@ def test_places_are_by_points_then_by_matches() -> None:
         decided[pairing.key] = Decision(wins, winner)
     assert RoundRobin().table(teams, decided) == [["t0"], ["t1"], ["t3"], ["t2"]]
     assert RoundRobin().table(teams, {}) == [teams]
+    teams, form = named(3), Swiss()
+    assert form.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 1}
+    assert form.given(late=(("t2", 2),)).scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
 
 
 @pytest.mark.parametrize("name", ["swiss", "ladder"])
@@ -82,9 +88,7 @@ def test_who_looks_needs_nothing_that_draws(name: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("form", [Swiss(), Ladder()], ids=["swiss", "ladder"])
 @settings(max_examples=25, deadline=None)
 @given(number=st.integers(2, cases(12, every=64)), seed=st.integers(0, 2**32))
-def test_in_drawn_rounds_everybody_plays_and_nobody_sits_out_twice_as_often(
-    form: DrawnFormat, number: int, seed: int
-) -> None:
+def test_in_drawn_rounds_all_play_as_often(form: DrawnFormat, number: int, seed: int) -> None:
     """With level pairings as well; in the Swiss system nobody meets twice, either."""
     teams = named(number)
     contest = decided_by(form, teams, by_chance(Random(seed)))
@@ -96,13 +100,6 @@ def test_in_drawn_rounds_everybody_plays_and_nobody_sits_out_twice_as_often(
     assert len(pairs) == len(contest.known) or not isinstance(form, Swiss)
     table = form.table(teams, contest.decided)
     assert sorted(team for place in table for team in place) == sorted(teams)
-
-
-def test_who_sits_out_has_a_point_for_it() -> None:
-    """But not for a round that was played before it came."""
-    teams, form = named(3), Swiss()
-    assert form.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 1}
-    assert form.given(late=(("t2", 2),)).scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
 
 
 # --- tables of more than two ---------------------------------------------------------------
@@ -175,9 +172,7 @@ LEVEL, ABSENT = [FIRST, SECOND, FIRST, SECOND, DRAW], [Score((0, 0), None)] * 4
         (Rules(3, level=True), [FIRST, SECOND, DRAW], Decision((1, 1), None)),
     ],
 )
-def test_how_matches_decide_a_pairing(
-    rules: Rules, scores: list[Score], decision: Decision | None
-) -> None:
+def test_how_a_pairing_ends(rules: Rules, scores: list[Score], decision: Decision | None) -> None:
     """All are played, as on the last day of 2023, where four of seven would have done.
 
     A drawn one counts for nobody, and one more is played at a time while that matters: 4:2 with a

@@ -96,20 +96,21 @@ def test_a_stranger_is_asked_for_the_password_and_told_nothing(path: str) -> Non
     assert dict(answer.headers)["content-security-policy"]
 
 
-def test_a_stranger_cannot_tell_whether_there_is_a_match() -> None:
+def test_a_stranger_cannot_tell_whether_there_is_a_match_and_sees_what_pages_load() -> None:
     there, not_there = (Visitor().ask(f"/matches/{name}").body for name in ("abc", "abd"))
     assert there.replace(b"abc", b"abd") == not_there
-
-
-def test_what_pages_load_is_no_secret() -> None:
     assert all(Visitor().status(f"/page/{name}") == 200 for name in ASSETS)
 
 
-def test_who_knows_the_password_sees_everything_until_the_cookie_ends() -> None:
+def test_who_knows_the_password_sees_all_until_the_cookie_or_the_password_ends() -> None:
     visitor = Visitor().came_in()
     assert [visitor.status(path) for path in PAGES] == [200, 200, 200, 200, 404]
     visitor.now += LIFE
     assert visitor.status("/matches") == 403
+    visitor = Visitor().came_in()
+    guest = Visitor().by_link()
+    visitor.word = guest.word = "another"
+    assert visitor.status("/matches") == guest.status("/matches/abc") == 403
 
 
 def test_the_form_leads_back_to_where_it_was_shown_and_nowhere_else() -> None:
@@ -161,13 +162,6 @@ def test_a_link_admits_to_its_match_and_to_nothing_else_until_it_ends() -> None:
     assert visitor.status("/matches/abc") == 403
     late = pass_to("abc", NOW, WORD)
     assert visitor.status(f"/matches/abc?{ADMISSION}={late}") == 403
-
-
-def test_another_password_ends_all_passes() -> None:
-    visitor = Visitor().came_in()
-    guest = Visitor().by_link()
-    visitor.word = guest.word = "another"
-    assert visitor.status("/matches") == guest.status("/matches/abc") == 403
 
 
 def test_a_guest_sees_our_thoughts_once_the_match_is_over_and_an_owner_always() -> None:

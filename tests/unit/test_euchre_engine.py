@@ -151,9 +151,7 @@ class Cheat:
 @pytest.mark.parametrize(
     ("strategy", "fault"), [(Broken(), "ZeroDivisionError"), (Cheat(), "may not play")]
 )
-def test_a_safe_answer_replaces_one_that_fails_or_is_not_allowed(
-    strategy: Broken | Cheat, fault: str
-) -> None:
+def test_a_safe_answer_replaces_a_bad_one(strategy: Broken | Cheat, fault: str) -> None:
     for view in views(20):
         decided = decide(strategy, view, lambda: 0.0)
         assert decided.fault is not None
@@ -197,9 +195,7 @@ def most_tricks(
     ("call", "lone_defender"),
     [(CALL, None), (Call(4, 1, alone=True), None), (Call(7, 3, alone=True), 2)],
 )
-def test_the_search_finds_what_trying_everything_finds(
-    call: Call, lone_defender: int | None
-) -> None:
+def test_the_search_finds_what_trying_all_finds(call: Call, lone_defender: int | None) -> None:
     """Three cards each, 40 times: few enough to try every line of play."""
     rng, table = Random(7), Seating(call, lone_defender)
     cards = layout(call.suit)
@@ -247,16 +243,13 @@ def test_points_tell_made_all_five_and_euchred_apart() -> None:
 # --- cards as bits ---
 
 
-def test_the_spare_card_is_the_first_that_the_rules_discard() -> None:
+def test_cards_as_bits_are_worth_and_discarded_as_by_the_rules() -> None:
+    """Written out: trumps by rank and number, aces by their company, kings, voids to ruff."""
     rng = Random(4)
     for _ in range(2000):
         trump, hand = rng.randrange(4), rng.sample(DECK, rng.randint(1, 6))
         cards = layout(trump)
         assert cards.number[cards.spare(cards.mask(hand))] == discard_first(hand, trump)[0]
-
-
-def test_a_hand_is_worth_what_its_cards_are() -> None:
-    """Written out: trumps by rank and number, aces by their company, kings, voids to ruff."""
     for hand, thousandths in (
         ("JH JD AH KH QH", [1000, 900, 750, 600, 500, 900, 250, 250, 250]),
         ("9H AS AC 9C 10D", [400, 600, 450]),

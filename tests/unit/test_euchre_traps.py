@@ -60,9 +60,7 @@ def test_bids_are_numbered_by_ourselves_whatever_round_and_pos_say(
     assert all(view.question is Question.BID for view in scribe.views)
 
 
-def test_a_late_call_of_the_first_round_is_one_of_the_first_round(
-    deal: Messages, scribe: Scribe
-) -> None:
+def test_a_late_call_of_the_first_round_is_of_that_round(deal: Messages, scribe: Scribe) -> None:
     """A remote dealer's pick-up comes as round 2, pos 3."""
     for pos in (0, 2):
         deal.ask_bid(1, pos)
@@ -75,7 +73,7 @@ def test_a_late_call_of_the_first_round_is_one_of_the_first_round(
 
 
 @pytest.mark.parametrize("suit", [4, SPADES])
-def test_a_four_is_a_pass_and_so_is_a_call_after_which_somebody_is_asked_for_a_bid(
+def test_a_four_is_a_pass_like_a_call_before_bids(
     deal: Messages, scribe: Scribe, suit: int
 ) -> None:
     """The client is the authority: what it goes on from is what happened."""
@@ -107,9 +105,7 @@ def test_our_own_bid_told_back_is_not_counted_twice(deal: Messages, scribe: Scri
     assert [len(view.table.bids) for view in scribe.views] == [0, 1, 3]
 
 
-def test_a_question_with_another_turn_card_is_of_another_deal(
-    deal: Messages, scribe: Scribe
-) -> None:
+def test_another_turn_card_is_of_another_deal(deal: Messages, scribe: Scribe) -> None:
     """One that could not be stored, say: a bid of the old deal would be illegal in it."""
     scribe.answer = lambda _: Bid(SPADES)
     assert deal.ask_bid(1, 0)["suit"] == SPADES
@@ -117,9 +113,7 @@ def test_a_question_with_another_turn_card_is_of_another_deal(
     assert deal.ask_bid(1, 0)["suit"] == SPADES
 
 
-def test_a_dealer_who_sits_out_is_asked_for_the_discard_all_the_same(
-    deal: Messages, scribe: Scribe
-) -> None:
+def test_a_dealer_who_sits_out_is_asked_for_the_discard(deal: Messages, scribe: Scribe) -> None:
     scribe.answer = lambda view: (
         Bid(SPADES, alone=True) if view.question is Question.BID else view.choices[-1]
     )
@@ -130,9 +124,7 @@ def test_a_dealer_who_sits_out_is_asked_for_the_discard_all_the_same(
     assert scribe.views[-1].table.call == (1, SPADES, True)
 
 
-def test_the_turn_card_may_be_laid_aside_and_minus_one_is_never_answered(
-    deal: Messages, scribe: Scribe
-) -> None:
+def test_the_turn_card_may_be_laid_aside_minus_one_never(deal: Messages, scribe: Scribe) -> None:
     scribe.answer = lambda view: Discard(view.table.turn_card)
     assert deal.ask_swap(0, [*CARDS[15:20], CARDS[20]])["card"] == CARDS[20]
     other = Messages(deal.service, deal=1)
@@ -158,9 +150,7 @@ def test_empty_chairs_count_in_the_place_of_a_card(deal: Messages, scribe: Scrib
     assert view.seat == 1
 
 
-def test_a_token_and_a_deal_number_that_come_again_begin_a_new_session_and_deal(
-    deal: Messages, scribe: Scribe
-) -> None:
+def test_a_token_and_a_number_that_come_again_begin_anew(deal: Messages, scribe: Scribe) -> None:
     """The keys of a message may come in any order."""
     deal.tell_bid(1, 0, -1)
     deal.ask_bid(1, 1)
@@ -182,9 +172,7 @@ def test_a_repeated_question_is_given_the_stored_answer(deal: Messages, scribe: 
     assert len(scribe.views) == 1, "the strategy is asked once"
 
 
-def test_a_stored_card_that_is_not_offered_again_is_decided_anew(
-    deal: Messages, scribe: Scribe
-) -> None:
+def test_a_stored_card_not_offered_again_is_decided_anew(deal: Messages, scribe: Scribe) -> None:
     deal.tell_bid(1, 0, SPADES)
     assert deal.ask_play(0, 0, 0, [4, 8])["card"] == 4
     assert deal.ask_play(0, 0, 0, [8, 12])["card"] == 8

@@ -65,9 +65,7 @@ def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_
         (TIMING.handover / 4, timedelta(0)),
     ],
 )
-def test_a_pause_ends_in_time_to_hand_on(
-    log: SqliteLog, clock: StillClock, left: timedelta, slept: timedelta
-) -> None:
+def test_a_pause_ends(log: SqliteLog, clock: StillClock, left: timedelta, slept: timedelta) -> None:
     began = clock.now()
     hold(log, clock, left).pause(timedelta(seconds=5))
     assert clock.now() - began == slept

@@ -147,9 +147,7 @@ def test_nim_has_no_luck_and_only_what_loses_a_won_game_costs(game: Kept) -> Non
 
 @pytest.mark.parametrize("game", JUDGED, ids=id_of)
 @pytest.mark.parametrize("seed", range(cases(1, every=30)))
-def test_the_figures_of_any_match_add_up_and_what_follows_changes_no_judgement(
-    game: Game, seed: int
-) -> None:
+def test_figures_add_up_and_what_follows_changes_no_judgement(game: Game, seed: int) -> None:
     """A match that is cut off says of the decisions before what the whole one says."""
     names = game.ladder or (game.default_strategy,) * 2
     players = [Decides(game, names[(seed + side) % 2], seed) for side in range(2)]

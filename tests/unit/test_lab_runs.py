@@ -90,10 +90,13 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
         difference(files[0], another)
 
 
-def test_the_dice_are_splitmix64() -> None:
-    """The generator's published test values for the seed 1234567."""
+def test_dice_and_score_interval_are_the_published_ones() -> None:
+    """Splitmix64's values for 1234567; Wilson's with continuity correction (Newcombe 1998)."""
     rolled = PairDice(1234567)
     assert [rolled.getrandbits(64) for _ in range(2)] == [6457827717110365317, 3203168211198807973]
+    assert score_interval(81 / 263, 263) == pytest.approx((0.2535, 0.3682), abs=5e-5)
+    assert score_interval(15 / 148, 148) == pytest.approx((0.0598, 0.1644), abs=5e-5)
+    assert score_interval(0, 20) == pytest.approx((0.0, 0.2005), abs=5e-5)
 
 
 # --- duels ----------------------------------------------------------------------------------------
@@ -136,13 +139,6 @@ def test_against_copies_a_deal_is_played_from_each_seat() -> None:
 
 
 # --- intervals -----------------------------------------------------------------------------------
-
-
-def test_the_score_interval_is_the_published_one() -> None:
-    """Wilson's with continuity correction for 81 of 263, 15 of 148 and 0 of 20 (Newcombe 1998)."""
-    assert score_interval(81 / 263, 263) == pytest.approx((0.2535, 0.3682), abs=5e-5)
-    assert score_interval(15 / 148, 148) == pytest.approx((0.0598, 0.1644), abs=5e-5)
-    assert score_interval(0, 20) == pytest.approx((0.0, 0.2005), abs=5e-5)
 
 
 @pytest.mark.parametrize("pairs", [2, 3, 8, 20, 100, 500])
@@ -225,9 +221,7 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:  # noq
 
 
 @pytest.mark.parametrize(("game", "name"), [("blef", "greedy"), ("euchre", "rules")])
-def test_every_game_duels_and_is_looked_at(
-    capsys: pytest.CaptureFixture[str], game: str, name: str
-) -> None:
+def test_games_duel_and_are_seen(capsys: pytest.CaptureFixture[str], game: str, name: str) -> None:
     told = document(capsys, "duel", name, "random", "--game", game, "-n", "4", "--workers", "1")
     assert (told["game"], told["matches"]) == (game, 8)
     told = document(capsys, "league", name, "random", "--game", game, "-n", "2", "--workers", "1")
@@ -246,9 +240,7 @@ def test_wrong_answers_make_a_probe_fail(capsys: pytest.CaptureFixture[str]) -> 
     assert "the one unseen card busts: Draw, not EndTurn" in capsys.readouterr().out
 
 
-def test_a_sequential_test_says_what_it_tells_apart_and_what_came_out(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_sequential_test_says_what_came_out(capsys: pytest.CaptureFixture[str]) -> None:
     lab("duel", "champion", "example-node", "--sprt", "--elo1", "300", "--workers", "1")
     said = capsys.readouterr()
     assert "until a test with 5 % error decides between +300 and 0 Elo" in said.err
@@ -256,9 +248,7 @@ def test_a_sequential_test_says_what_it_tells_apart_and_what_came_out(
     assert "the test says stronger: Elo 300 rather than 0, after " in said.out
 
 
-def test_a_file_is_dealt_anew_each_time_and_named_where_it_is_not_steady(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_an_unsteady_file_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     body = "return Decision(random.choice(position.legal_actions()), 'who knows')"
     file = written(tmp_path, "wavers", body, "import random")
     said = []
@@ -311,9 +301,7 @@ def test_who_won_or_lost_everything_is_not_rated_without_end(share: float) -> No
 
 @pytest.mark.parametrize("alike", [0.0, 0.5])
 @pytest.mark.parametrize(("elo", "stronger"), [(0.0, 0.05), (50.0, 0.95)])
-def test_a_duel_is_decided_wrong_as_often_as_it_says(
-    elo: float, stronger: float, alike: float
-) -> None:
+def test_a_duel_is_wrong_as_often_as_it_says(elo: float, stronger: float, alike: float) -> None:
     """400 simulated tests: three standard errors are 3.3 in 100."""
     dice, called = Random(1), 0
     for _ in range(400):
@@ -323,9 +311,7 @@ def test_a_duel_is_decided_wrong_as_often_as_it_says(
     assert called / 400 == pytest.approx(stronger, abs=0.033)
 
 
-def test_a_run_ends_with_the_pair_that_decides_whoever_plays_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_run_ends_with_the_pair_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     # Threads of this process take it for one that is there for strategy files alone.
     monkeypatch.setattr(strategy_file, "_listeners", [])
     plan = Plan(first="champion", second="draw-2", pairs=60, seed=2, plain=True)

@@ -196,9 +196,7 @@ def test_an_answer_that_nobody_reads_ends_after_a_while(site: Site) -> None:
     assert site.lines.unread == 0
 
 
-def test_of_answers_that_nobody_reads_the_oldest_go_where_there_are_too_many(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_too_many_unread_the_oldest_go(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_UNREAD", LARGE)
     for enough in (LARGE // 2, LARGE, LARGE + LARGE // 2):
         site.call("/large")
@@ -209,9 +207,7 @@ def test_of_answers_that_nobody_reads_the_oldest_go_where_there_are_too_many(
     assert site.lines.unread <= LARGE
 
 
-def test_without_a_handle_one_is_closed_for_the_next(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_handle_one_is_closed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """And nothing stops: asyncio would try two thousand times, and log each of them."""
     idle = site.call()
     assert still_open(idle)

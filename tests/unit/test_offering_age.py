@@ -58,9 +58,7 @@ def left(offering: Offering) -> Offering:
     return offering
 
 
-def test_a_match_is_offered_up_to_its_greatest_age_and_then_closed(
-    left: Offering, clock: FakeClock
-) -> None:
+def test_a_match_is_offered_up_to_its_age_then_closed(left: Offering, clock: FakeClock) -> None:
     clock.advance(AGE)
     assert left.offer() == 1
     assert left.offer() == 0, "it is on its way"
@@ -78,9 +76,7 @@ def test_one_that_an_arena_names_goes_on_whatever_its_age(left: Offering, clock:
     assert left.offer(["m"]) == 1
 
 
-def test_one_that_somebody_attends_is_let_be_and_not_handed_on(
-    left: Offering, clock: FakeClock
-) -> None:
+def test_one_that_is_attended_is_let_be_not_handed_on(left: Offering, clock: FakeClock) -> None:
     clock.advance(AGE)
     assert left.hand_on("m", "blef")
     clock.advance(TTL)
@@ -152,9 +148,7 @@ def test_no_more_new_matches_are_taken_up_than_there_is_room_for(
     assert offering.offer(NAMED) == len(NAMED) - room, "there is room again"
 
 
-def test_a_running_match_is_watched_over_whatever_is_set(
-    offering: Offering, clock: FakeClock, board: Board
-) -> None:
+def test_running_ones_are_watched_over(offering: Offering, clock: FakeClock, board: Board) -> None:
     assert offering.log.take("orphan", "one that died", timedelta(seconds=3)) is not None
     board.switches = Switches(paused=True, at_once=1)
     assert offering.offer(["orphan", "new"]) == 0, "somebody may hold it"

@@ -89,9 +89,7 @@ def test_every_game_tells_its_positions_and_takes_every_action_back(game: Game, 
         ("first['options'] = [{'action': 1}]", "chose 1, which is none of the actions"),
     ],
 )
-def test_a_fault_is_a_sentence_and_a_safe_action_replaces_it(
-    made: Made, body: str, fault: str
-) -> None:
+def test_a_fault_is_told_and_a_safe_action_replaces_it(made: Made, body: str, fault: str) -> None:
     found = decided(made(f"if number: {body}"))
     assert found.fault is not None
     assert fault in found.fault
@@ -123,15 +121,14 @@ def test_a_line_too_many_is_not_the_answer_to_the_next_question(made: Made) -> N
     assert (after.fault, after.decision.reason) == (None, "0")
 
 
-def test_options_and_what_it_writes_on_stderr_are_kept(made: Made) -> None:
+def test_what_it_writes_is_kept_no_password_told(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
     body = "first['options'] = [{'action': first['action'], 'value': 0.5, 'note': 'why not'}]; "
     found = decided(made(f"{body}print('I see', len(question['actions']), file=sys.stderr)"))
     assert found.fault is None
     assert found.printed == "I see 1\n"
     assert [(one.value, one.note) for one in found.decision.options] == [(0.5, "why not")]
-
-
-def test_no_password_is_handed_on(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARDSHARP_PASSWORD", "secret")
     found = decided(made("first['reason'] = repr('CARDSHARP_PASSWORD' in os.environ)"))
     assert found.decision.reason == "False"

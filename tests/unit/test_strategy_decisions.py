@@ -59,12 +59,19 @@ def stopping(area: str, discard: str, unseen: str) -> float | None:
     return next(option.value for option in options if option.action == END_TURN)
 
 
-def test_chest_and_key_count_the_mean_of_what_the_discard_pile_may_bring() -> None:
+def test_steady_counts_the_mean_of_what_may_come_and_lists_every_action() -> None:
     sevens = stopping("Chest2 Key2 Map2", "Hook7 Cannon7 Sword7", "Key5 Anchor3")
     assert sevens == pytest.approx(2 + 2 + 2 + 21)
     # Two of three: Hook7 in two of three picks; Hook3 counts in the one without it.
     two_of_three = stopping("Chest2 Key2", "Hook7 Hook3 Map2", "Key5")
     assert two_of_three == pytest.approx(4 + (7 + (7 + 2) + (3 + 2)) / 3)
+    table = position(
+        other="Mermaid9 Key7", area="Cannon2", pending=effect(CANNON), unseen="Cannon3 Cannon4"
+    )
+    options = decide(table).options
+    assert [option.action for option in options] == list(table.legal_actions())
+    assert [option.value for option in options] == [2 - 7, 2 - 9]
+    assert options[0].note == "costs the opponent 9 points"
 
 
 @pytest.mark.parametrize(
@@ -85,16 +92,6 @@ def test_chest_and_key_count_the_mean_of_what_the_discard_pile_may_bring() -> No
 )
 def test_what_an_answer_is_worth(table: Position, worth: float) -> None:
     assert decide(table).options[0].value == pytest.approx(worth)
-
-
-def test_every_legal_action_is_listed_with_its_value() -> None:
-    table = position(
-        other="Mermaid9 Key7", area="Cannon2", pending=effect(CANNON), unseen="Cannon3 Cannon4"
-    )
-    options = decide(table).options
-    assert [option.action for option in options] == list(table.legal_actions())
-    assert [option.value for option in options] == [2 - 7, 2 - 9]
-    assert options[0].note == "costs the opponent 9 points"
 
 
 HOOK, SWORD, CANNON = EffectType.HOOK, EffectType.SWORD, EffectType.CANNON
@@ -133,23 +130,18 @@ def test_only_the_java_client_takes_an_oracles_card_and_not_always() -> None:
 OLD = "Anchor2 Hook2 Cannon2 Key2 Chest2 Map2 Oracle2 Sword2 Kraken2 Mermaid4"
 
 
-def test_an_oracles_card_is_never_refused() -> None:
+def test_captain_never_refuses_an_oracles_card_and_leaves_strange_tables_to_steady() -> None:
     shown = effect(EffectType.ORACLE, "Mermaid9")
     table = position(area="Oracle4", discard=OLD, pending=shown, known="Mermaid9")
     decision = build("captain", Random(1)).decide(table)
     assert decision.action == respond(EffectType.ORACLE, card("Mermaid9"))
     assert respond(EffectType.ORACLE) not in {option.action for option in decision.options}
-
-
-def test_a_table_with_a_card_twice_is_left_to_steady() -> None:
     table = position(own="Key5", area="Key5 Map3", unseen="Hook3 Hook4")
     assert not is_ordinary(table)
     assert build("captain", Random(1)).decide(table) == build("steady", Random(1)).decide(table)
 
 
-def test_when_time_is_short_the_options_weighed_so_far_must_do(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_when_time_is_short_what_was_weighed_must_do(caplog: pytest.LogCaptureFixture) -> None:
     table = position(own="Key5", other="Map6", area="Hook4 Chest6", discard=OLD)
     decision = Captain(model(WEIGHTS), late=lambda: True).decide(table)
     assert [option.action for option in decision.options] == [decision.action]
@@ -159,9 +151,7 @@ def test_when_time_is_short_the_options_weighed_so_far_must_do(
 @pytest.mark.parametrize(
     ("limits", "late"), [(SearchLimits(most_ends=20), never), (SearchLimits(), lambda: True)]
 )
-def test_what_takes_too_long_to_search_to_the_end_is_looked_ahead(
-    limits: SearchLimits, late: Late
-) -> None:
+def test_what_takes_too_long_is_looked_ahead(limits: SearchLimits, late: Late) -> None:
     table = position(own="Key5", other="Map6", area="Hook4", discard=OLD, unseen="Sword3 Map3 Key7")
     ahead = Captain(model(WEIGHTS), SearchLimits(endgame=0)).decide(table).options
     found = Captain(model(WEIGHTS), limits, late).decide(table).options

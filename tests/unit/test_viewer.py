@@ -68,8 +68,11 @@ def test_a_public_page_is_the_same_whatever_we_thought(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_a_file_needs_no_network_and_is_small(name: str) -> None:
-    """Style and script are inside, allowed by their hashes alone; the steps are data."""
+def test_a_file_and_a_picture_need_no_network_and_are_small(name: str) -> None:
+    """Style and script are inside, allowed by their hashes alone; the steps are data.
+
+    The picture is without script, address or anything of who wrote a name.
+    """
     text = match_file(shown(*any_match(name)))
     assert len(text.encode()) < 300_000
     policy = re.search(r'Policy" content="([^"]*)"', text)
@@ -77,11 +80,6 @@ def test_a_file_needs_no_network_and_is_small(name: str) -> None:
     assert policy[1].startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
     assert not re.search(r'(?:src|href)="(?!#)', text)
     assert "http" not in text.replace("http-equiv", "")
-
-
-@pytest.mark.parametrize("name", PLAYERS)
-def test_a_turn_plays_as_a_picture(name: str) -> None:
-    """Well-formed, small, without script, address or anything of who wrote a name."""
     record, moves = any_match(name)
     match = shown(*named((record, moves), *[HOSTILE] * 4))
     picture = moment(match, None)

@@ -37,7 +37,8 @@ def with_event(**fields: object) -> bytes:
     return json.dumps(match).encode()
 
 
-def test_a_debug_start_is_read_without_the_order_of_its_draw_pile() -> None:
+def test_seeds_and_hidden_piles_leave_no_trace_in_a_view() -> None:
+    """A debug start is read without the order of its draw pile."""
     pile = [{"suit": "Mermaid", "value": 5}, {"suit": "Key", "value": 3}]
     nulls = wire.parse_view(changed(creationParams={"tags": None, "banks": None, "timeout": 0}))
     assert nulls.creation_params == wire_views.CreationView()
@@ -46,9 +47,6 @@ def test_a_debug_start_is_read_without_the_order_of_its_draw_pile() -> None:
     assert one == other
     assert one.creation_params.timeout == timedelta(minutes=10)
     assert set(one.creation_params.draw_pile or ()) == {Card("Mermaid", 5), Card("Key", 3)}
-
-
-def test_seeds_and_hidden_piles_leave_no_trace_in_a_view() -> None:
     match = bodies.running()
     match["creationParams"]["randomSeed"] = "canary-seed"
     match["moves"][0]["events"][0]["matchStartedSeed"] = "canary-seed"
@@ -87,14 +85,11 @@ def test_what_is_no_match_is_garbled_in_one_short_sentence(body: bytes) -> None:
     assert caught.value.__suppress_context__, "the body would show in the traceback"
 
 
-def test_a_missing_active_player_is_not_taken_for_a_finished_match() -> None:
+def test_a_garbled_answer_is_not_quoted_and_a_missing_player_no_end_of_a_match() -> None:
     match = bodies.running()
     del match["activePlayerIndex"]
     with pytest.raises(Garbled, match="activePlayerIndex"):
         wire.parse_view(match)
-
-
-def test_a_garbled_answer_is_not_quoted() -> None:
     with pytest.raises(Garbled) as caught:
         wire.parse_whoami(b'{"username": ["canary"], "name": {"canary": 1}}')
     assert "canary" not in str(caught.value)
@@ -155,9 +150,7 @@ def _mounted_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_mounted_too")
-def test_a_second_game_brings_words_and_the_first_ones_bodies_are_read(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_second_game_has_words_and_older_bodies_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     before = pack(MOVE), pack(OTHERS_MOVE)
     monkeypatch.setattr(games, "MOUNTED", ("other", *games.MOUNTED))
     assert [unpack(one) for one in before] == [MOVE, OTHERS_MOVE]
