@@ -163,7 +163,6 @@ class Far:
         return answered
 
     def check(self, now: float) -> None:
-        """A moment that is asked for lies within the bounds."""
         second = now + 3
         when = self.known.when(self.shows(second), now)
         if when != NEVER:

@@ -1,4 +1,4 @@
-"""Who the opponent is: known by its decisions, also of past matches, or else a stranger."""
+"""Who the opponent is: known by the decisions that it has shown, also in past matches."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -8,15 +8,21 @@ from random import Random
 
 import pytest
 from support.matches import RunningMatch
+from support.positions import card, cards, opening
+from support.recorded import SAMPLE
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchLog
-from cardsharp.deadmansdraw.actions import DRAW
+from cardsharp.deadmansdraw import reading
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action
 from cardsharp.deadmansdraw.briefing import PAST_MATCHES, last_matches
-from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.events import Comment, TurnEnded
+from cardsharp.deadmansdraw.position import PastMove, Position
+from cardsharp.deadmansdraw.rules import apply, force_turn_end, start
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
-from cardsharp.deadmansdraw.strategies import Decision, PastMatch, Strategy, briefed, build
+from cardsharp.deadmansdraw.strategies import Decision, PastMatch, briefed, build
 from cardsharp.deadmansdraw.strategies.adaptive import Adaptive
 from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     GENERAL,
@@ -25,15 +31,15 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     known_opponents,
     parse_entries,
 )
-from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, decisions_of
+from cardsharp.deadmansdraw.strategies.adaptive_gifts import CREDIT, MOST, Gifts, loss_of
+from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, decisions_of, drawn_in
+from cardsharp.deadmansdraw.wire_views import MoveView
 from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met, opponents
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
 
 
 class Whim:
-    """Nobody known: it stops, and answers effects, by whim."""
-
     def __init__(self, rng: Random) -> None:
         self.rng = rng
 
@@ -44,21 +50,18 @@ class Whim:
 PLAN = Plan(first="captain", second="captain", pairs=1)
 
 
-def opponent(name: str, rng: Random) -> Strategy:
-    return Whim(rng) if name == "whim" else strategy_of(PLAN, name, rng)
-
-
-def played(name: str, seed: int) -> RunningMatch:
+def played(name: str, seed: int) -> PastMatch:
     """A match of that opponent, who is player 1, against a `third`."""
     rng = Random(seed)
     match = RunningMatch(deal(rng), fair_chance(rng))
-    match.finish(build("third", rng), opponent(name, rng))
-    return match
+    third = build("third", rng)
+    match.finish(third, Whim(rng) if name == "whim" else strategy_of(PLAN, name, rng))
+    return PastMatch(1, match.history)
 
 
 def shown(name: str, matches: range) -> Iterator[Seen]:
     for seed in matches:
-        yield from decisions_of(PastMatch(1, played(name, seed).history))
+        yield from decisions_of(played(name, seed))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +85,6 @@ def test_an_opponent_is_known_by_its_decisions(name: str, weights: str) -> None:
 
 
 def test_a_belief_that_is_contradicted_is_given_up() -> None:
-    """Somebody who has played as the champion and then decides by whim gets the general player."""
     belief = Belief(known_opponents())
     belief.see_all(shown("champion", range(3)))
     assert belief.weights() == "champion"
@@ -95,7 +97,7 @@ def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
 
     It costs nothing there: `adaptive_gifts` lets it pass.
     """
-    past = [PastMatch(1, played("third", seed).history) for seed in range(2)]
+    past = [played("third", seed) for seed in range(2)]
     rng = Random(7)
     match = RunningMatch(deal(rng), fair_chance(rng))
     match.play(DRAW)
@@ -175,12 +177,10 @@ WEIGHTS: dict[str, object] = {"numbers": ""}
 
 @cache
 def met(name: str, number: int) -> Met:
-    """A match of that player, as it shows it."""
     return Met(f"{name} {number}", tuple(shown(name, range(number, number + 1))))
 
 
 def learned_from(learned: Learned, matches: list[Met], *, gains: bool = True) -> list[str]:
-    """The stages that are told of, in their order."""
     told: list[str] = []
 
     def test(_weights: dict[str, object], _entry: Entry) -> tuple[bool, str]:
@@ -229,3 +229,119 @@ def test_opponents_are_told_apart_by_id_or_as_strategies_of_ours(log: MatchLog) 
         "champion": "champion",
     }, "two of one name are called by their ids"
     assert all(len(matches) == 1 for _, matches in found.values())
+
+
+FIELDS = (
+    "me", "banks", "play_area", "pending", "discard_pile", "unseen", "known_top", "refused", "turn",
+)  # fmt: skip
+
+
+def choices(history: tuple[PastMove, ...], player: int, pile: frozenset[Card]) -> list[Seen]:
+    witness = Witness(pile)
+    found = (seen for move in history for seen in witness.decisions(move))
+    return [seen for seen in found if seen.position.me == player]
+
+
+def decided(match: RunningMatch, rng: Random) -> Iterator[tuple[Position, Action]]:
+    players = [build(rng.choice(("champion", "third", "draw-3")), rng) for _ in range(2)]
+    while match.state.active is not None:
+        position = match.position()
+        action = players[position.me].decide(position).action
+        if rng.random() < 0.3:
+            action = rng.choice(position.legal_actions())
+        if len(position.legal_actions()) > 1:
+            yield position, action
+        match.play(action)
+
+
+@pytest.mark.parametrize("kind", ["server", "rulebook"])
+def test_every_choice_of_both_players_is_seen_on_its_position(kind: str) -> None:
+    for seed in range(6):
+        rng = Random(seed)
+        match = RunningMatch(opening(kind, rng), fair_chance(rng))
+        true = list(decided(match, rng))
+        pile = drawn_in(match.history)
+        for player in (0, 1):
+            seen = choices(match.history, player, pile)
+            mine = [(position, action) for position, action in true if position.me == player]
+            assert [one.action for one in seen] == [action for _, action in mine]
+            for one, (position, _) in zip(seen, mine, strict=True):
+                for name in FIELDS:
+                    assert getattr(one.position, name) == getattr(position, name), name
+
+
+def test_a_turn_that_timed_out_shows_no_decision() -> None:
+    pile = cards("Key3 Anchor4 Anchor5")
+    begun, events = apply(start(pile, (), 0), DRAW, fair_chance(Random(0)))
+    _, late = force_turn_end(begun, "Too late.", "", fair_chance(Random(0)))
+    assert any(isinstance(event, Comment) for event in late)
+    assert any(isinstance(event, TurnEnded) for event in late)
+    history = PastMove(1, 0, events), PastMove(1, 0, late)
+    assert choices(history, 0, frozenset(pile)) == []
+    assert choices((history[0], PastMove(1, 0, late[1:])), 0, frozenset(pile))[0].action == END_TURN
+
+
+def test_the_real_players_decisions_are_seen() -> None:
+    """A successful end of a turn is a stop, but the last one where the draw pile ran out."""
+    for trace in SAMPLE.of_random_play(12):
+        moves = [*trace["initial"]["moves"]]
+        for look in (*trace["steps"], trace["final"]["last_look"]):
+            moves += look.get("new_moves", ())
+        history = tuple(reading.played(MoveView.model_validate(move)) for move in moves)
+        if any(isinstance(event, Comment) for move in history for event in move.events):
+            continue
+        pile = frozenset(map(card, trace["deck"]))
+        stops = sum(one.action == END_TURN for p in (0, 1) for one in choices(history, p, pile))
+        ends = [e for move in history for e in move.events if isinstance(e, TurnEnded)]
+        banked = sum(end.successful for end in ends)
+        assert banked - 1 <= stops <= banked, trace["name"]
+
+
+CAPTAIN = build("captain", Random(0))
+
+
+def costing(low: float, high: float) -> Seen:
+    """The first action in a match of captains that costs so much."""
+    rng = Random(2)
+    match = RunningMatch(deal(rng), fair_chance(rng))
+    while True:
+        position = match.position()
+        for action in position.legal_actions():
+            if low < loss_of(position, action) < high:
+                return Seen(position, action)
+        match.play(CAPTAIN.decide(position).action)
+
+
+def test_a_choice_is_paid_from_what_the_opponent_has_given() -> None:
+    some, gifts = costing(CREDIT, MOST), Gifts()
+    assert not gifts.affords(some)
+    gifts.note([some], own=False)
+    assert gifts.affords(some)
+    gifts.note([some], own=True)
+    assert not gifts.affords(some)
+    much = costing(MOST, 1.0)
+    gifts.note([much] * 9, own=False)
+    assert gifts.affords(some)
+    assert not gifts.affords(much), "no choice may cost so much, whatever was given"
+
+
+def test_whoever_pretends_and_then_changes_wins_back_no_more_than_it_gave() -> None:
+    """Known as the champion, it plays on as the captain: each departure from him was paid for."""
+    past = [played("champion", seed) for seed in range(2)]
+    adaptive = briefed(Adaptive(Random(0)), past)
+    departures = 0
+    for seed in range(2):
+        rng, balance = Random(seed), CREDIT
+        match = RunningMatch(deal(rng), fair_chance(rng))
+        while match.state.active is not None:
+            position = match.position()
+            own = position.me == 0
+            change = build("champion" if position.turn <= 8 else "captain", rng)
+            action = (adaptive if own else change).decide(position).action
+            loss = loss_of(position, action)
+            if own and loss > 0 and action != CAPTAIN.decide(position).action:
+                departures += 1
+                assert loss <= min(MOST, balance)
+            balance += -loss if own else loss
+            match.play(action)
+    assert departures

@@ -5,6 +5,7 @@ import os
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.arena import ALICE, BOB, HandClock, write_players
@@ -30,21 +31,14 @@ LIMIT, GRACE = timedelta(seconds=7), timedelta(seconds=5)
 class Hall:
     """An arena without a server, whose watchdog looks when it is told to."""
 
-    def __init__(
-        self,
-        folder: Path,
-        data: Path | None = None,
-        down: timedelta = timedelta(),
-        grace: timedelta | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, down: timedelta = timedelta(), **more: Any) -> None:  # noqa: ANN401
         self.clock = HandClock()
         self.clock.turn(down)
-        config = ArenaConfig(
-            players=write_players(folder), clock=self.clock, data=data, watchdog=grace
-        )
+        config = ArenaConfig(players=write_players(folder), clock=self.clock, **more)
         self.arena = HomeArena(config)
 
-    def begin(self, timeout: float | None = LIMIT.total_seconds()) -> str:
+    def begin(self) -> str:
+        timeout = LIMIT.total_seconds()
         body = {"playerids": [ALICE, BOB], "timeout": timeout, "randomSeed": "norandom"}
         return self.arena.referee.create(ADMIN_USER, body, None)[0].id
 
@@ -53,20 +47,15 @@ class Hall:
         return len(self.arena.referee.end_overdue_turns(grace=GRACE))
 
     def player(self, match_id: str) -> User:
-        """Who is to move."""
         return self.arena.book.user(str(self.match(match_id).active_player))
 
     def match(self, match_id: str) -> Match:
         return self.arena.referee.find(match_id)
 
 
-@pytest.fixture
-def hall(tmp_path: Path) -> Hall:
-    return Hall(tmp_path)
-
-
-def test_a_turn_is_ended_once_it_is_late_for_long_enough(hall: Hall) -> None:
+def test_a_turn_is_ended_once_it_is_late_for_long_enough(tmp_path: Path) -> None:
     """Not before: until then the late player's own action ends it, as in the original."""
+    hall = Hall(tmp_path)
     match = hall.begin()
     assert [hall.after(12), hall.after(0.5), hall.after(0.5)] == [0, 1, 0]
     assert hall.match(match).active_player == BOB
@@ -75,10 +64,10 @@ def test_a_turn_is_ended_once_it_is_late_for_long_enough(hall: Hall) -> None:
 
 def test_time_in_which_there_was_no_arena_does_not_count(tmp_path: Path) -> None:
     """After a start every turn has all its time again, whoever would end it."""
-    first = Hall(tmp_path, tmp_path / "arena.db")
+    first = Hall(tmp_path, data=tmp_path / "arena.db")
     match = first.begin()
     first.arena.close()
-    second = Hall(tmp_path, tmp_path / "arena.db", down=timedelta(hours=1))
+    second = Hall(tmp_path, data=tmp_path / "arena.db", down=timedelta(hours=1))
     referee = second.arena.referee
     assert second.after(6.5) == 0
     assert referee.end_overdue_turns() == []
@@ -91,7 +80,7 @@ def test_time_in_which_there_was_no_arena_does_not_count(tmp_path: Path) -> None
 @pytest.mark.parametrize("first", ["the watchdog", "the player"])
 def test_time_in_which_the_arena_stood_still_does_not_count(tmp_path: Path, first: str) -> None:
     """As on a laptop that was shut: whoever comes first afterwards, nobody is late."""
-    hall = Hall(tmp_path, grace=GRACE)
+    hall = Hall(tmp_path, watchdog=GRACE)
     match = hall.begin()
     assert sum(hall.after(1) for _ in range(6)) == 0
     if first == "the watchdog":
@@ -129,9 +118,6 @@ def test_the_slow_down_has_the_measured_delays_in_fixed_windows_that_are_forgott
     assert len(slow._counts) == 1
 
 
-# --- chance: the original's numbers exactly, fair ones by default ----------------------------
-
-
 FROM_THE_PACKAGE = {
     # seed: the first eight range(1000) of random-seed 0.3.0
     "20221105HelloWorld": [832, 101, 421, 989, 36, 701, 560, 287],
@@ -142,13 +128,11 @@ FROM_THE_PACKAGE = {
 
 @pytest.mark.parametrize("seed", FROM_THE_PACKAGE)
 def test_the_originals_generator_gives_the_packages_numbers(seed: str) -> None:
-    """Same numbers as the npm package, also for seeds with blanks and beyond ASCII."""
     numbers = [int(1000 * fraction) for fraction in islice(fractions(seed), 8)]
     assert numbers == FROM_THE_PACKAGE[seed]
 
 
 def picks_of_requests(randomness: Randomness, requests: int) -> list[tuple[object, ...]]:
-    """What each of some requests picks from the same pile."""
     used = 0
     picks: list[tuple[object, ...]] = []
     for _ in range(requests):
@@ -178,9 +162,6 @@ def test_fair_chance_goes_on_favours_no_card_and_depends_on_seed_and_index_alone
     assert [later.below(1000) for _ in range(8)] == numbers[12:]
 
 
-# --- the players' file -----------------------------------------------------------------------
-
-
 GOOD = {"_id": "1" * 24, "name": "Team", "password": "canary-password"}
 NEW = {**GOOD, "password": "another-canary"}
 
@@ -201,7 +182,6 @@ NEW = {**GOOD, "password": "another-canary"}
     ],
 )
 def test_a_wrong_file_is_refused_with_its_faults(tmp_path: Path, content: str, told: str) -> None:
-    """The sentence names the file, the entry and the field."""
     path = tmp_path / "players.json"
     path.write_text(content)
     with pytest.raises(ConfigError) as raised:

@@ -170,8 +170,6 @@ def test_who_takes_over_waits_as_long_as_the_intent_says(desk: Desk, *, held_bac
 
 
 class Lagging(Count):
-    """A match whose arena tells an old state a few times, once two numbers were counted."""
-
     def __init__(self, times: int) -> None:
         super().__init__()
         self.times = times

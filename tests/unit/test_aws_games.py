@@ -60,7 +60,6 @@ def test_a_service_is_deployed_only_when_asked_for(game: str) -> None:
 
 
 def condition_of(name: str, game: str) -> str:
-    """Under which condition a resource of a game is there."""
     part = name.removeprefix(game)
     optional = next((f"{game}Has{one}" for one in OPTIONS if part.startswith(one)), "")
     return optional or f"Has{game.capitalize()}"
@@ -88,14 +87,9 @@ def test_a_service_is_called_by_its_api_within_limits_and_logs_no_secret(game: s
     settings = properties(f"{game}Stage")["AccessLogSettings"]
     variables = set(re.findall(r"\$context\.([\w.]+)", settings["Format"]))
     assert variables == {
-        "requestTime",
-        "requestId",
-        "httpMethod",
-        "status",
-        "responseLatency",
-        "responseLength",
+        "requestTime", "requestId", "httpMethod", "status", "responseLatency", "responseLength",
         "integrationErrorMessage",
-    }
+    }  # fmt: skip
     assert json.loads(settings["Format"]).keys() >= {"status", "ms"}
     assert settings["DestinationArn"] == {"Fn::GetAtt": f"{game}AccessLogs.Arn"}
     group = dict(properties(f"{game}AccessLogs"))
@@ -105,22 +99,12 @@ def test_a_service_is_called_by_its_api_within_limits_and_logs_no_secret(game: s
     assert group == properties(f"{game}Logs")
 
 
-def test_who_watches_blef_is_told_by_the_function_that_alone_serves_the_feed() -> None:
-    told = properties("blefService")["Environment"]["Variables"]["CARDSHARP_FEED"]["Fn::If"]
-    stage = properties("blefFeedStage")["StageName"]
-    assert told[1]["Fn::Sub"].endswith(f"/{stage}")
-    assert (told[0], told[2]) == ("blefHasFeed", "")
-    source = properties("blefFeedPermission")["SourceArn"]["Fn::Sub"]
-    assert source.endswith(f":${{blefFeedApi}}/{stage}/*")
-
-
 BLOCK = {
     name: one for name, one in template()["Resources"].items() if name.lower().startswith("viewer")
 }
 
 
 def test_the_viewer_is_there_when_asked_for_and_private_unless_said_otherwise() -> None:
-    """Public pages have no password and no right to one."""
     parameters, conditions = template()["Parameters"], template()["Conditions"]
     assert parameters["DeployWeb"]["Default"] == parameters["WebPublic"]["Default"] == "no"
     assert conditions["HasWeb"] == {"Fn::Equals": [{"Ref": "DeployWeb"}, "yes"]}

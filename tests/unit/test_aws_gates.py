@@ -1,9 +1,9 @@
-"""The gates shut when they should: each with something that must not pass."""
+"""The gates shut when they should, what an operator is told, and what a load costs."""
 
 import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
@@ -18,8 +18,13 @@ from workbench.build import gates
 from workbench.build.sam import name_strategies
 from workbench.build.target import ROOT
 from workbench.build.translate import translate
+from workbench.cli import main
 from workbench.cloud.lifeline import matcher
 from workbench.cloud.template import TEMPLATE, load_template
+from workbench.cost.bill import load_prices, make_bill
+from workbench.cost.load import Load
+from workbench.cost.measure import write_measured
+from workbench.cost.usage import load_measured, usage
 from workbench.operate.orders import rotate_service_secret
 from workbench.operate.stack import Stack
 from workbench.operate.story import PROBLEMS, LogLine, follow
@@ -38,7 +43,6 @@ def test_a_runtime_is_one_that_we_build_for(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_s14_actions_are_pinned_and_the_workflow_stores_no_keys_and_deploys_by_hand_only() -> None:
-    """No workflow has rights by default."""
     assert list(gates.workflows()) == []
     assert list(WORKFLOWS.glob("*.yml"))
     text = (WORKFLOWS / "deploy.yml").read_text()
@@ -125,15 +129,8 @@ def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> N
     """And none is set for a service that is not there, or without a password."""
     with mock_aws():
         client = boto3.client("ssm", "us-east-1")
-        stack = Stack(
-            name="s",
-            changed=NOW,
-            protected=False,
-            parameters={},
-            outputs={"deadmansdrawName": "f"},
-            ids={},
-            client=lambda _name: client,
-        )
+        told = {"deadmansdrawName": "f"}
+        stack = Stack("s", NOW, False, {}, told, {}, lambda _name: client)  # noqa: FBT003
         rotate_service_secret(stack, "deadmansdraw", "organising")
         kept = client.get_parameter(Name="/s/deadmansdraw", WithDecryption=True)["Parameter"]
         with pytest.raises(ConfigError, match="has no service blef"):
@@ -142,9 +139,6 @@ def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> N
             rotate_service_secret(stack, "deadmansdraw", "")
     assert kept["Type"] == "SecureString"
     assert json.loads(kept["Value"]) == {"username": "admin", "password": "organising"}
-
-
-# --- patterns of logs -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -173,3 +167,67 @@ def test_a_pattern_finds_what_aws_says_it_finds(pattern: str, line: str, *, foun
         pytest.fail("a pattern of terms")
 
     assert matcher(pattern, other)(line) is found  # type: ignore[arg-type]
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "cost.md"
+REGIONS = ("eu-central-1", "eu-west-1", "us-east-1")
+USUAL = Load(matches_per_day=100)
+
+
+def test_every_item_of_a_plan_has_a_price_with_its_source_and_other_regions_are_refused() -> None:
+    units = usage(USUAL, load_measured())
+    others = {"Lambda GB-seconds x86_64", "HTTP API requests"}
+    for region in REGIONS:
+        listed = load_prices(region)
+        assert set(units) | others == set(listed.items)
+        assert listed.date >= date(2026, 11, 1)
+        assert all(listed.sources[one.source] for one in listed.items.values())
+    with pytest.raises(ConfigError, match=r"no prices of mars-1; .* eu-central-1, eu-west-1, us-"):
+        load_prices("mars-1")
+
+
+def test_a_load_has_the_defaults_of_the_template() -> None:
+    parameters = load_template(TEMPLATE)["Parameters"]
+    told = {
+        "PollerMemory": USUAL.poller_memory,
+        "WorkerMemory": USUAL.worker_memory,
+        "Architecture": USUAL.architecture,
+        "Pollers": str(USUAL.pollers),
+        "Listening": USUAL.listening,
+        "KeepDays": f"{USUAL.keep_days:g}",
+        "TableBilling": "provisioned" if USUAL.provisioned else "on-demand",
+        "Watch": "all" if USUAL.watch_all else "alarms",
+    }
+    assert {name: parameters[name]["Default"] for name in told} == told
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_the_aims_are_met_by_default_in_every_region_in_the_second_year(region: str) -> None:
+    assert (USUAL.days, USUAL.days + USUAL.days_before) == (31, 2 * 365)
+    bill = make_bill(usage(USUAL, load_measured()), load_prices(region))
+    assert bill.due <= 1, "USD after the free tier"
+    assert bill.full <= 6, "USD without it"
+
+
+def test_the_measured_figures_are_written_as_they_are_read(tmp_path: Path) -> None:
+    measured = load_measured()
+    write_measured(measured, tmp_path / "measured.json")
+    assert load_measured(tmp_path / "measured.json") == measured
+    assert measured.matches >= 5
+    (tmp_path / "measured.json").write_text('{"matches": -1}')
+    with pytest.raises(ConfigError, match="measure them anew with `cardsharp cost --measure`"):
+        load_measured(tmp_path / "measured.json")
+
+
+ROWS = re.findall(r"\| `cardsharp (cost [^`]+)` \| ([\d.]+) \| ([\d.]+) \|", DOCS.read_text())
+
+
+@pytest.mark.parametrize(("command", "full", "due"), ROWS)
+def test_the_docs_tell_the_figures_of_today(
+    command: str, full: str, due: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = [] if "--region" in command else ["--region", "eu-central-1"]
+    assert main([*command.split(), *there, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert f"{told['withoutFreeTier']:.2f}" == full
+    assert f"{told['afterFreeTier']:.2f}" == due

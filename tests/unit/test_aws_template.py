@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from support.aws_template import allowed_actions, of_kind, properties, statements, template
 
-from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.settings import Settings
 from workbench.build.deploy import CONFIG
 from workbench.build.expressions import listed
-from workbench.cloud.template import TEMPLATE, load_template, services, templates
+from workbench.cloud.template import services, templates
 
 DAY = 86_400
 TICK = 60
@@ -32,25 +31,16 @@ WITHOUT_RESOURCE = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 """Actions that AWS defines for `*` only."""
 
 
-def setting(name: str) -> float:
-    """A duration's default in seconds, as the deployed functions have it."""
-    return float(Settings.model_fields[name].default.total_seconds())
-
-
-# --- poller ------------------------------------------------------------------------------------
-
-
 def test_r28_a_poller_has_the_time_to_listen_until_its_successors_do() -> None:
     """Of two that listen until the second one after them; ticks lie 1 to 119 s apart."""
     most = int(template()["Parameters"]["Pollers"]["AllowedValues"][-1])
-    latest = (most + 1) * TICK - 1 + START
-    assert properties("Poller")["Timeout"] - setting("read") >= latest
+    latest, read = (most + 1) * TICK - 1 + START, Settings.model_fields["read"].default
+    assert properties("Poller")["Timeout"] - read.total_seconds() >= latest
     reserved = properties("Poller")["ReservedConcurrentExecutions"]["Fn::If"][1]
     assert reserved >= 2 * most, "as many may be in their last long poll"
 
 
 def test_the_schedule_fires_each_minute_and_never_again_and_keeps_ticks_that_fail() -> None:
-    """Whoever failed, the schedule or the function."""
     schedule = properties("PollerEveryMinute")
     assert schedule["ScheduleExpression"] == "rate(1 minute)"
     assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
@@ -60,9 +50,6 @@ def test_the_schedule_fires_each_minute_and_never_again_and_keeps_ticks_that_fai
     config = properties("PollerEventInvokeConfig")["DestinationConfig"]
     assert config["OnFailure"]["Destination"] == letters
     assert schedule["Target"]["DeadLetterConfig"] == {"Arn": letters}
-
-
-# --- queue and worker ----------------------------------------------------------------------------
 
 
 def test_r12_a_message_is_out_of_sight_for_six_times_the_worker_and_tried_five_times() -> None:
@@ -116,9 +103,6 @@ def test_a_tick_whose_function_died_is_soon_tried_again_and_only_then() -> None:
     assert (mapping["BatchSize"], mapping["ScalingConfig"]) == (1, {"MaximumConcurrency": 9})
 
 
-# --- table and secret ----------------------------------------------------------------------------
-
-
 def test_the_table_is_paid_by_use_recoverable_encrypted_and_protected_in_production() -> None:
     table = properties("Matches")
     assert table["BillingMode"] == {"Fn::If": ["Provisioned", "PROVISIONED", "PAY_PER_REQUEST"]}
@@ -138,12 +122,10 @@ def test_credentials_are_no_parameter_and_no_variable() -> None:
     assert not any("NoEcho" in one for one in template()["Parameters"].values())
     for name in BOT:
         variables = properties(name)["Environment"]["Variables"]
+        assert variables == properties("Worker")["Environment"]["Variables"]
         assert variables["CARDSHARP_SECRET_ID"] == {"Fn::Sub": "/${AWS::StackName}/arena"}
         assert not {"CARDSHARP_USER", "CARDSHARP_PASSWORD"} & variables.keys()
     assert not of_kind("AWS::SSM::Parameter"), "none that a template makes is encrypted"
-
-
-# --- rights --------------------------------------------------------------------------------------
 
 
 def test_s13_each_function_has_a_role_of_its_own_and_no_policy_of_aws() -> None:
@@ -164,9 +146,6 @@ def test_s13_no_role_may_do_everything_or_touch_everything(role: str) -> None:
         for resource in listed(statement["Resource"]):
             assert "*" not in json.dumps(resource)
             assert isinstance(resource, dict), "a resource of this stack, by reference"
-
-
-# --- processors ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -200,9 +179,6 @@ def test_a_function_has_wheels_for_its_processor_and_limited_logs(function: str)
     ]
 
 
-# --- housekeeping --------------------------------------------------------------------------------
-
-
 def test_what_a_stage_has_is_the_same_however_it_is_deployed() -> None:
     """An override of any parameter drops the whole list of samconfig.toml."""
     for environment, parameters in tomllib.loads(CONFIG.read_text()).items():
@@ -230,22 +206,6 @@ def test_what_a_stage_has_is_the_same_however_it_is_deployed() -> None:
 def test_an_arena_is_https_and_carries_no_password(url: str, taken: bool) -> None:
     pattern: dict[str, Any] = template()["Parameters"]["ArenaUrl"]
     assert bool(re.fullmatch(pattern["AllowedPattern"], url)) is taken
-
-
-@pytest.mark.parametrize("function", BOT)
-def test_every_variable_of_the_bot_is_a_setting_and_alike_for_its_functions(function: str) -> None:
-    resources = load_template(TEMPLATE)["Resources"]
-    names = resources[function]["Properties"]["Environment"]["Variables"]
-    assert names == resources["Worker"]["Properties"]["Environment"]["Variables"]
-    environment = dict.fromkeys(names, "")
-    environment |= {
-        f"{PREFIX}ARENA_URL": "https://arena.example",
-        f"{PREFIX}SECRET_ID": "cardsharp/arena",
-        f"{PREFIX}STORE": "dynamodb:matches",
-        f"{PREFIX}QUEUE": "https://sqs.eu-central-1.amazonaws.com/1/q",
-    }
-    assert set(environment) == set(names)
-    assert Settings.load(environment).secret_id == "cardsharp/arena"
 
 
 def test_the_templates_stay_as_short_as_somebody_can_read_them() -> None:

@@ -4,6 +4,7 @@ Today's generation of the API has the same games in other words.
 """
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -106,15 +107,17 @@ def test_a_browser_may_ask_from_anywhere(client: Client) -> None:
     assert not any(name.startswith("Access-") for name in client.get("/version").headers)
 
 
-class Failing(Games):
-    """A store that fails, quoting what it should not."""
+class Watched(Games):
+    """A store in which something happens at a given look at a game."""
 
-    def __init__(self, clock: FakeClock, error: Exception) -> None:
+    def __init__(self, clock: FakeClock, events: dict[int, Callable[[], object]]) -> None:
         super().__init__(SqliteKeep(MEMORY, clock), clock)
-        self.error = error
+        self.looks, self.events = 0, events
 
-    def read(self, game_uuid: str) -> Saved | None:  # noqa: ARG002 - as the store asks for it
-        raise self.error
+    def read(self, game_uuid: str) -> Saved | None:
+        self.looks += 1
+        self.events.pop(self.looks, lambda: None)()
+        return super().read(game_uuid)
 
 
 @pytest.mark.parametrize(
@@ -125,14 +128,18 @@ class Failing(Games):
     ],
 )
 def test_a_failure_tells_only_the_log_where(error: Exception, status: int, body: str) -> None:
-    client = Client(Failing(FakeClock(), error))
+
+    def fail() -> None:
+        raise error
+
+    client = Client(Watched(FakeClock(), {1: fail}))
     secret = "5b7a1c1e-0000-4000-8000-00000000abcd"
     with logged() as log:
         reply = client.get(f"/games/{secret}", player_uuid=secret)
     assert (reply.status, reply.json) == (status, {"error": body})
     line = json.loads(log.getvalue())
     assert line["error"] == type(error).__name__
-    assert any(frame.startswith("read:") for frame in line["frames"])
+    assert any(frame.startswith("fail:") for frame in line["frames"])
     assert "hearts" not in log.getvalue()
     assert "abcd" not in log.getvalue()
 
@@ -162,27 +169,10 @@ def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     assert '"ALL"' not in shown
 
 
-class Busy(Games):
-    """A store in which somebody acts while others wait: at a given look at the game."""
-
-    def __init__(self, clock: FakeClock) -> None:
-        super().__init__(SqliteKeep(MEMORY, clock), clock)
-        self.looks = 0
-        self.events: dict[int, object] = {}
-
-    def read(self, game_uuid: str) -> Saved | None:
-        self.looks += 1
-        event = self.events.pop(self.looks, None)
-        if callable(event):
-            event()
-        return super().read(game_uuid)
-
-
-def waiting_table() -> tuple[Busy, FakeClock, StartedGame]:
+def waiting_table() -> tuple[Watched, FakeClock, StartedGame]:
     clock = FakeClock()
-    store = Busy(clock)
-    table = Client(store, clock).started()
-    return store, clock, table
+    store = Watched(clock, {})
+    return store, clock, Client(store, clock).started()
 
 
 def test_a_game_is_waited_for_until_it_changes_in_good_time_and_after_few_looks() -> None:
@@ -214,16 +204,9 @@ def test_a_finished_game_and_a_past_round_are_not_waited_for() -> None:
     assert clock.now() == began
 
 
-# --- today's generation ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def today() -> Client:
-    """Of today's generation."""
-    return next_client()
-
-
-def test_a_start_hides_a_game_here_and_does_not_in_version_2_3(today: Client) -> None:
+def test_a_start_hides_a_game_but_not_in_version_2_3_and_states_are_newer() -> None:
+    """The clock stands still: iOS leaves out what is not newer than what it shows."""
+    today = next_client()
     for prefix, left in (("", "false"), ("/v2", "true")):
         game = today.create()
         ann, _ = today.join(game, "ann"), today.join(game, "bob")
@@ -232,10 +215,6 @@ def test_a_start_hides_a_game_here_and_does_not_in_version_2_3(today: Client) ->
         today.get(f"{prefix}/games/{game}/start", admin_uuid=ann)
         assert today.get(f"/games/{game}").json["public"] == left
         assert today.get("/games").json == [], "a started game cannot be joined"
-
-
-def test_every_state_is_newer_than_the_one_before_however_fast_they_come(today: Client) -> None:
-    """The clock stands still: iOS leaves out what is not newer than what it shows."""
     table = today.started()
     moments = [table.state()["last_modified"]]
     for action in (3, 88, 4):
@@ -246,9 +225,10 @@ def test_every_state_is_newer_than_the_one_before_however_fast_they_come(today: 
     assert moments[0] < bet < check < next_round < rest[0] == rest[1]
 
 
-def test_one_caller_invites_few_bots(today: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_caller_invites_only_so_many_bots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each counts once, however often others come in between; a refused one not at all."""
     monkeypatch.setattr("cardsharp.blef.service.MAX_INVITED", 2)
+    today = next_client()
     game = today.create()
     ann = today.join(game, "ann")
     interrupted, write = [True, True, False, False], today.store.write
@@ -270,7 +250,6 @@ def test_one_caller_invites_few_bots(today: Client, monkeypatch: pytest.MonkeyPa
 
 
 def served(**settings: str) -> Any:  # noqa: ANN401 - by path, the status
-    """What a deployed service with these settings answers to a GET."""
     handler = SERVICE.build({SERVICE.store: f"sqlite:{MEMORY}", **settings})
 
     def status(path: str) -> int:

@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 from support.blef_bot import NAME, SECRET, SERVICE, BlefPlace
 from support.cloud_clock import FakeClock
-from support.games import GAMES, simulated
+from support.games import simulated
 from support.played import Decides, begun, kept, taken
 
 from cardsharp.blef.actions import BETS, CHECK, LOST
@@ -33,9 +33,11 @@ from cardsharp.blef.strategies.reading import Insight, reading_of, readings, unl
 from cardsharp.blef.strategies.taste import Taste, Tasting, believing, traits_of
 from cardsharp.blef.wire import StateBody, position_in
 from cardsharp.cloud.ports import Body
+from cardsharp.games import game
 from cardsharp.seats import Seat
 
-BLEF = next(game for game in GAMES if game.name == "blef")
+BLEF = game("blef")
+NUMBERS = {bet.name: number for number, bet in enumerate(BETS)}
 
 
 @pytest.mark.parametrize("seats", [2, 3])
@@ -129,7 +131,6 @@ SPOILT: dict[str, Body] = {
 
 
 def spoilt(end: Body) -> dict[int, Body]:
-    """The log of a first round with this about its end, which somebody checked and lost."""
     actions = (3, 88, 89)
     facts = {SPAN + n: {"player": "A", "actionId": one} for n, one in enumerate(actions)}
     return {**facts, SPAN + 2: {**facts[SPAN + 2], "hands": {}, **end}}
@@ -137,7 +138,6 @@ def spoilt(end: Body) -> dict[int, Body]:
 
 @pytest.mark.parametrize("fault", SPOILT)
 def test_a_log_that_cannot_be_read_costs_no_move(tmp_path: Path, fault: str) -> None:
-    """It plays on as if nothing had been seen."""
     with closing(BlefPlace(tmp_path, FakeClock())) as place:
         path = f"/games/{place.table}"
         place.client.post(f"{path}/join", {"nickname": NAME, "player_uuid": str(SECRET)})
@@ -147,9 +147,6 @@ def test_a_log_that_cannot_be_read_costs_no_move(tmp_path: Path, fault: str) -> 
             if sight.turn is not None:
                 assert cast("SeatTurn", sight.turn).position.earlier == ()
                 return
-
-
-# --- how the others decide ---------------------------------------------------------------------
 
 
 _SIX = range(len(VALUES))
@@ -164,34 +161,28 @@ def seen(first: str, second: str, seed: int, seats: int | None = None) -> Iterat
 
 
 def over(hands: tuple[str, str], *said: int) -> Round:
-    """A round of two cards each that seat 0 begins, which ends with a check."""
     cards = [tuple(c for c in DECK if VALUES[c.value] in hand)[:2] for hand in hands]
     moves = [Move(place % 2, action) for place, action in enumerate((*said, CHECK))]
     return Round(1, 11, (2, 2), tuple(cards), None, (*moves, Move(0, LOST)))
 
 
 def chance(reading: Insight, bet: int) -> float:
-    """How likely whoever holds two kings opens so."""
     kings = bits_of([card for card in DECK if VALUES[card.value] == "K"][:2])
     return reading.explains(traits_of(kings, 2), OPENING, bet)
 
 
-def named(name: str) -> int:
-    return next(number for number, bet in enumerate(BETS) if bet.name == name)
-
-
 def test_what_was_seen_is_expected_of_lies_and_doubts() -> None:
-    lied = over(("9", "A"), named("High card, ace"), named("Pair of aces"))
-    honest = over(("A", "9"), named("High card, ace"), named("Pair of aces"))
+    lied = over(("9", "A"), NUMBERS["High card, ace"], NUMBERS["Pair of aces"])
+    honest = over(("A", "9"), NUMBERS["High card, ace"], NUMBERS["Pair of aces"])
     before, liar, true = (
         reading_of((one,) * n, 0) for one, n in ((lied, 0), (lied, 4), (honest, 4))
     )
-    own, other = named("High card, king"), named("High card, queen")
+    own, other = NUMBERS["High card, king"], NUMBERS["High card, queen"]
     assert chance(liar, own) < chance(before, own)
     assert chance(liar, other) > chance(before, other)
     assert chance(true, other) < chance(liar, other)
-    bets_on = over(("9", "A"), 0, named("Pair of 9s"), named("Pair of aces"))
-    pair = named("Pair of queens")
+    bets_on = over(("9", "A"), 0, NUMBERS["Pair of 9s"], NUMBERS["Pair of aces"])
+    pair = NUMBERS["Pair of queens"]
     nines = traits_of(bits_of(DECK[:1]), 2)
     before, later = (reading_of((bets_on,) * n, 0) for n in (0, 3))
     assert later.explains(nines, pair, CHECK) < before.explains(nines, pair, CHECK)
@@ -214,10 +205,10 @@ def test_who_opens_with_lies_and_answers_with_the_truth_is_expected_to() -> None
     drawn = Tasting(taste)
     assert drawn.chance(hands[2], OPENING, 2) < 0.1
     assert drawn.chance(hands[2], 0, 2) > 0.5
-    kings, pair = DECK[16:17], named("Pair of kings")
+    kings, pair = DECK[16:17], NUMBERS["Pair of kings"]
     seen = believing(bits_of(kings), 2, pair)
     assert seen.levels == traits_of(bits_of(DECK[16:18]), 1).levels
-    assert believing(bits_of(kings), 1, named("Four of a kind, kings")) is traits_of(
+    assert believing(bits_of(kings), 1, NUMBERS["Four of a kind, kings"]) is traits_of(
         bits_of(kings), 1
     )
     assert believing(bits_of(kings), 2, OPENING) is traits_of(bits_of(kings), 2)

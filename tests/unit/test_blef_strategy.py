@@ -25,20 +25,17 @@ from cardsharp.blef.strategies.tabled import looked_up
 from cardsharp.blef.strategies.trained import Rows, read, trained, write
 from cardsharp.errors import ConfigError
 
+NUMBERS = {bet.name: number for number, bet in enumerate(BETS)}
+
 
 def hand_of(text: str) -> Hand:
-    """Cards as e.g. `9c 10d Ah`."""
     return sort_hand(Card(VALUES.index(c[:-1]), "cdhs".index(c[-1])) for c in text.split())
-
-
-def bet_called(name: str) -> int:
-    return next(number for number, bet in enumerate(BETS) if bet.name == name)
 
 
 def seen(text: str, others: int, *bets: str, max_cards: int = 11) -> Position:
     """Two players: our cards, how many the other has, and what was bet in turns up to ours."""
     hand = hand_of(text)
-    actions = [bet_called(bet) for bet in bets]
+    actions = [NUMBERS[bet] for bet in bets]
     starter = len(actions) % 2
     moves = tuple(Move((starter + place) % 2, bet) for place, bet in enumerate(actions))
     return Position(0, 1, max_cards, (len(hand), others), (hand, ()), 0, moves)
@@ -101,22 +98,21 @@ def test_a_bet_is_evidence_and_what_holds_in_every_imagined_world_is_not_certain
     """
     position = seen("9c 10d", 2, "High card, ace")
     by_cards = 1 - comb(18, 2) / comb(22, 2)
-    assert odds(bits_of(position.hand), 2)[bet_called("High card, ace")] == pytest.approx(by_cards)
+    assert odds(bits_of(position.hand), 2)[NUMBERS["High card, ace"]] == pytest.approx(by_cards)
     decision = build("bayes", Random(1)).decide(position)
     worth = {option.action: option.value for option in decision.options}
     assert worth[CHECK] < 0.5
     assert decision.action != CHECK
     position = Position(0, 9, 8, (6, 6, 6), (hand_of("9c 9d Jc Qd Kh As"), (), ()), 0)
     worlds = foresee(position)
-    ten = bet_called("High card, 10")
+    ten = NUMBERS["High card, 10"]
     assert all(world.truth >> ten & 1 for world in worlds.worlds)
     assert 0.99 < worlds.chances[ten] < 1
     assert holds(worlds.chances[ten]) == "holds with more than 99 %"
-    assert holds(worlds.chances[bet_called("Pair of 9s")]) == "holds for certain"
+    assert holds(worlds.chances[NUMBERS["Pair of 9s"]]) == "holds for certain"
 
 
 def table_of(players: int, dice: Random) -> Position:
-    """A round of so many, with up to three bets before ours."""
     n_cards = tuple(dice.randint(1, max_cards(players)) for _ in range(players))
     hand = sort_hand(dice.sample(DECK, n_cards[0]))
     bets = sorted(dice.sample(range(50), dice.randint(0, 3)))
@@ -178,13 +174,10 @@ def test_decisions_are_legal_and_repeatable(seed: int, players: int, out: int, n
         assert 0 <= option.value <= 1 + 1e-9
 
 
-# --- the tables -------------------------------------------------------------------------------
-
 Cards = tuple[int, int]
 
 
 def position(cards: Cards, hand: Hand, *bets: int) -> Position:
-    """What the player to move sees of a round of two after these bets."""
     role = len(bets) % 2
     hands = (hand, ()) if role == 0 else ((), hand)
     history = tuple(Move(place % 2, bet) for place, bet in enumerate(bets))
@@ -193,7 +186,6 @@ def position(cards: Cards, hand: Hand, *bets: int) -> Position:
 
 @st.composite
 def positions(draw: st.DrawFn, rounds: Sequence[Cards]) -> Position:
-    """Any position of these rounds, also such as nobody would come to."""
     cards = draw(st.sampled_from(rounds))
     bets = sorted(draw(st.sets(st.integers(0, len(BETS) - 1), max_size=6)))
     hand = draw(st.permutations(DECK))[: cards[len(bets) % 2]]
@@ -206,7 +198,6 @@ TRAINED = sorted(trained().rounds)
 @settings(max_examples=40, deadline=None)
 @given(positions(TRAINED), st.integers())
 def test_what_a_table_plays_is_legal_and_whole(seen: Position, seed: int) -> None:
-    """And who decides by it plays one of these actions."""
     mixed = looked_up(trained(), seen)
     if mixed is None:
         return
@@ -219,7 +210,6 @@ def test_what_a_table_plays_is_legal_and_whole(seen: Position, seed: int) -> Non
 
 @pytest.mark.parametrize("n_cards", [(10, 9), (2, 2, 1), (1, 1), (2, 1)])
 def test_where_nothing_is_trained_it_plays_as_bayes(n_cards: tuple[int, ...]) -> None:
-    """With the same dice; up to three cards that is the exact table."""
     hands = (sort_hand(DECK[: n_cards[0]]), *[()] * (len(n_cards) - 1))
     opening = Position(0, 1, max_cards(len(n_cards)), n_cards, hands, 0)
     assert looked_up(trained(), opening) is None
@@ -258,7 +248,6 @@ def test_a_file_that_cannot_be_used_is_told_as_such(
         trained.cache_clear()
 
 
-NUMBERS = {name_of(number): number for number in range(len(BETS))}
 KNOWN = sorted(known().rounds)
 
 

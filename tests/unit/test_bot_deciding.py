@@ -38,8 +38,6 @@ SHOT = position(other="Key7", area="Cannon6", pending=effect(EffectType.CANNON))
 
 
 class Plays:
-    """A strategy that does what a test says."""
-
     def __init__(self, work: Work) -> None:
         self._work = work
 
@@ -68,8 +66,7 @@ def test_r06_a_strategy_that_is_late_is_overtaken_by_the_safe_action() -> None:
         thread.join()
     assert [thread.daemon for thread in late] == [True], "no process may have to wait for it"
     assert found.decision.action == DRAW
-    assert found.fault is not None
-    assert found.fault.startswith("no decision within 0.02 s (test_bot_deciding.py, line ")
+    assert str(found.fault).startswith("no decision within 0.02 s (test_bot_deciding.py, line ")
     assert "no decision within 0.02 s" in found.decision.reason
 
 
@@ -97,11 +94,9 @@ FIVE, SEVEN = Card(Suit.KEY, 5), Card(Suit.KEY, 7)
 def test_r07_what_fails_or_is_refused_is_replaced_and_that_is_told(
     does: Work | Action, position: Position, said: str, instead: Action
 ) -> None:
-    """Refused by the rules, or here by the arena before."""
     work = does if callable(does) else lambda _: does
     found = decided(work, position, refused=[END_TURN] if said == SERVER else ())
-    assert found.fault is not None
-    assert found.fault.startswith(said)
+    assert str(found.fault).startswith(said)
     assert found.decision.action == instead
 
 
@@ -186,7 +181,6 @@ OFFERED = {EffectType.MAP: "Key4 Hook2", EffectType.ORACLE: "Anchor5"}
 
 
 def pending(kind: EffectType, area: str = "Anchor3") -> Position:
-    """A turn whose last card's effect waits for its answer."""
     waits = effect(kind, OFFERED.get(kind, ""), 2 * (kind is EffectType.KRAKEN))
     return position(own="Key5 Mermaid8", other="Chest4 Key7", area=area, pending=waits)
 
@@ -251,7 +245,6 @@ def test_our_seats_have_our_id_or_are_the_dummys_in_matches_that_we_created(
 
 
 def looked_at(shown: MatchView, player: str, *asked_for: str) -> Sight[Action]:
-    """What a bot finds at its look at a match, as that player."""
     me = Seat(player, cast("ArenaClient", Shown(shown)), cast("Strategy", None), "any")
     return ArenaMatch("match", Players(me), StillClock(), asked_for).look({})
 

@@ -1,7 +1,8 @@
-"""A worker hands its match on in time (R05), counts what it does, and plays fair (R09)."""
+"""A worker keeps its lease and its time (R05), counts what it does, and plays fair (R09)."""
 
 import json
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -9,20 +10,26 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import NotedMeter
+from support.cloud_benches import LogBench, NotedMeter, known, sqlite_log
 from world.arena import SEED, TABLE, BenchArena
 from world.bench import Bench, bot_of
 from world.bench import played as finished
+from world.clock import StillClock
 from world.faults import FaultPlan, Kind
 
 from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.hold import Hold
+from cardsharp.cloud.lease import LeaseKeeper
+from cardsharp.cloud.metrics import Meter, Metric
+from cardsharp.cloud.ports import Lease, LeaseBook
+from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.actions import END_TURN
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import Decision
 from cardsharp.deadmansdraw.wire import parse_view
+from cardsharp.errors import ArenaError, Conflict, RateLimited, Rejected, StoreError, Unreachable
 
 TIMING = Timing()
 
@@ -35,7 +42,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def within(bench: Bench, budget: timedelta) -> Callable[[], timedelta]:
-    """What is left of a worker's time."""
     end = bench.clock.now() + budget
     return lambda: end - bench.clock.now()
 
@@ -152,7 +158,7 @@ def test_errors_of_the_arena_are_counted_by_status_and_in_all(tmp_path: Path) ->
         assert meter.counted[f"{Metric.ARENA_ERRORS}/{status}"] == 1
 
 
-def test_the_seed_is_shown_to_us_and_goes_no_further(tmp_path: Path) -> None:
+def test_neither_seed_nor_order_of_the_cards_goes_further_than_the_arena(tmp_path: Path) -> None:
     """We created the match, so every view has its seed; no model, position or stored item has."""
     with closing(Bench(BenchArena, tmp_path)) as bench:
         bench.play()
@@ -164,10 +170,6 @@ def test_the_seed_is_shown_to_us_and_goes_no_further(tmp_path: Path) -> None:
     assert SEED not in view.model_dump_json()
     assert SEED not in repr(rebuild(view, 0)) + repr(rebuild(view, 0).history)
     assert SEED not in stored
-
-
-def test_an_intent_names_unseen_cards_in_the_order_of_the_deck_alone(tmp_path: Path) -> None:
-    """The order in which they are stored tells nothing about the order of the pile."""
     bench, other = (
         finished(Bench(partial(BenchArena, table=table, strategy="champion"), tmp_path))
         for table in (TABLE, {**TABLE, "drawPile": TABLE["drawPile"][::-1]})
@@ -176,3 +178,169 @@ def test_an_intent_names_unseen_cards_in_the_order_of_the_deck_alone(tmp_path: P
     one, two = (json.loads(json.dumps(intent))["position"]["unseen"] for intent in intents)
     assert one == two
     assert len(one.split()) == len(TABLE["drawPile"])
+
+
+INSTANT = timedelta(microseconds=1)
+LOST = Unreachable("no answer", doubtful=True)
+REFUSED = Rejected(400, "not now")
+
+
+@pytest.fixture
+def clock() -> StillClock:
+    return StillClock()
+
+
+@pytest.fixture
+def log(clock: StillClock) -> Iterator[SqliteLog]:
+    with closing(SqliteLog(Path(":memory:"), clock)) as made:
+        yield made
+
+
+def hold(log: SqliteLog, clock: StillClock, left: timedelta) -> Hold:
+    """A hold by a worker who has so much time left, whatever the clock says."""
+    lease = log.take("m", "worker", TIMING.lease)
+    assert lease is not None
+    keeper = LeaseKeeper(log, lease, TIMING, clock, clock.monotonic())
+    return Hold(keeper, log, clock, Meter(), TIMING, lambda: left, clock.monotonic())
+
+
+@pytest.mark.parametrize(
+    ("asked", "needed"),
+    [
+        (Hold.time_to_wait, TIMING.long_poll + TIMING.handover),
+        (Hold.time_to_decide, TIMING.decision + 2 * TIMING.act),
+    ],
+)
+def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_after_it(
+    log: SqliteLog, clock: StillClock, asked: Callable[[Hold], bool], needed: timedelta
+) -> None:
+    assert not asked(hold(log, clock, needed))
+    assert asked(hold(log, clock, needed + INSTANT))
+
+
+@pytest.mark.parametrize(
+    ("left", "slept"),
+    [
+        (TIMING.handover * 2, timedelta(seconds=5)),
+        (TIMING.handover / 2 + timedelta(seconds=2), timedelta(seconds=2)),
+        (TIMING.handover / 4, timedelta(0)),
+    ],
+)
+def test_a_pause_ends(log: SqliteLog, clock: StillClock, left: timedelta, slept: timedelta) -> None:
+    began = clock.now()
+    hold(log, clock, left).pause(timedelta(seconds=5))
+    assert clock.now() - began == slept
+
+
+@pytest.mark.parametrize(
+    ("error", "ago", "slept"),
+    [
+        (LOST, timedelta(seconds=1), TIMING.act - timedelta(seconds=1)),
+        (LOST, TIMING.act * 2, timedelta(0)),
+        (REFUSED, timedelta(seconds=1), TIMING.breath),
+        (RateLimited("busy", timedelta(seconds=2)), timedelta(0), timedelta(seconds=2)),
+        (RateLimited("busy", timedelta(hours=1)), timedelta(0), timedelta(seconds=3)),
+    ],
+)
+def test_an_action_without_an_answer_is_let_arrive(
+    log: SqliteLog, clock: StillClock, error: ArenaError, ago: timedelta, slept: timedelta
+) -> None:
+    sent = clock.monotonic()
+    clock.advance(ago)
+    began = clock.now()
+    hold(log, clock, timedelta(hours=1)).let_arrive(error, sent, timedelta(seconds=3))
+    assert clock.now() - began == slept
+
+
+TTL = timedelta(seconds=3)
+EVERY = timedelta(seconds=1)
+KEEPING = Timing(lease=TTL, renew=EVERY)
+MARGIN = timedelta(seconds=1)
+
+
+@pytest.fixture
+def leases(tmp_path: Path) -> Iterator[LogBench]:
+    with sqlite_log(tmp_path) as ready:
+        yield ready
+
+
+def kept(leases: LogBench, book: LeaseBook | None = None) -> LeaseKeeper:
+    asked, lease = leases.clock.monotonic(), leases.log.take("m", "ann", TTL)
+    assert lease is not None
+    return LeaseKeeper(book or leases.log, lease, KEEPING, leases.clock, asked)
+
+
+class Broken:
+    """A lease book whose renewals fail as long as it is broken."""
+
+    def __init__(self, leases: LogBench) -> None:
+        self.log = leases.log
+        self.broken = True
+        self.tried = threading.Semaphore(0)
+
+    def renew(self, lease: Lease, ttl: timedelta) -> None:
+        self.tried.release()
+        if self.broken:
+            raise StoreError("throttled")
+        self.log.renew(lease, ttl)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.log, name)
+
+
+def step(leases: LogBench) -> None:
+    leases.clock.until_waiting()
+    leases.clock.advance(EVERY)
+
+
+def test_a_lease_lasts_as_long_as_its_keeper(leases: LogBench) -> None:
+    with kept(leases) as keeper:
+        for _ in range(10):
+            step(leases)
+        leases.clock.until_waiting()
+        assert keeper.lease.fence == 1
+        assert keeper.ensure(MARGIN) is keeper.lease
+        assert keeper.left >= MARGIN
+        assert leases.log.take("m", "bob", TTL) is None
+
+
+def test_a_worker_learns_that_its_match_was_taken(leases: LogBench) -> None:
+    with kept(leases) as keeper:
+        leases.clock.until_waiting()
+        # As after a long pause of this process only: nobody renewed in time.
+        bob = leases.log.take("m", "ann", TTL)
+        leases.clock.advance(EVERY)
+        with pytest.raises(Conflict, match="no longer held"):
+            keeper.ensure(TTL * 2)
+        with pytest.raises(Conflict):
+            keeper.ensure(timedelta(0))
+    match = known(leases.log)
+    assert match.lease == bob, "and leaves the successor's lease alone"
+
+
+def test_a_lease_that_is_nearly_out_is_renewed_on_the_spot(leases: LogBench) -> None:
+    keeper = kept(leases)
+    leases.clock.advance(TTL * 2)
+    keeper.ensure(MARGIN)
+    assert keeper.left == TTL
+    assert leases.log.take("m", "bob", TTL) is None
+
+
+def test_a_failing_store_costs_nothing_while_the_lease_is_valid(leases: LogBench) -> None:
+    book = Broken(leases)
+    with kept(leases, book) as keeper:  # type: ignore[arg-type]
+        step(leases)
+        assert book.tried.acquire(timeout=10)
+        assert keeper.ensure(MARGIN).fence == 1
+        book.broken = False
+        step(leases)
+        assert book.tried.acquire(timeout=10)
+        leases.clock.until_waiting()
+        assert keeper.left == TTL
+
+
+def test_a_lease_that_cannot_be_renewed_in_time_counts_as_lost(leases: LogBench) -> None:
+    keeper = kept(leases, Broken(leases))  # type: ignore[arg-type]
+    leases.clock.advance(TTL)
+    with pytest.raises(Conflict, match="cannot be kept"):
+        keeper.ensure(MARGIN)

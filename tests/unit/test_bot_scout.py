@@ -39,30 +39,9 @@ SLACK = STEP * 10
 """What a few steps take on this clock."""
 
 
-class Shifts:
-    """A relay in which the next one begins when the test says so."""
-
-    number = 1
-
-    def begin(self) -> int:
-        return 1
-
-    def newest(self) -> int:
-        return self.number
-
-
-class Board:
-    """A switchboard that the test turns."""
-
-    switches = Switches()
-
-    def read(self) -> Switches:
-        return self.switches
-
-
 @dataclass
 class Listening:
-    """A scout at an arena with one match in which it is our turn."""
+    """A scout at an arena with one match in which it is our turn; its relay and switchboard."""
 
     bench: Bench
     faults: Mapping[int, Kind | float] = field(default_factory=dict)
@@ -73,12 +52,21 @@ class Listening:
     takes: timedelta = timedelta(0)
     successors: list[datetime] = field(default_factory=list)
     """When later pollers begin."""
+    number: int = 1
+    switches: Switches = field(default_factory=Switches)
 
     def __post_init__(self) -> None:
-        self.shifts = Shifts()
-        self.board = Board()
-        self.post = Post(self.shifts)
+        self.post = Post(self)
         self.ended = self.bench.clock.now()
+
+    def begin(self) -> int:
+        return 1
+
+    def newest(self) -> int:
+        return self.number
+
+    def read(self) -> Switches:
+        return self.switches
 
     @property
     def arena(self) -> BenchArena:
@@ -86,13 +74,12 @@ class Listening:
         return self.bench.place
 
     def listen(self, budget: timedelta) -> int:
-        """What the scout reports after so much time, and not more."""
         bench, clock = self.bench, self.bench.clock
         plan = FaultPlan(clock, self.faults, before_step=self._note)
         tools, end = bench.tools(plan), clock.now() + budget
         with self.arena.client(tools) as client:
             offering = Offering(
-                tools.log, bench.queue, clock, ANNOUNCE, self.meter, switchboard=self.board
+                tools.log, bench.queue, clock, ANNOUNCE, self.meter, switchboard=self
             )
             self.new_password(client)
             scout = Scout(
@@ -108,7 +95,6 @@ class Listening:
         return count
 
     def new_password(self, client: ArenaClient) -> None:
-        """Sign in by the next password, as long as there is one."""
         client.sign_in(Credentials(ALICE, next(self.passwords, PASSWORDS[ALICE])))
 
     def fall_silent(self) -> None:
@@ -123,7 +109,7 @@ class Listening:
             self.asked.append(clock.now())
             clock.advance(self.takes)
         begun = [at for at in self.successors if at <= clock.now()]
-        self.shifts.number = 1 + len(begun)
+        self.number = 1 + len(begun)
 
 
 @pytest.fixture
@@ -134,7 +120,6 @@ def scene(tmp_path: Path) -> Iterator[Listening]:
 
 
 def attend(scene: Listening, ttl: timedelta) -> None:
-    """Let a worker hold the match for so long and then be gone."""
     assert scene.bench.log.take(scene.bench.match_id, "worker", ttl) is not None
 
 
@@ -164,7 +149,7 @@ def test_r37_a_quiet_scout_listens_while_there_is_reason_to(scene: Listening, wh
         attend(scene, timedelta(hours=1))
     if why == "an operator wants it":
         until = scene.bench.clock.now() + timedelta(hours=4)
-        scene.board.switches = Switches(awake_until=until)
+        scene.switches = Switches(awake_until=until)
     if why == "a window is open":
         scene.post.windows = (Window("daily", timedelta(0), timedelta(days=1)),)
     scene.listen(2 * MINUTE)
@@ -190,7 +175,7 @@ def look_by_look(scene: Listening, until: timedelta) -> list[float]:
                 if due is None:
                     scene.offered.append((clock.now(), parse_message(message.body).match_id))
                     continue
-                Scout(client, offering, (), TIMING, Post(scene.shifts)).look(due)
+                Scout(client, offering, (), TIMING, Post(scene)).look(due)
                 if client.counts["list"] > before:
                     seconds.append((clock.now() - began).total_seconds())
     return seconds
@@ -212,7 +197,7 @@ def test_r37_with_looks_the_arena_is_asked_every_five_seconds(scene: Listening) 
 def test_r37_looks_end_where_a_successor_has_begun(scene: Listening) -> None:
     leave_to_the_dummy(scene)
     scene.bench.queue.send(LookMessage(look=1, left=9).body)
-    scene.shifts.number = 2
+    scene.number = 2
     assert look_by_look(scene, MINUTE) == []
     assert scene.bench.queue.receive(timedelta(0)) is None
 
@@ -226,7 +211,7 @@ def test_matches_are_asked_for_by_the_tags_that_an_operator_set_last(
 
     def note(client: ArenaClient, tags: tuple[str, ...], **more: bool) -> Any:  # noqa: ANN401
         asked.append(tags)
-        scene.board.switches = Switches(tags=("final",) if len(asked) < 2 else None)
+        scene.switches = Switches(tags=("final",) if len(asked) < 2 else None)
         return matches(client, tags, **more)
 
     monkeypatch.setattr(ArenaClient, "matches", note)
@@ -259,7 +244,6 @@ def test_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_while_no
 
 
 def test_r14_a_match_in_which_it_is_not_our_turn_is_found_in_the_log(scene: Listening) -> None:
-    """Its worker died, and the arena does not name it."""
     bench = scene.bench
     attend(scene, timedelta(seconds=3))
     leave_to_the_dummy(scene)
@@ -289,7 +273,6 @@ def test_r24_r25_a_match_that_was_closed_is_offered_again_when_it_is_named(
 
 @pytest.mark.parametrize("takes", [timedelta(0), timedelta(seconds=2)])
 def test_r15_retry_after_is_kept_and_leases_are_watched(scene: Listening, takes: timedelta) -> None:
-    """From the answer on, however late it comes."""
     scene.takes = takes
     attend(scene, timedelta(seconds=1))
     scene.faults = {1: Kind.HTTP_429}
@@ -312,8 +295,6 @@ def test_r29_an_arena_that_goes_on_refusing_is_asked_ever_more_seldom(scene: Lis
     gaps = [(b - a).total_seconds() for a, b in pairwise(scene.asked)]
     assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
 
-
-# --- from one poller to the next -------------------------------------------------------------
 
 LIFE = timedelta(seconds=all_resources()["Poller"].properties["Timeout"])
 START = timedelta(seconds=6)

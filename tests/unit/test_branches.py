@@ -33,20 +33,21 @@ def quick(game: Game) -> str:
 
 
 def match_of(game: Game, seed: int = 1) -> Kept:
-    """A match between quick players; in Euchre its first deal."""
     players = [Decides(game, quick(game), seed + one) for one in (0, 1)]
     return kept(game, taken(begun(game, seed), players, Random(seed)))[0]
 
 
 def positions(game: Game, match: Kept) -> dict[int, Any]:
-    """What whoever decided knew, by the move's number."""
     assert game.decisions is not None
     return {one.step.sequence: one.position for one in game.decisions.load()(*match)}
 
 
 @every_game
 def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> None:
-    """From any step: what happened before is there, what came after it is not."""
+    """From any step, also of a branch: what happened before is there, what came after it is not.
+
+    Of a match that runs the cards to come are not to be had.
+    """
     record, moves = match_of(game)
     known = positions(game, (record, moves))
     for turn, number in enumerate(range(1, len(moves), max(1, len(moves) // 4))):
@@ -67,10 +68,6 @@ def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> No
         for move in moves:  # what others thought would tell cards that are others now
             if move.sequence < point.step.sequence:
                 assert reasons[move.sequence] == (move.intent if move.sequence in own else None)
-
-
-@every_game
-def test_a_branch_of_a_branch_goes_on(game: Game) -> None:
     record, moves = match_of(game)
     first = played(branch_point(record, moves, len(moves) // 2)).parts[0]
     second = branch_point(*first, 1)
@@ -78,6 +75,12 @@ def test_a_branch_of_a_branch_goes_on(game: Game) -> None:
     branch = header_of(made).branch
     assert branch is not None
     assert branch.of == first[0].match_id
+    record, moves = match_of(game)
+    running = replace(record, status=Status.RUNNING, outcome=None)
+    with pytest.raises(ConfigError, match="not over"):
+        branch_point(running, moves, same=True)
+    with pytest.raises(ConfigError, match="from step 9999 on"):
+        branch_point(record, moves, 9999)
 
 
 def test_a_branch_of_a_deal_goes_on_to_the_ten_points_of_its_match() -> None:
@@ -106,7 +109,6 @@ def test_a_branch_of_a_deal_goes_on_to_the_ten_points_of_its_match() -> None:
 
 
 def hidden(game: Game, state: Any) -> Any:  # noqa: ANN401 - any game's
-    """What the seat to act does not know of it."""
     return {
         "deadmansdraw": lambda: state.state.draw_pile,
         "blef": lambda: state.live.hands,
@@ -127,16 +129,6 @@ def test_what_was_hidden_is_dealt_anew_unless_the_same_cards_are_asked_for(name:
     assert len(there) == 1
     assert len(set(dealt)) > 1
     assert sum(one in there for one in dealt) < len(dealt)
-
-
-@every_game
-def test_of_a_match_that_runs_the_cards_to_come_are_not_to_be_had(game: Game) -> None:
-    record, moves = match_of(game)
-    running = replace(record, status=Status.RUNNING, outcome=None)
-    with pytest.raises(ConfigError, match="not over"):
-        branch_point(running, moves, same=True)
-    with pytest.raises(ConfigError, match="from step 9999 on"):
-        branch_point(record, moves, 9999)
 
 
 def test_others_decisions_in_a_round_that_runs_are_nobodys_to_make_again() -> None:

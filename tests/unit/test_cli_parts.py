@@ -4,11 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
+from unittest import mock
 
 import pytest
 
 import cardsharp.cloud.telemetry  # noqa: F401 - its handler must not keep one test's stdout
 from cardsharp.blef.actions import CHECK, name_of
+from cardsharp.deadmansdraw import strategies as registry
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
@@ -54,8 +56,8 @@ def test_docs_have_the_table_of_commands_and_every_exit_code() -> None:
     assert all(f"| {code.value} |" in text for code in Exit)
 
 
-def test_help_imports_no_command() -> None:
-    """So that it is there at once."""
+def test_help_imports_no_command_and_a_reader_that_has_gone_is_no_error() -> None:
+    """As in `cardsharp strategies | head -0`."""
     code = (
         "import sys; from workbench.cli import main; main(['--help']); "
         "sys.exit('requests' in sys.modules or 'starlette' in sys.modules)"
@@ -64,10 +66,6 @@ def test_help_imports_no_command() -> None:
         [sys.executable, "-c", code], check=False, stdout=subprocess.DEVNULL
     )
     assert helped.returncode == 0
-
-
-def test_a_reader_that_has_gone_is_no_error() -> None:
-    """As in `cardsharp strategies | head -0`."""
     command = f"{sys.executable} -m workbench.cli strategies; echo code $? >&2"
     shell = subprocess.run(  # noqa: S603 - our own command
         ["/bin/sh", "-c", f"({command}) | true"], check=False, capture_output=True, text=True
@@ -111,19 +109,12 @@ def test_a_bug_of_ours_is_one_sentence_and_a_file(
     ],
 )
 def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, sentence: str) -> None:
-    from cardsharp.deadmansdraw import strategies as registry  # noqa: PLC0415 - put back below
-
     path = tmp_path / "mine.py"
     imported = "from cardsharp.deadmansdraw.strategies import strategy\n" if "@" in text else ""
     path.write_text(imported + text)
     registry.names()  # so that all of ours are there
-    before = dict(registry.STRATEGIES._makers)
-    try:
-        with pytest.raises(ConfigError, match=sentence):
-            strategy_named(str(path))
-    finally:
-        registry.STRATEGIES._makers.clear()
-        registry.STRATEGIES._makers.update(before)
+    with mock.patch.dict(registry.STRATEGIES._makers), pytest.raises(ConfigError, match=sentence):
+        strategy_named(str(path))
 
 
 @pytest.mark.parametrize("hosted", [False, True], ids=["apart", "hosted"])
@@ -149,12 +140,9 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
         assert [one.VERSION for one in built] == [0, 1, 2]
 
 
-def test_in_a_clone_what_is_missing_is_set_up_by_make() -> None:
+def test_what_is_missing_is_set_up_by_make_and_what_is_almost_a_name_is_guessed() -> None:
     """An installed command names its extra (tests/e2e/test_installed.py)."""
     assert str(lacking("export", "numpy", "env")).endswith("not installed: type make setup.")
-
-
-def test_a_name_that_is_almost_one_is_answered_by_that_one() -> None:
     with pytest.raises(ConfigError, match=r"There is no program \./bot that can be run"):
         strategy_named("./bot")
     with pytest.raises(ConfigError, match=r"Did you mean captain\?"):

@@ -53,7 +53,6 @@ WITHOUT = f"import sys; sys.modules['research'] = None; {CARDSHARP}"
 
 
 def said(program: str, *words: str, env: dict[str, str] | None = None) -> str:
-    """What a program of ours prints in a process of its own."""
     command = [sys.executable, "-c", program, *words]
     return subprocess.check_output(command, cwd=ROOT, env=env, text=True)  # noqa: S603 - our own
 

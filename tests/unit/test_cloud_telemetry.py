@@ -1,28 +1,39 @@
-"""Logs and metrics: structured, complete, and without secrets."""
+"""Settings, logs and metrics: parsed once, structured, bounded, complete, without secrets."""
 
 import io
 import json
 import logging
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import stamina
+from pydantic import TypeAdapter, ValidationError
 from stamina.instrumentation import get_on_retry_hooks, set_on_retry_hooks
 from support.cloud_threads import at_once
 
+from cardsharp.access import Address
 from cardsharp.cloud.metrics import ALARMED, Metric
 from cardsharp.cloud.redaction import BLOT, redact, register
 from cardsharp.cloud.secrets import guarded
+from cardsharp.cloud.settings import Window, Windows
 from cardsharp.cloud.telemetry import Meter, logger, redirect, watch_retries
+from cardsharp.cloud.timing import limits_of
+from cardsharp.deadmansdraw.settings import Settings
+from cardsharp.errors import ConfigError
+from workbench.deadmansdraw.attendance import place_at
+from workbench.sparing import PAUSE, Sparing
+from workbench.stage import surroundings
+from workbench.stage.surroundings import LogFile, telemetry_in
 
 CANARY = 'can"ary-☃-81b2'
 
 
 @pytest.fixture
 def lines() -> Iterator[io.StringIO]:
-    """Return what the logger and the meter write."""
     handlers = {handler: handler.stream for handler in logger.handlers}  # type: ignore[attr-defined]
     stream = io.StringIO()
     redirect(stream)
@@ -105,13 +116,12 @@ def test_a_retry_is_counted_and_told_without_the_arguments_of_the_call(lines: io
     lines.truncate()
     watch_retries()
     try:
-        state = SimpleNamespace(calls=0)
+        failures = iter([OSError("reset")])
 
         @stamina.retry(on=OSError, attempts=2, wait_initial=0)
         def flaky(_secret: str) -> str:
-            state.calls += 1
-            if state.calls == 1:
-                raise OSError("reset")
+            for failure in failures:
+                raise failure
             return "done"
 
         assert flaky("hush-hush") == "done"
@@ -123,3 +133,186 @@ def test_a_retry_is_counted_and_told_without_the_arguments_of_the_call(lines: io
     assert told["cause"] == "OSError('reset')"
     assert counted["Retries"] == [1.0]
     assert "hush-hush" not in lines.getvalue()
+
+
+PASSWORD = "canary-7f3a"
+GOOD = {
+    "CARDSHARP_ARENA_URL": "https://arena.example/",
+    "CARDSHARP_USER": "6364",
+    "CARDSHARP_PASSWORD": PASSWORD,
+}
+
+
+def faults(changes: dict[str, str], without: str = "") -> list[str]:
+    environment = {key: value for key, value in {**GOOD, **changes}.items() if key != without}
+    with pytest.raises(ConfigError) as caught:
+        Settings.load(environment)
+    assert PASSWORD not in str(caught.value)
+    return str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize(("connect", "most"), [("10", 1.5), ("1", 1)])
+def test_half_of_an_actions_limit_is_kept_for_its_answer(connect: str, most: float) -> None:
+    """Connecting may not take it all: an action that is sent late may arrive too late."""
+    given = {"CARDSHARP_CONNECT_SECONDS": connect, "CARDSHARP_ACT_SECONDS": "3"}
+    limits = limits_of(Settings.load({**GOOD, **given}))
+    assert limits.connect == timedelta(seconds=most)
+    assert limits.act == timedelta(seconds=3)
+
+
+def test_all_faults_are_told_at_once_in_a_sentence_each() -> None:
+    told = faults(
+        {
+            "CARDSHARP_ARENA_URL": "http://arena.example",
+            "CARDSHARP_LEASE_SECONDS": "soon",
+            "CARDSHARP_STORE": "mongodb:x",
+            "CARDSHARP_TAG": "a",
+        }
+    )
+    url, lease, *others = told
+    assert url.startswith(
+        "CARDSHARP_ARENA_URL cannot be used; it must be the arena's address, https"
+    )
+    assert lease.endswith("number of seconds: how long a lease is valid unless renewed.")
+    assert others == [
+        "CARDSHARP_STORE cannot be used; it must be sqlite:FILE or dynamodb:TABLE.",
+        "CARDSHARP_TAG is no setting; did you mean CARDSHARP_TAGS?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "private"),
+    [
+        ("http://192.168.1.7:8080", True),
+        ("http://[fd00::7]:8080", True),
+        ("http://arena:8080", True),
+        ("http://arena.lan", True),
+        ("http://arena.example", False),
+        ("http://8.8.8.8", False),
+        ("http://192.168.1.7.evil.example", False),
+    ],
+)
+def test_http_in_a_private_network_must_be_asked_for(url: str, private: bool) -> None:
+    given = {"CARDSHARP_ARENA_URL": url}
+    assert faults(given)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
+    insecure = {**given, "CARDSHARP_ARENA_INSECURE": "true"}
+    if private:
+        assert Settings.load({**GOOD, **insecure}).address == Address(url, None, insecure=True)
+    else:
+        assert faults(insecure)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "1e400", "3s", "1e300"])
+def test_a_duration_is_a_positive_number_of_seconds(value: str) -> None:
+    assert len(faults({"CARDSHARP_PACE_SECONDS": value})) == 1
+
+
+def test_credentials_are_a_pair_or_a_secret_and_the_password_is_in_no_text() -> None:
+    assert faults({}, without="CARDSHARP_PASSWORD")[0].startswith("The arena's credentials are")
+    assert faults({"CARDSHARP_SECRET_ID": "s"})[0].startswith("CARDSHARP_SECRET_ID excludes")
+    told = faults({"CARDSHARP_PASSWROD": PASSWORD}, without="CARDSHARP_PASSWORD")
+    assert told[0] == "CARDSHARP_PASSWROD is no setting; did you mean CARDSHARP_PASSWORD?"
+    settings = Settings.load(GOOD)
+    assert PASSWORD not in f"{settings!r} {settings} {settings.model_dump_json()}"
+
+
+READ: TypeAdapter[tuple[Window, ...]] = TypeAdapter(Windows)
+WRONG = [
+    "Sat",
+    "Sat 9:00-18:00",
+    "Sat 18:00-09:00",
+    "Sat 09:00-09:00",
+    "Sat 09:00-24:01",
+    "Sat 09:60-18:00",
+    "Sam 09:00-18:00",
+    "2026-02-30 09:00-18:00",
+    "Sat 09:00-18:00; Sun 09:00-18:00",
+]
+
+
+def is_open(windows: str, moment: str) -> bool:
+    now = datetime.fromisoformat(moment).replace(tzinfo=UTC)
+    return any(window.is_open(now) for window in READ.validate_python(windows))
+
+
+@pytest.mark.parametrize(
+    ("windows", "opens", "closed"),
+    [
+        ("Sun 09:00-18:00", "2026-11-22 09:00", "2026-11-22 18:00"),
+        ("Sun 09:00-18:00", "2026-11-29 17:59:59", "2026-11-23 12:00"),
+        ("daily 06:30-07:00", "2026-11-25 06:45", "2026-11-25 06:29"),
+        ("2026-12-05 08:00-24:00", "2026-12-05 23:59:59", "2026-12-06 00:00"),
+        ("Sat 20:00-24:00, Sun 00:00-02:00", "2026-11-22 01:00", "2026-11-22 03:00"),
+    ],
+)
+def test_a_window_is_open_on_its_days(windows: str, opens: str, closed: str) -> None:
+    assert is_open(windows, opens)
+    assert not is_open(windows, closed)
+    assert not is_open("", opens)
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_no_window_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError):
+        READ.validate_python(text)
+
+
+def test_what_repeats_is_written_once_a_minute_and_counted(tmp_path: Path) -> None:
+    now = [0.0]
+    sparing = Sparing(lambda: now[0])
+    told = []
+    for second in range(0, 121, 20):
+        now[0] = float(second)
+        for text in ("no handle", "no room"):
+            record = logging.makeLogRecord({"levelno": logging.ERROR, "msg": text, "name": "x"})
+            if sparing.filter(record):
+                told.append((second, record.getMessage()))
+    again = "(2 times more in the meantime)"
+    assert told == [
+        (time, f"{text} {again}" if time else text)
+        for time in (0, int(PAUSE), 2 * int(PAUSE))
+        for text in ("no handle", "no room")
+    ]
+    with telemetry_in(tmp_path / "a.log"):
+        for _ in range(1000):
+            logging.getLogger("asyncio").error("socket.accept() out of system resource")
+            logging.getLogger("cardsharp.deadmansdraw.arena.http").error("The arena's store failed")
+    lines = (tmp_path / "a.log").read_text().splitlines()
+    assert len(lines) == 3  # of our own logger twice: for people, and as JSON
+
+
+def test_a_long_log_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surroundings, "LONGEST_LOG", 1000)
+    with LogFile(tmp_path / "a.log") as log:
+        for number in range(100):
+            log.write(f"line {number:04} {'x' * 40}\n")
+    files = [tmp_path / "a.log.1", tmp_path / "a.log"]
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    text = "".join(one.read_text() for one in files)
+    assert text.endswith("".join(f"line {n:04} {'x' * 40}\n" for n in range(80, 100)))
+    assert all(one.stat().st_size <= 1000 for one in files)
+    assert {one.stat().st_mode & 0o777 for one in files} == {0o600}
+
+
+def assembly(store: str, user: str = "us", look: Any = None) -> Any:  # noqa: ANN401 - a stand-in
+    settings = SimpleNamespace(store=store, arena_url="http://a", watch=timedelta(seconds=1))
+    return SimpleNamespace(settings=settings, player_id=user, offering=SimpleNamespace(watch=look))
+
+
+def test_one_has_the_place_until_it_ends_and_others_have_their_own(tmp_path: Path) -> None:
+    here = assembly(f"sqlite:{tmp_path / 'm.db'}")
+    with place_at(here) as mine:
+        with place_at(here) as other:
+            assert other()
+            assert not mine()
+            assert other()
+        assert mine()
+    with place_at(assembly(f"sqlite:{tmp_path / 'm.db'}")) as mine:
+        assert mine()
+        for other in (
+            assembly(f"sqlite:{tmp_path / 'm.db'}", "them"),
+            assembly(f"sqlite:{tmp_path / 'other.db'}"),
+            assembly("dynamodb:table"),
+        ):
+            with place_at(other) as theirs:
+                assert theirs()

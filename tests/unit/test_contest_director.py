@@ -38,7 +38,6 @@ LARGE = {form: cases(12, every=48 if form in ("ladder", "round-robin") else 64) 
 
 
 def held(records: Records, tables: FakeTables) -> list[Result]:
-    """The results of a contest whose director is started again whenever it dies."""
     records.keep([])
     director = Director(records, tables)
     for _ in range(500):
@@ -56,7 +55,6 @@ def held(records: Records, tables: FakeTables) -> list[Result]:
 
 @pytest.mark.parametrize("kind", [*CRASHES, Kind.REQUEST_LOST, Kind.RESPONSE_LOST])
 def test_a_director_that_dies_at_any_call_changes_nothing(kind: Kind) -> None:
-    """At each call to the tables, before and after its effect: the same results and matches."""
     small = founded(3, matches=1, most=3)
     undisturbed = FakeTables()
     plan = FaultPlan(StillClock())
@@ -104,7 +102,6 @@ def test_a_contest_is_not_over_while_its_organiser_acts(monkeypatch: pytest.Monk
 
 
 def test_a_password_is_told_once_and_kept_hashed(tmp_path: Path) -> None:
-    """Nothing in the file holds it; a new one voids it."""
     with found_in(tmp_path, Settings("cup")) as records:
         before, _ = records.enter("One")
         _, password = records.new_password("One")
@@ -126,7 +123,6 @@ def test_no_two_teams_look_alike_and_the_arena_takes_each_name(name: str) -> Non
 
 
 def test_once_begun_no_team_is_removed_and_its_bracket_takes_none() -> None:
-    """Another team would change every pairing; what to do instead is said."""
     records = founded(5)
     with pytest.raises(ConfigError, match="already"):
         records.enter("Team 0")
@@ -249,23 +245,17 @@ def test_a_ruling_after_which_others_meet_is_refused_where_nothing_is_to_be_play
     assert records.aside()
 
 
-# --- what spectators see of it ---------------------------------------------------------------
-
-
 def public(records: Records) -> str:
-    """What is shown of these records."""
     return page(Site("Arena"), records) + running_part(Site("Arena"), records)
 
 
 def until(last: int, records: Records) -> list[Result]:
-    """The results of the rounds up to that one."""
     return [one for one in records.results() if one.round <= last]
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)))
 @settings(max_examples=cases(10, every=1000), deadline=None)
 def test_what_follows_a_freeze_shows_when_it_is_revealed(data: st.DataObject, form: str) -> None:
-    """Round by round each becomes what it is, and in the end the page is the unfrozen one."""
     records, tables, clock = (
         founded(data.draw(st.integers(2, cases(12, every=20))), format=form, matches=1, most=3),
         FakeTables(),
@@ -346,7 +336,6 @@ def test_a_freeze_to_come_comes_by_itself_and_is_taken_back_as_every_act_is() ->
 
 
 def test_a_name_that_changes_during_a_freeze_is_told_to_the_arena_at_its_end() -> None:
-    """Also one whose change is taken back then; and a password is new without it."""
     records, clock = founded(4), HandClock()
     organiser, ids = Desk(records, clock), [team.id for team in records.teams()]
     Director(records, FakeTables(), clock).step()

@@ -1,10 +1,10 @@
-"""Round robin, Swiss, ladder and tables for 2 to 64 teams, and how matches decide a pairing."""
+"""Every format of a contest for 2 to 64 teams, and how matches decide a pairing."""
 
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from random import Random
 from statistics import fmean
 
@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from support.contests import decided_by, named
 from support.size import cases
 
+from cardsharp.contest.bracket import Game, Loser, Part, Seed, Source, Winner, bracket, seeded
+from cardsharp.contest.elimination import DoubleElimination
 from cardsharp.contest.entries import Settings, decided_of, result_of
 from cardsharp.contest.formats import DrawnFormat
 from cardsharp.contest.ladder import AHEAD, Ladder, next_pairings, ratings
@@ -24,8 +26,6 @@ from cardsharp.contest.swiss import Swiss
 
 
 def by_chance(chance: Random) -> Callable[[Pairing], Decision]:
-    """How pairings end; a tenth of them level."""
-
     def decide(pairing: Pairing) -> Decision:
         winner = None if chance.random() < 0.1 else chance.choice(pairing.teams)
         return Decision(
@@ -42,7 +42,6 @@ def once_a_round(known: Sequence[Pairing]) -> bool:
 
 @pytest.mark.parametrize("number", range(2, 65))
 def test_in_a_round_robin_all_meet_once_and_nobody_twice_in_a_round(number: int) -> None:
-    """With an odd number each sits out one round."""
     teams = named(number)
     known = RoundRobin().pairings(teams, {})
     pairs = {frozenset(pairing.teams) for pairing in known}
@@ -89,7 +88,6 @@ def test_who_looks_needs_nothing_that_draws(name: str, monkeypatch: pytest.Monke
 @settings(max_examples=25, deadline=None)
 @given(number=st.integers(2, cases(12, every=64)), seed=st.integers(0, 2**32))
 def test_in_drawn_rounds_all_play_as_often(form: DrawnFormat, number: int, seed: int) -> None:
-    """With level pairings as well; in the Swiss system nobody meets twice, either."""
     teams = named(number)
     contest = decided_by(form, teams, by_chance(Random(seed)))
     assert len(contest.waves) == contest.known[-1].round == form.number_of_rounds(number)
@@ -100,9 +98,6 @@ def test_in_drawn_rounds_all_play_as_often(form: DrawnFormat, number: int, seed:
     assert len(pairs) == len(contest.known) or not isinstance(form, Swiss)
     table = form.table(teams, contest.decided)
     assert sorted(team for place in table for team in place) == sorted(teams)
-
-
-# --- tables of more than two ---------------------------------------------------------------
 
 
 @settings(max_examples=40, deadline=None)
@@ -138,7 +133,6 @@ def test_tables_are_full_and_the_best_ends_first(number: int, seats: int, seed: 
 
 
 def test_who_has_won_a_table_stands_first_and_points_part_the_others() -> None:
-    """Also where an organiser says who has won it."""
     teams, form = named(4), SeatedTables()
     (table,) = form.pairings(teams, {})
     scores = [Score((5, 0, -1.5, 2), 0), Score((0, 9, -1.5, 3), 1)]
@@ -148,9 +142,8 @@ def test_who_has_won_a_table_stands_first_and_points_part_the_others() -> None:
     ruled = Decision.of(table.teams, scores, "t2")
     assert form.table(teams, {table.key: ruled}) == [["t2"], ["t1"], ["t0", "t3"]]
     assert [table.seats(n)[0] for n in range(5)] == ["t0", "t1", "t2", "t3", "t0"]
+    assert [PAIRING.seats(n)[0] for n in range(4)] == ["better", "other", "better", "other"]
 
-
-# --- how matches decide a pairing ----------------------------------------------------------
 
 PAIRING = Pairing("1", 1, "winners", ("better", "other"))
 FIRST, SECOND, DRAW = Score((9, 4), 0), Score((3, 8), 1), Score((7, 7), None)
@@ -182,16 +175,7 @@ def test_how_a_pairing_ends(rules: Rules, scores: list[Score], decision: Decisio
     assert rules.decision(PAIRING, scores) == decision
 
 
-def test_seats_change_from_match_to_match() -> None:
-    assert [PAIRING.seats(n)[0] for n in range(4)] == ["better", "other", "better", "other"]
-
-
-# --- the ladder: near ones meet more often, all meet all -------------------------------------
-
-
 class Day:
-    """A day of practice, in which pairings end in any order and teams come and go."""
-
     def __init__(self, teams: Sequence[str], strength: dict[str, float], chance: Random) -> None:
         self.present = list(teams)
         self.known: list[Pairing] = []
@@ -199,7 +183,6 @@ class Day:
         self._strength, self._chance = strength, chance
 
     def step(self) -> None:
-        """Begin what can begin; one pairing ends."""
         busy = {team for pairing in self.running for team in pairing.teams}
         new = next_pairings(self.present, self.known, busy, self._strength)
         begun = [team for pairing in new for team in pairing.teams]
@@ -214,7 +197,6 @@ class Day:
 
     @property
     def counts(self) -> Counter[str]:
-        """How often each has played."""
         return Counter(team for pairing in self.known for team in pairing.teams)
 
 
@@ -266,11 +248,94 @@ def test_those_of_like_strength_meet_more_often_and_everybody_meets() -> None:
     assert fmean(apart[1]) > 1.5 * fmean(apart[7] + apart[8] + apart[9])
 
 
-# --- ratings -------------------------------------------------------------------------------
-
-
 def test_who_has_won_everything_is_not_rated_without_end() -> None:
-    """Nor is one that has not played."""
     found = ratings(["a", "b", "c"], [(("a", "b"), 1.0), (("b", "a"), 0.0)] * 3)
     assert 1000 < found["a"].value < 1700
     assert found["c"].value == pytest.approx(1000, abs=60)
+
+
+@settings(max_examples=30, deadline=None)
+@given(number=st.integers(2, 64), chance=st.randoms(use_true_random=False))
+def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
+    teams = named(number)
+    cup = decided_by(
+        DoubleElimination(), teams, lambda pairing: Decision((0, 1), chance.choice(pairing.teams))
+    )
+    for wave in cup.waves:
+        busy = Counter(team for pairing in wave for team in pairing.teams)
+        assert max(busy.values()) == 1, "a team is to be at two tables"
+    known, decided = cup.known, cup.decided
+    lost = Counter(
+        team for pairing in known for team in pairing.teams if team != decided[pairing.key].winner
+    )
+    table = DoubleElimination().table(teams, decided)
+    (champion,) = table[0]
+    assert lost[champion] <= 1
+    assert all(lost[team] == 2 for team in teams if team != champion)
+    assert len(known) == 2 * number - 2 + lost[champion]
+    assert sorted(team for place in table for team in place) == sorted(teams)
+    out_in = {
+        team: max(p.round for p in known if team in p.teams and decided[p.key].winner != team)
+        for team in teams
+        if team != champion
+    }
+    later_is_better = sorted(set(out_in.values()), reverse=True)
+    assert [{out_in[team] for team in place} for place in table[1:]] == [
+        {ended} for ended in later_is_better
+    ]
+
+
+@pytest.mark.parametrize("number", range(2, 65))
+def test_byes_go_to_the_best_seeds_and_nobody_has_two_more_than_another(number: int) -> None:
+    """In the winners' bracket one at most, for the first of the seeds."""
+    games = DoubleElimination().games(number)
+    first_round = {
+        source.place
+        for game in games
+        for source in game.sources
+        if isinstance(source, Seed) and game.round == 1
+    }
+    size = len(seeded(number))
+    assert first_round == set(range(size - number, number))
+    later = [game.round for game in games if any(isinstance(s, Seed) for s in game.sources)]
+    assert max(later) <= 2
+
+
+def early_meetings(games: tuple[Game, ...]) -> list[bool]:
+    """For each round of the losers, whether two can meet in it who have met before.
+
+    Somebody who fell in a game may have beaten whoever fell earlier in the part of the winners'
+    bracket that leads to that game; in the losers' bracket nobody is met twice.
+    """
+    of = {game.number: game for game in games}
+
+    def above(number: int) -> set[int]:
+        below = [s.game for s in of[number].sources if not isinstance(s, Seed)]
+        return {number}.union(*(above(game) for game in below))
+
+    def fell(source: Source) -> set[int]:
+        match source:
+            case Loser(game):
+                return {game}
+            case Winner(game) if of[game].part is Part.LOSERS:
+                return fell(of[game].sources[0]) | fell(of[game].sources[1])
+            case _:
+                return set()
+
+    def met(one: int, other: int) -> bool:
+        return one != other and (one in above(other) or other in above(one))
+
+    rounds: dict[int, bool] = {}
+    for game in games:
+        if game.part is Part.LOSERS:
+            first, second = map(fell, game.sources)
+            again = any(met(one, other) for one, other in product(first, second))
+            rounds[game.round] = rounds.get(game.round, False) or again
+    return [rounds[number] for number in sorted(rounds)]
+
+
+@pytest.mark.parametrize(("number", "free"), [(4, 1), (8, 2), (16, 3), (32, 4), (64, 6)])
+def test_nobody_meets_again_earlier_than_in_any_other_order(number: int, free: int) -> None:
+    """For so many rounds of the losers nobody can: no order in which losers come there has more."""
+    again = early_meetings(bracket(seeded(number)))
+    assert again == [False] * free + [True] * (len(again) - free)

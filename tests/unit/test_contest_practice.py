@@ -1,6 +1,7 @@
 """Practice may be stopped at any moment; who is gone is not waited for; what came of a match."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from types import SimpleNamespace
@@ -45,7 +46,6 @@ def ids(records: Records) -> list[str]:
 
 
 def everybody(records: Records, tables: FakeTables) -> FakeTables:
-    """The tables, which has heard of all teams."""
     tables.heard = dict.fromkeys(ids(records), 1.0)
     return tables
 
@@ -105,7 +105,6 @@ def test_practice_that_dies_at_any_call_loses_no_match(records: Records, kind: K
 
 
 def test_who_is_not_there_is_not_paired(records: Records) -> None:
-    """Neither who never came nor who was heard of too long ago."""
     tables = everybody(records, FakeTables())
     never, long_ago, *there = ids(records)
     tables.heard |= {never: None, long_ago: 41.0}
@@ -133,7 +132,6 @@ def test_a_match_that_somebody_has_left_ends_after_two_turns_and_he_rests(record
 
 
 def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
-    """Until it plays a match again."""
     noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
     def meeting(number: int, gone: tuple[str, ...] = ()) -> Meeting:
@@ -214,33 +212,21 @@ def test_more_matches_take_longer_and_tell_who_is_strongest() -> None:
 NOON = datetime(2023, 2, 3, 12, tzinfo=UTC)
 
 
-def played(number: int, first: str, second: str, points: tuple[int, int]) -> Played:
+def played(number: int, points: tuple[int, int]) -> Played:
     """A match of that number, ten minutes after the one before."""
-    return Played(
-        (first, second),
-        Facts(
-            points,
-            int(points[1] > points[0]),
-            60.0,
-            10,
-            busts=(1, 4),
-            late=(0, 1),
-            banked=(3, 0),
-            moves=(20, 15 + number),
-            autopicks=(2, 0),
-            began=NOON + timedelta(minutes=10 * number),
-        ),
-    )
+    began, winner = NOON + timedelta(minutes=10 * number), int(points[1] > points[0])
+    facts = Facts(points, winner, 60.0, 10, busts=(1, 4), late=(0, 1), banked=(3, 0), began=began)
+    return Played(("Ann", "Bob"), replace(facts, moves=(20, 15 + number), autopicks=(2, 0)))
 
 
 def test_matches_are_drawn_by_time_length_score_and_player() -> None:
-    found = charts([played(n, "Ann", "Bob", (50 - n, 21)) for n in range(13)])
+    found = charts([played(n, (50 - n, 21)) for n in range(13)])
     times, moves, scores, rated, ends, *figures = found
     assert isinstance(times, Columns)
     assert times.title == "Matches in ten minutes (UTC)"
     assert times.bars[0] == ("12:00", 1)
     assert [count for _, count in times.bars] == [1] * 13
-    days = [played(144 * n, "Ann", "Bob", (3, 2)) for n in range(5)]
+    days = [played(144 * n, (3, 2)) for n in range(5)]
     assert charts(days)[0].title == "Matches a day (UTC)"
     assert isinstance(moves, Columns)
     assert moves.bars == tuple((str(35 + n), 1) for n in range(13))

@@ -27,12 +27,10 @@ COMMAND = re.compile(
 
 
 def text_of(page: Path) -> str:
-    """A page, each command on one line."""
     return re.sub(r"\\\n\s*", " ", page.read_text("utf-8")).replace(".venv/bin/", "")
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page as GitHub names them in an address."""
     found = HEADING.findall(FENCED.sub("", text_of(page)))
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
 
@@ -70,7 +68,6 @@ def test_every_command_is_there_with_its_options() -> None:
 
 @pytest.mark.slow
 def test_every_command_has_help_whose_lines_fit_into_80_columns() -> None:
-    """Those that somebody broke; a paragraph in one line is broken where the terminal ends."""
     commands = [build_app()]
     for command in commands:
         assert command.help, command.name

@@ -35,7 +35,6 @@ def hand(held: str) -> tuple[int, ...]:
 
 
 def playing(held: str, table: Table) -> Position:
-    """The question to seat 0 which card it plays."""
     cards = hand(held)
     return Position(0, Question.PLAY, cards, table, tuple(map(Play, cards)))
 
@@ -131,7 +130,6 @@ def test_a_view_that_no_world_fits_is_answered_by_rule() -> None:
 
 
 def test_dice_fall_the_same_way_everywhere() -> None:
-    """These were thrown elsewhere."""
     dice, cards = Dice(42), list(DECK)
     dice.shuffle(cards)
     assert cards[:6] == [13, 6, 11, 16, 17, 5]
@@ -154,12 +152,9 @@ class Cheat:
 def test_a_safe_answer_replaces_a_bad_one(strategy: Broken | Cheat, fault: str) -> None:
     for view in views(20):
         decided = decide(strategy, view, lambda: 0.0)
-        assert decided.fault is not None
-        assert fault in decided.fault
+        assert fault in str(decided.fault)
         assert decided.decision.action in view.choices
 
-
-# --- open cards, searched ---
 
 CALL = Call(4, HEARTS, alone=False)
 
@@ -238,9 +233,6 @@ def test_points_tell_made_all_five_and_euchred_apart() -> None:
     assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage()) == 2
     assert Search(table, [poor, best, rest[0], rest[1]]).points(PlayStage()) == -2
     assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage(lost=1)) == 1
-
-
-# --- cards as bits ---
 
 
 def test_cards_as_bits_are_worth_and_discarded_as_by_the_rules() -> None:

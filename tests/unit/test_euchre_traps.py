@@ -31,13 +31,8 @@ def scribe() -> Scribe:
 
 
 @pytest.fixture
-def service(scribe: Scribe) -> Service:
-    return Service(scribe)
-
-
-@pytest.fixture
-def deal(service: Service) -> Messages:
-    messages = Messages(service)
+def deal(scribe: Scribe) -> Messages:
+    messages = Messages(Service(scribe))
     messages.begin()
     return messages
 
@@ -132,11 +127,11 @@ def test_the_turn_card_may_be_laid_aside_minus_one_never(deal: Messages, scribe:
     assert other.ask_swap(0, [*CARDS[15:20], -1])["card"] in CARDS[15:20]
 
 
-def test_a_remote_discard_is_not_even_stored(deal: Messages, service: Service) -> None:
+def test_a_remote_discard_is_not_even_stored(deal: Messages) -> None:
     deal.tell_bid(1, 0, SPADES)
-    before = service.store.read(DealKey(TOKEN, 0, 0))
+    before = deal.service.store.read(DealKey(TOKEN, 0, 0))
     deal.tell_swap(0, 7)
-    assert service.store.read(DealKey(TOKEN, 0, 0)) == before
+    assert deal.service.store.read(DealKey(TOKEN, 0, 0)) == before
 
 
 def test_empty_chairs_count_in_the_place_of_a_card(deal: Messages, scribe: Scribe) -> None:

@@ -5,7 +5,6 @@ The contracts are in `pyproject.toml`; `make lint` runs them over what is there.
 
 import ast
 import re
-import tomllib
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -39,7 +38,6 @@ def house() -> grimp.ImportGraph:
 
 
 def broken(house: grimp.ImportGraph, fence: str | None = None) -> list[str]:
-    """The names of the contracts that the imports break, of all or that of one fence."""
     contracts = [
         TYPES[options["type"]](options["name"], SESSION, options)
         for options in CONFIGURATION["contracts_options"]
@@ -56,7 +54,6 @@ def test_no_fence_is_broken_and_every_function_is_fenced(house: grimp.ImportGrap
 
 
 def breaks(fence: str, house: grimp.ImportGraph, importer: str, imported: str, line: str) -> bool:
-    """Whether the fence breaks when the importer gets that line."""
     planted = deepcopy(house)
     assert importer in planted.modules
     if imported not in planted.modules:
@@ -92,7 +89,6 @@ LOADERS = {"cardsharp.game", "cardsharp.registry"}
 
 @cache
 def source(name: str) -> ast.Module | None:
-    """The parsed text of a module of the library."""
     place = LIBRARY.joinpath(*name.split("."))
     file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     return ast.parse(file.read_text()) if name and file.is_file() else None
@@ -100,10 +96,9 @@ def source(name: str) -> ast.Module | None:
 
 def blind() -> list[str]:
     """Every module that must be blind: those that the contracts of `pyproject.toml` guard."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     guarded = {
         importer.removeprefix(".")
-        for contract in contracts["contracts"]
+        for contract in CONFIGURATION["contracts_options"]
         if contract["type"] == "allow_list"
         for importer in contract["importers"]
         if importer.startswith(".") and importer != "."

@@ -99,9 +99,6 @@ def test_dice_and_score_interval_are_the_published_ones() -> None:
     assert score_interval(0, 20) == pytest.approx((0.0, 0.2005), abs=5e-5)
 
 
-# --- duels ----------------------------------------------------------------------------------------
-
-
 def blef(**more: Any) -> Plan:  # noqa: ANN401
     given = {"pairs": 4, "seed": 3, "plain": True, **more}
     return Plan(game="blef", first="greedy", second="random", **given)
@@ -114,10 +111,15 @@ def test_a_player_without_dice_stands_at_exactly_half_against_itself(game: str, 
     assert mirror.points == 50
 
 
-def test_processes_change_nothing() -> None:
+def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_seat() -> None:
     plan = blef(pairs=7)
     with pool_of(2) as pool:
         assert run(plan, pool) == run(plan)
+    played = run(blef(copies=2))
+    assert [len(pair) for pair in played.pairs] == [3] * 4
+    assert played.plan.fair == pytest.approx(1 / 3)
+    assert "greedy v 2 x random: " in str(played)
+    assert "equal players: 33.3" in str(played)
 
 
 def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
@@ -128,17 +130,6 @@ def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
 
     with pytest.raises(StrategyFault, match="a strategy ended it"):
         dies()
-
-
-def test_against_copies_a_deal_is_played_from_each_seat() -> None:
-    played = run(blef(copies=2))
-    assert [len(pair) for pair in played.pairs] == [3] * 4
-    assert played.plan.fair == pytest.approx(1 / 3)
-    assert "greedy v 2 x random: " in str(played)
-    assert "equal players: 33.3" in str(played)
-
-
-# --- intervals -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pairs", [2, 3, 8, 20, 100, 500])
@@ -195,12 +186,7 @@ def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(tmp_pa
         steps = climb.steps(("random", "draw-3", "third"))
         return [(step.rung.name, step.rung.verdict, step.duel is not None) for step in steps]
 
-    mine = tmp_path / "climber.py"
-    mine.write_text(
-        "from cardsharp.deadmansdraw.strategies import strategy\n"
-        "@strategy('climber')\nclass Climber:\n    def decide(self, position): ...\n"
-        "    def __init__(self, rng): ...\n"
-    )
+    mine = Path(written(tmp_path, "climber", "pass"))
     play, memory = Played({"random": (1.0,), "draw-3": (0.0,)}), Memory(tmp_path / "ladder.jsonl")
     climb = Climb(Plan(first=str(mine), second="", pairs=100), memory, play)
     assert climbed(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]

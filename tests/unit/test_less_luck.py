@@ -8,6 +8,7 @@ from random import Random
 from statistics import fmean, pvariance
 
 import pytest
+from support.cli import written
 from support.games import GAMES
 from support.played import Decides, taken
 from support.positions import cards
@@ -40,7 +41,6 @@ DISCARD = "Anchor2 Cannon4 Mermaid8 Hook6"
 
 
 def matches(pile: str, area: str, discard: str = DISCARD) -> Iterator[Match]:
-    """A match with each order of the pile."""
     for order in permutations(cards(pile)):
         yield match_from(start(order, cards(discard), 0, BANKS, cards(area)))
 
@@ -91,9 +91,6 @@ def test_what_an_oracle_has_shown_is_no_luck_and_a_strange_table_is_not_judged()
     assert luck_of(match.position, ()) is None
 
 
-# --- deals of Euchre ------------------------------------------------------------------------------
-
-
 def deals(number: int) -> Iterator[Dealt]:
     """Deals, the first with the dealer's left at chair 0."""
     return (Dealt(start_deal(shuffled(Random(seed))), seed % 4) for seed in range(number))
@@ -115,9 +112,6 @@ def test_over_many_deals_luck_is_nothing(worth: Callable[[int], float]) -> None:
     error = (pvariance(lucks) / len(lucks)) ** 0.5
     assert fmean(lucks) == pytest.approx(0, abs=2.5 * error)
     assert abs(fmean(worth(points_of(one)) for one in cards) - worth(0)) > 4 * error
-
-
-# --- the statistics ------------------------------------------------------------------------------
 
 
 def pairs(number: int, worth: float, dice: Random) -> list[Pair]:
@@ -157,8 +151,6 @@ def test_a_pair_has_no_say_in_what_is_taken_from_it() -> None:
     assert LessLuck().share((Result(1.0, {}), Result(0.5, {}))) == 0.75
 
 
-# --- in the lab ----------------------------------------------------------------------------------
-
 PLAN = Plan(first="champion", second="draw-2", pairs=4, seed=3, plain=True, less_luck=True)
 
 MIRRORED = (
@@ -168,10 +160,12 @@ MIRRORED = (
 
 
 def test_it_changes_no_match(tmp_path: Path) -> None:
-    """Also when the run is taken up from its file."""
-    played, plain = run(PLAN), run(replace(PLAN, less_luck=False))
+    tested, same = Sequential(Sprt(elo1=100)), Sequential(Sprt(elo1=100))
+    played, plain = run(PLAN, tested=tested), run(replace(PLAN, less_luck=False))
     assert [match.points for match in played.matches] == [match.points for match in plain.matches]
     assert "less luck: " in str(played)
+    same.take(played.shares)
+    assert tested.ratio == same.ratio, "a sequential test takes these shares"
     assert plain.less_luck is None
     assert plain.shares == tuple(fmean(match.points for match in pair) for pair in plain.pairs)
     file = tmp_path / "run.jsonl"
@@ -190,30 +184,12 @@ def test_a_mirrored_match_has_no_luck_in_the_mean(plan: Plan) -> None:
         assert one.luck.again + two.luck.again == pytest.approx(1)
 
 
-def test_a_sequential_test_ends_sooner() -> None:
-    """Of each the pairs that it took."""
-    number = []
-    for less_luck in (True, False):
-        tested = Sequential(Sprt(elo1=100))
-        run(replace(PLAN, second="draw-3", pairs=100, less_luck=less_luck), tested=tested)
-        assert tested.ended
-        number.append(tested.number)
-    assert number[0] < number[1]
-
-
 def test_who_cannot_be_copied_plays_the_last_cards_once(tmp_path: Path) -> None:
     """Such as a strategy with a generator; what the judge tells is there all the same."""
-    file = tmp_path / "once.py"
-    file.write_text(
-        "from cardsharp.deadmansdraw.strategies import strategy\n"
-        "from cardsharp.deadmansdraw.strategies.champion import Champion\n"
-        "@strategy('once')\n"
-        "class Once(Champion):\n"
-        "    def __init__(self, rng):\n"
-        "        super().__init__(rng)\n"
-        "        self.numbers = (one for one in range(3))\n",
-        encoding="utf-8",
-    )
+    before = "from cardsharp.deadmansdraw.strategies.champion import Champion"
+    file = Path(written(tmp_path, "once", "return self.best.decide(position)", before))
+    kept = "self.best, self.numbers = Champion(rng), (one for one in range(3))"
+    file.write_text(file.read_text().replace("pass", kept))
     played = run(replace(PLAN, first=str(file), pairs=1))
     for match in played.matches:
         assert match.luck is not None
@@ -221,15 +197,12 @@ def test_who_cannot_be_copied_plays_the_last_cards_once(tmp_path: Path) -> None:
         assert match.luck.cards
 
 
-def test_of_a_game_whose_luck_nobody_knows_that_is_said() -> None:
-    with pytest.raises(ConfigError, match="Nobody tells the luck of Blef"):
-        run(Plan(game="blef", first="bayes", second="greedy", pairs=1, less_luck=True))
-
-
-def test_the_interval_is_of_the_shares_without_luck() -> None:
+def test_the_interval_is_of_the_shares_without_luck_where_that_is_known() -> None:
     """As from how many times as many matches it is: the ratio of the variances."""
     played = Duel(replace(PLAN, pairs=40), tuple((a, a) for (a,) in pairs(40, 1.0, Random(2))))
     less = played.less_luck
     assert less is not None
     assert less.worth > 4
     assert less.document["lower"] < less.document["points"] < less.document["upper"]
+    with pytest.raises(ConfigError, match="Nobody tells the luck of Blef"):
+        run(Plan(game="blef", first="bayes", second="greedy", pairs=1, less_luck=True))

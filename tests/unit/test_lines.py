@@ -1,11 +1,11 @@
-"""The connections of a local server: a new one finds room, and nobody holds one for nothing."""
+"""The connections of a local server, and the line before its processor: who waits for whom."""
 
 import asyncio
 import errno
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -14,7 +14,9 @@ import pytest
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from support.arena import until
+from support.cloud_clock import FakeClock
 
+from cardsharp.cloud.line import Line
 from workbench import lines as module
 from workbench.lines import HEAD_LIMIT, UNREAD_LIMIT, Lines
 from workbench.listening import Background, Server, listen
@@ -54,12 +56,10 @@ class Site:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
         host, port = self._socket.getsockname()
         return host, port
 
     def call(self, path: str | None = None) -> socket.socket:
-        """A connection, on which a path is asked for."""
         line = socket.create_connection(self.address, timeout=5)
         self._called.append(line)
         if path is not None:
@@ -67,22 +67,18 @@ class Site:
         return line
 
     def wait(self, path: str) -> socket.socket:
-        """A connection on which a request waits for its answer."""
         before = self.waiting
         line = self.call(path)
         until(lambda: self.waiting > before)
         return line
 
     def later(self, time: timedelta) -> None:
-        """Let time pass."""
         self.now += time.total_seconds() + 0.1
-        assert self.background.loop is not None
-        self.background.loop.call_soon_threadsafe(self.lines.sweep)
+        self.do(self.lines.sweep)
 
-    def release(self) -> None:
-        """Let every request be answered."""
+    def do(self, what: Callable[[], object]) -> None:
         assert self.background.loop is not None
-        self.background.loop.call_soon_threadsafe(self.released.set)
+        self.background.loop.call_soon_threadsafe(what)
 
     def close(self) -> None:
         for line in self._called:
@@ -95,7 +91,6 @@ def ask(line: socket.socket, path: str) -> None:
 
 
 def is_closed(line: socket.socket) -> bool:
-    """Whether the server closes it now; whatever it still says is read."""
     try:
         while line.recv(1_000_000):
             pass
@@ -107,13 +102,11 @@ def is_closed(line: socket.socket) -> bool:
 
 
 def still_open(line: socket.socket) -> bool:
-    """Whether it is still answered on."""
     ask(line, "/")
     return answered(line)
 
 
 def answered(line: socket.socket) -> bool:
-    """Whether an answer comes whole."""
     told = b""
     while not told.endswith(b"here") and (more := line.recv(1000)):
         told += more
@@ -154,8 +147,7 @@ def test_who_says_nothing_costs_the_server_nothing(site: Site) -> None:
 def test_who_comes_again_from_the_same_port_has_left_before(site: Site) -> None:
     """A client that went in silence left its place taken for ever, and the server without room."""
     busy = threading.Event()
-    assert site.background.loop is not None
-    site.background.loop.call_soon_threadsafe(busy.wait, 5)
+    site.do(partial(busy.wait, 5))
     for _ in range(3 * MOST):
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -183,7 +175,7 @@ def test_who_asks_nothing_goes_first_and_who_waits_having_signed_in_never(site: 
         site.wait("/wait")
     assert is_closed(idle)
     assert is_closed(strangers[0])
-    site.release()
+    site.do(site.released.set)
     for player in players:
         assert answered(player)
 
@@ -224,3 +216,60 @@ def test_without_a_handle_one_is_closed(site: Site, monkeypatch: pytest.MonkeyPa
     assert still_open(site.call())
     assert failed
     assert is_closed(idle)
+
+
+class Person:
+    """One who stands in a line, and leaves a place that was given when told to."""
+
+    def __init__(self, line: Line) -> None:
+        """Come once whoever came before stands in line or has a place."""
+        self.inside, self._go, before = threading.Event(), threading.Event(), line.wait
+        self._thread = threading.Thread(target=self._stand, args=(line,), daemon=True)
+        self._thread.start()
+        while line.wait == before and not self.inside.wait(0.001):
+            pass
+
+    def _stand(self, line: Line) -> None:
+        with line.place():
+            self.inside.set()
+            self._go.wait(30)
+
+    def leave(self) -> None:
+        assert self.inside.wait(30)
+        self._go.set()
+        self._thread.join(30)
+
+
+def test_a_line_serves_so_many_at_a_time_and_in_the_order_in_which_they_came() -> None:
+    line = Line(FakeClock(), places=2)
+    crowd = [Person(line) for _ in range(6)]
+    for one, later in zip(crowd, crowd[2:], strict=False):
+        assert not any(waits.inside.is_set() for waits in crowd[crowd.index(later) :])
+        one.leave()
+        assert later.inside.wait(30)
+    for one in crowd[-2:]:
+        one.leave()
+
+
+def test_a_place_is_free_again_after_a_failure() -> None:
+    line = Line(FakeClock(), places=1)
+    for _ in range(3):
+        with pytest.raises(RuntimeError), line.place():
+            raise RuntimeError
+    assert line.wait == timedelta(0)
+
+
+def test_how_many_matches_a_line_bears_follows_from_its_pace() -> None:
+    clock = FakeClock()
+    line = Line(clock, places=1, bearable=timedelta(seconds=4))
+    assert line.bears(200)
+    assert not line.bears(201)  # before anything was seen, 20 ms each
+    crowd = [Person(line) for _ in range(90)]
+    for one in crowd[:45]:
+        clock.advance(timedelta(seconds=1))
+        one.leave()
+    assert not line.bears(25)  # a second each of late
+    assert line.bears(15)
+    for one in crowd[45:]:
+        one.leave()
+    assert line.bears(20)  # no time passed: better again

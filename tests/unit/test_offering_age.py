@@ -21,8 +21,6 @@ NAMED = ("one", "two", "three")
 
 
 class Board:
-    """A switchboard whose switches the test turns, and which may fail."""
-
     def __init__(self) -> None:
         self.switches = Switches()
         self.failing = False
@@ -90,7 +88,9 @@ def test_one_that_is_attended_is_let_be_not_handed_on(left: Offering, clock: Fak
     assert left.log.match("m").status is Status.RUNNING  # type: ignore[union-attr]
 
 
-def test_a_change_is_seen_within_seconds(clock: FakeClock, board: Board) -> None:
+def test_a_change_is_seen_within_seconds_and_stays_where_a_board_fails(
+    clock: FakeClock, board: Board, caplog: pytest.LogCaptureFixture
+) -> None:
     kept = KeptSwitchboard(board, clock)
     assert not kept.read().paused
     board.switches = Switches(paused=True)
@@ -99,11 +99,6 @@ def test_a_change_is_seen_within_seconds(clock: FakeClock, board: Board) -> None
     clock.advance(timedelta(seconds=0.1))
     assert kept.read().paused
     assert timedelta(seconds=1) <= KEPT <= timedelta(seconds=10)
-
-
-def test_a_board_that_fails_leaves_what_was_read_before(
-    clock: FakeClock, board: Board, caplog: pytest.LogCaptureFixture
-) -> None:
     kept = KeptSwitchboard(board, clock)
     board.failing = True
     with pytest.raises(StoreError, match="throttled"):

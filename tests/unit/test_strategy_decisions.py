@@ -1,23 +1,49 @@
-"""What players of Dead Man's Draw decide on tables written by hand (`samples/decisions.txt`)."""
+"""What players of Dead Man's Draw decide: by hand (`samples/decisions.txt`), and always legally."""
 
+from functools import cache
 from itertools import islice, product
 from random import Random
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
-from support.positions import card, effect, position
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.matches import RunningMatch
+from support.perfect import values
+from support.positions import KINDS, card, cards, effect, opening, position
 from support.recorded import rows
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb, respond
+from cardsharp.deadmansdraw.bank import bank_of
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
+from cardsharp.deadmansdraw.events import Comment, MatchEnded, TurnEnded
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision, Late, build
+from cardsharp.deadmansdraw.rules import apply, force_turn_end, start, terminate
+from cardsharp.deadmansdraw.simulation import fair_chance
+from cardsharp.deadmansdraw.state import State
+from cardsharp.deadmansdraw.strategies import Decision, Late, build, names
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
-from cardsharp.deadmansdraw.strategies.search.layout import KEYS, LYING, SUITS
+from cardsharp.deadmansdraw.strategies.choices import autopick
+from cardsharp.deadmansdraw.strategies.search.layout import KEYS, LEFTS, LYING, TOPS, knot_of
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, never
-from cardsharp.deadmansdraw.strategies.search.weights import model
+from cardsharp.deadmansdraw.strategies.search.network import (
+    FIELDS,
+    HIDDEN,
+    LANE,
+    MOST,
+    NUMBERS,
+    PARTS,
+    ROWS,
+    SIGN,
+    rows_of,
+)
+from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, SUITS
+from cardsharp.deadmansdraw.strategies.search.weights import model, shipped
+from cardsharp.errors import Illegal
 
 
 def table_of(text: str) -> Position:
-    """The table of a line, such as `area Key3 Hook2; own Map4; pending Hook`."""
     found = dict(part.strip().split(" ", 1) for part in text.split(";") if part.strip())
     if "pending" not in found:
         return position(**found)
@@ -54,7 +80,6 @@ def hook(own: str, area: str, **more: str) -> Position:
 
 
 def stopping(area: str, discard: str, unseen: str) -> float | None:
-    """What it is worth to stop."""
     options = decide(position(area=area, discard=discard, unseen=unseen)).options
     return next(option.value for option in options if option.action == END_TURN)
 
@@ -98,33 +123,28 @@ HOOK, SWORD, CANNON = EffectType.HOOK, EffectType.SWORD, EffectType.CANNON
 MAP, ORACLE, KRAKEN = EffectType.MAP, EffectType.ORACLE, EffectType.KRAKEN
 
 
-class Dice(Random):
-    """A generator that always rolls the same."""
-
-    def __init__(self, roll: float) -> None:
-        super().__init__(0)
-        self.roll = roll
-
-    def random(self) -> float:
-        return self.roll
+def decides(name: str, roll: float, table: Position) -> Action:
+    """What a player does whose dice always roll the same."""
+    dice = cast("Random", SimpleNamespace(random=lambda: roll))
+    return build(name, dice).decide(table).action
 
 
 @pytest.mark.parametrize("name", ["example-node", "example-java"])
 def test_an_example_client_stops_with_three_chances_in_ten(name: str) -> None:
     table = position(area="Key3")
-    assert build(name, Dice(0.29)).decide(table).action == END_TURN
-    assert build(name, Dice(0.31)).decide(table).action == DRAW
-    assert build(name, Dice(0.29)).decide(position()).action == DRAW
+    assert decides(name, 0.29, table) == END_TURN
+    assert decides(name, 0.31, table) == DRAW
+    assert decides(name, 0.29, position()) == DRAW
     kraken = position(area="Kraken3", pending=effect(KRAKEN, owed=2))
-    assert build(name, Dice(0.29)).decide(kraken).action == DRAW
+    assert decides(name, 0.29, kraken) == DRAW
 
 
 def test_only_the_java_client_takes_an_oracles_card_and_not_always() -> None:
     table = position(area="Oracle3", pending=effect(ORACLE, "Key4"), known="Key4")
     refusal = respond(ORACLE)
-    assert build("example-node", Dice(0.9)).decide(table).action == refusal
-    assert build("example-java", Dice(0.9)).decide(table).action == respond(ORACLE, card("Key4"))
-    assert build("example-java", Dice(0.29)).decide(table).action == refusal
+    assert decides("example-node", 0.9, table) == refusal
+    assert decides("example-java", 0.9, table) == respond(ORACLE, card("Key4"))
+    assert decides("example-java", 0.29, table) == refusal
 
 
 OLD = "Anchor2 Hook2 Cannon2 Key2 Chest2 Map2 Oracle2 Sword2 Kraken2 Mermaid4"
@@ -167,3 +187,158 @@ def test_a_process_that_plays_for_days_remembers_no_more_than_so_many_sums() -> 
         assert parts[first + key] == parts[first + key]
         assert len(parts) <= 2048
     assert {key: parts[key] for key in before} == before
+
+
+SEEDS = st.integers(0, 10**9)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if "-" not in name])
+def test_every_action_is_legal_and_decided_by_the_strategy_itself(name: str) -> None:
+    rng = Random(3)
+    match = RunningMatch(opening("debug", rng), fair_chance(rng))
+    player = build(name, Random(3))
+    while match.state.active is not None:
+        position = match.position()
+        action = player.decide(position).action
+        assert action in position.legal_actions(), (position, action)
+        assert not action.autopick
+        match.play(rng.choice((action, *position.legal_actions())))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(SEEDS, st.sampled_from(KINDS))
+def test_our_autopick_is_the_servers(seed: int, kind: str) -> None:
+    rng = Random(seed)
+    match = RunningMatch(opening(kind, rng), fair_chance(rng))
+    while match.state.active is not None:
+        position = match.position()
+        pending = position.pending
+        if pending is not None and pending.effect_type is not EffectType.KRAKEN:
+            by_server = Action(Verb.END_TURN, autopick=True)
+            _, events = apply(match.state, by_server, fair_chance(Random(seed)))
+            _, ours = apply(match.state, autopick(position), fair_chance(Random(seed)))
+            assert events[: len(ours)] == ours, position
+        match.play(rng.choice(position.legal_actions()))
+
+
+def first(pile: tuple[Card, ...], number: int) -> tuple[Card, ...]:
+    return pile[:number]
+
+
+def test_a_turn_that_is_ended_by_force_banks_its_bonus_too() -> None:
+    lying = start(cards("Map5"), cards("Hook2 Key2"), 0, play_area=cards("Chest4 Key4"))
+    state, events = force_turn_end(lying, "late", "", first)
+    assert [event.bonus for event in events if isinstance(event, TurnEnded)] == [
+        cards("Hook2 Key2")
+    ]
+    assert (state.discard_pile, set(state.banks[0])) == ((), {*cards("Chest4 Key4 Hook2 Key2")})
+
+
+def test_a_match_that_is_ended_by_decision_is_won_by_nobody_for_points() -> None:
+    """Whoever leads: without a winner it is a tie."""
+    leading, _ = apply(start(cards("Map5"), (), 0, play_area=cards("Chest4")), END_TURN, first)
+    for winner, comment in ((None, None), (1, "late")):
+        state, events = terminate(leading, winner, comment)
+        assert state.outcome == MatchEnded((4, 0), winner, terminated=True)
+        assert events == (*([Comment(comment)] if comment else []), state.outcome)
+        with pytest.raises(Illegal, match=r"^No action possible on finished matches\.$"):
+            apply(state, END_TURN, first)
+
+
+@cache
+def rows(part: int, name: str) -> list[list[int]]:
+    at = part * NUMBERS // PARTS
+    for field, (number, _) in FIELDS.items():
+        if field == name:
+            break
+        at += number * HIDDEN
+    weights = shipped().numbers
+    return [[*weights[one : one + HIDDEN]] for one in range(at, at + number * HIDDEN, HIDDEN)]
+
+
+def plainly(part: int, seen: tuple[list[int], int, int, int, int]) -> int:
+    keys, left, lead, odds, known = seen
+    knot, share = knot_of(left)
+    chosen = [rows(part, "left")[left]]
+    for key in keys:
+        suit = key % LYING // KEYS + SUITS * (part and key // LYING)
+        chosen += [rows(part, "suit")[suit * ROWS + row] for row in rows_of(key % KEYS)]
+    if known != NO_CARD:
+        chosen.append(rows(part, "known")[known])
+    total, out = 0, rows(part, "out")
+    for unit in range(HIDDEN):
+        hidden = sum(row[unit] for row in chosen) + lead * rows(part, "lead")[0][unit]
+        hidden += (odds >> 17) * rows(part, "odds")[0][unit]
+        total += max(0, hidden) * (out[knot][unit] * (32 - share) + out[knot + 1][unit] * share)
+    return total >> 6
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_lanes_are_worth_what_plain_sums_are_and_never_run_over(part: int) -> None:
+    """Whatever the position: each card and suit at its worst, a lead of 100, log-odds of 40."""
+    dice, network = Random(part), shipped()
+    for _ in range(40):
+        keys = [
+            suit * KEYS + dice.randrange(KEYS) + LYING * dice.randrange(2) for suit in range(SUITS)
+        ]
+        left, lead, odds = dice.randrange(LEFTS), dice.randint(-60, 60), dice.randint(-7, 7) << 20
+        seen = keys, left, lead, odds, dice.choice((NO_CARD, dice.randrange(60)))
+        assert (network.goes_on if part else network.begins).adds(*seen) == plainly(part, seen)
+    suits, most = rows(part, "suit"), [0] * HIDDEN
+    for unit in range(HIDDEN):
+        for suit in range(SUITS):
+            most[unit] += max(_worst(suits, at, unit) for at in (suit, SUITS + suit))
+        for name, times in (("known", 1), ("left", 1), ("lead", 100), ("odds", 40 * 16)):
+            most[unit] += times * max(abs(row[unit]) for row in rows(part, name))
+    out = [32 * max(abs(row[unit]) for row in rows(part, "out")) for unit in range(HIDDEN)]
+    assert max(most) < 1 << SIGN
+    assert sum(one * by for one, by in zip(most, out, strict=True)) < 1 << LANE - 1
+
+
+def _worst(suits: list[list[int]], suit: int, unit: int) -> int:
+    """What one suit adds at most: six cards, each in one of three places, and six groups."""
+    one = [abs(row[unit]) for row in suits[suit * ROWS : (suit + 1) * ROWS]]
+    cards, groups = _by(one[:18], 3), _by(one[18:], TOPS)
+    return sum(max(some) for some in (*cards, *groups))
+
+
+def test_a_process_that_plays_for_days_remembers_no_more_than_so_many() -> None:
+    network, dice = shipped(), Random(3)
+    keys = [suit * KEYS + dice.randrange(KEYS) for suit in range(SUITS)]
+    first = network.begins.adds(keys, 30, 0, 0, NO_CARD)
+    for key in range(MOST + 10):
+        network.begins.suits[key]
+        assert len(network.begins.suits) <= MOST
+    assert network.begins.adds(keys, 30, 0, 0, NO_CARD) == first
+
+
+def _by(numbers: list[int], size: int) -> list[list[int]]:
+    return [numbers[at : at + size] for at in range(0, len(numbers), size)]
+
+
+CERTAIN = [suit for suit in Suit if suit not in {Suit.MAP, Suit.CHEST}]
+"""Suits with which nothing but the next card is left to chance: no Map's offer, and no bonus."""
+
+
+def last_cards(rng: Random) -> State:
+    """One to three cards left, of few suits, so that busts are likely."""
+    suits = rng.sample(CERTAIN, 3)
+    deck = [card for card in SERVER_DECK if card.suit in suits]
+    rng.shuffle(deck)
+    left = rng.randint(1, 3)
+    lying = tuple({card.suit: card for card in deck[4:6]}.values())
+    banks = bank_of(deck[6:9]), bank_of(deck[9:12])
+    return start(tuple(deck[:left]), tuple(deck[12:]), rng.randrange(2), banks, lying)
+
+
+def options(position: Position) -> dict[object, float]:
+    decision = build("captain", Random(1)).decide(position)
+    return {option.action: option.value for option in decision.options}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_last_cards_are_weighed_exactly(seed: int) -> None:
+    rng = Random(f"certain/{seed}")
+    state = last_cards(rng)
+    weighed = options(RunningMatch(state, fair_chance(rng)).position())
+    assert weighed == pytest.approx(values(state), abs=1e-12)

@@ -21,24 +21,20 @@ from cardsharp.game import Part
 
 
 def changed(**fields: object) -> bytes:
-    """The running match with other fields."""
     return json.dumps(bodies.running() | fields).encode()
 
 
 def with_state(**fields: object) -> bytes:
-    """The running match with other fields of its state."""
     return changed(state=bodies.running()["state"] | fields)
 
 
 def with_event(**fields: object) -> bytes:
-    """The running match with one more event."""
     match = bodies.running()
     match["moves"][1]["events"].append(fields)
     return json.dumps(match).encode()
 
 
 def test_seeds_and_hidden_piles_leave_no_trace_in_a_view() -> None:
-    """A debug start is read without the order of its draw pile."""
     pile = [{"suit": "Mermaid", "value": 5}, {"suit": "Key", "value": 3}]
     nulls = wire.parse_view(changed(creationParams={"tags": None, "banks": None, "timeout": 0}))
     assert nulls.creation_params == wire_views.CreationView()
@@ -103,7 +99,6 @@ def test_an_oracles_card_is_refused_by_null_and_the_arena_asked_to_pick() -> Non
 
 
 def test_every_recorded_example_is_read() -> None:
-    """Matches, lists, events and both 410s of the real server."""
     read = 0
     for example in recording("arena_examples"):
         verb, path = example["request"].split(" ")
@@ -116,7 +111,6 @@ def test_every_recorded_example_is_read() -> None:
 
 
 def read_example(verb: str, path: str, example: dict[str, Any]) -> None:
-    """Read the body of one recorded answer with the parser that is meant for it."""
     is_list = path.partition("?")[0] in {"/api/matches", "/api/matches/watchdog"}
     match verb, is_list, example["status"]:
         case "POST", _, 410:
@@ -158,18 +152,17 @@ def test_a_second_game_has_words_and_older_bodies_are_read(monkeypatch: pytest.M
     assert [unpack(pack(one)) for one in (MOVE, OTHERS_MOVE)] == [MOVE, OTHERS_MOVE]
 
 
-def test_what_was_packed_before_bodies_named_their_words_is_read() -> None:
-    """As the match log wrote it on 22 November: a bare stream against Dead Man's Draw's words."""
+def test_words_stay_and_what_was_packed_before_bodies_named_them_is_read() -> None:
+    """As the match log wrote it on 22 November: a bare stream against Dead Man's Draw's words.
+
+    Every stored match needs them: add another text beside this one instead.
+    """
     kept = bytes.fromhex("83051e3401a2c7214807a4dc0716e900")
     assert unpack(kept) == '{"actions":[{"etype":"EndTurn"}],"kraken":3}'
+    assert zlib.adler32(WORDS.encode()) == 0x79509473
 
 
 @pytest.mark.parametrize("cut", [0, 1, 2, 5, 6, 20])
 def test_what_is_cut_short_is_refused(cut: int) -> None:
     with pytest.raises(ValueError, match=r"cut short|no game here brings"):
         unpack(pack(MOVE)[:cut])
-
-
-def test_the_words_of_a_game_stay_as_they_are() -> None:
-    """Every stored match needs them: add another text beside this one instead."""
-    assert zlib.adler32(WORDS.encode()) == 0x79509473
