@@ -9,7 +9,7 @@ workers that die leave a lease that runs out, and the match is found again. One 
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
 from itertools import product
@@ -66,6 +66,11 @@ def run(game: str, folder: Path, faults: Faults, **settings: Any) -> Bench:  # n
     return played(Bench(PLACES[game], folder, faults, **settings))
 
 
+def harm(found: Iterable[tuple[object, Sequence[object]]]) -> list[object]:
+    """After what something was wrong, and what."""
+    return [(what, faults) for what, faults in found if faults]
+
+
 def test_every_game_that_has_a_bot_is_on_the_bench() -> None:
     assert PLACES.keys() == {game.name for game in GAMES if game.attend is not None}
 
@@ -88,8 +93,7 @@ def test_r01_r03_r17_one_fault_harms_nothing(game: str, folder: Path, steps: lis
         {(kind, step): at for at, kind in singles(steps) for step in [steps[at]]}.items()
     )
     share = named[BOTS.index(game) :: len(BOTS)]
-    found = {what: run(game, folder, {at: what[0]}).found for what, at in share}
-    assert {what: faults for what, faults in found.items() if faults} == {}
+    assert harm((what, run(game, folder, {at: what[0]}).found) for what, at in share) == []
 
 
 def test_what_can_go_wrong_in_the_cloud_alone_harms_nothing_at_some_step(folder: Path) -> None:
@@ -98,9 +102,8 @@ def test_what_can_go_wrong_in_the_cloud_alone_harms_nothing_at_some_step(folder:
         steps = kit.steps()
         hit = {kind: at for at, kind in singles(steps) if steps[at] in REQUESTS}
         alone = hit.keys() - STORE_KINDS
-        found = {kind: kit.run({at: kind}).found for kind, at in hit.items() if kind in alone}
-    assert len(found) > 5
-    assert {kind: faults for kind, faults in found.items() if faults} == {}
+        assert len(alone) > 5
+        assert harm((kind, kit.run({hit[kind]: kind}).found) for kind in alone) == []
 
 
 def test_the_page_lists_the_faults_and_steps_of_the_kit(folder: Path) -> None:
@@ -114,10 +117,11 @@ def test_the_page_lists_the_faults_and_steps_of_the_kit(folder: Path) -> None:
     }
 
 
+DEATHS = (Kind.CRASH_AFTER, Kind.CRASH_LATE_BY_CALLS, Kind.PAGE, Kind.DENIED)
+
+
 @every_game
-@pytest.mark.parametrize(
-    "kind", [Kind.CRASH_AFTER, Kind.CRASH_LATE_BY_CALLS, Kind.PAGE, Kind.DENIED]
-)
+@pytest.mark.parametrize("kind", DEATHS)
 def test_r01_r23_a_match_goes_on_within_five_seconds_of_a_death_or_a_false_denial(
     game: str, folder: Path, kind: Kind
 ) -> None:
@@ -161,22 +165,15 @@ def test_r03_a_worker_that_wakes_harms_nothing(game: str, folder: Path, steps: l
 
     Only in the sending of an action itself nothing can help but its limit, see `Kind.LATE`.
     """
-    harmed = {}
-    for at in range(0, len(steps), cases(5, every=1)):
-        if found := run(game, folder, {at: Kind.PAUSE_AFTER}, successor_steps=9).found:
-            harmed[at, steps[at]] = found
-    assert harmed == {}
+    woken = [(at, {at: Kind.PAUSE_AFTER}) for at in range(0, len(steps), cases(5, every=1))]
+    assert harm((at, run(game, folder, one, successor_steps=9).found) for at, one in woken) == []
 
 
 @every_game
 def test_r01_two_faults_harm_nothing(game: str, folder: Path, steps: list[str]) -> None:
     """A seeded sample of pairs: the second befalls one of the next dozen steps."""
-    harmed = {}
-    for faults in pairs(steps, PAIRS, seed=2):
-        bench = run(game, folder, faults)
-        if bench.found:
-            harmed[tuple(hit[1:] for hit in bench.plan.hits)] = bench.found
-    assert harmed == {}
+    benches = (run(game, folder, faults) for faults in pairs(steps, PAIRS, seed=2))
+    assert harm((bench.plan.hits, bench.found) for bench in benches) == []
 
 
 @every_game

@@ -4,9 +4,9 @@ docs/add-a-game.md walks through Nim's folder; Kuhn poker has hidden cards and b
 """
 
 import re
-import threading
 import warnings
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from fractions import Fraction
 from itertools import permutations, product
@@ -140,32 +140,26 @@ def mean(
     )
 
 
-class Rival(threading.Thread):
-    """Somebody else's client, who takes the second seat and does the last that it may."""
-
-    def __init__(self, url: str, game: str) -> None:
-        super().__init__(daemon=True)
-        self._client, self._game = HostClient(url, Limits()), game
-
-    def run(self) -> None:
-        with self._client as client:
-            client.join(self._game, "bob", SECRET)
-            known = 0
-            while (seen := client.look(self._game, SECRET, known, wait=True)).gains is None:
-                if seen.options:
-                    client.act(self._game, SECRET, seen.count, seen.options[-1])
-                known = seen.count
+def play_second(url: str, game: str) -> None:
+    """As somebody else's client, who does the last that it may."""
+    with HostClient(url, Limits()) as client:
+        client.join(game, "bob", SECRET)
+        known = 0
+        while (seen := client.look(game, SECRET, known, wait=True)).gains is None:
+            if seen.options:
+                client.act(game, SECRET, seen.count, seen.options[-1])
+            known = seen.count
 
 
 @every_game
 def test_it_is_served_attended_shown_explained_and_analysed(cli: Cli, url: str, name: str) -> None:
     """Through queue, worker and match log, against somebody else."""
     game = requests.post(f"{url}/create", json={}, timeout=10).json()["game"]
-    rival = Rival(url, game)
-    rival.start()
-    said = cli(name, "bot", "--url", url, "--game", game, "--nickname", "ann", "--json")
-    assert said.code == 0, said.err
-    rival.join(10)
+    with ThreadPoolExecutor(1) as pool:
+        rival = pool.submit(play_second, url, game)
+        said = cli(name, "bot", "--url", url, "--game", game, "--nickname", "ann", "--json")
+        assert said.code == 0, said.err
+        rival.result(10)
     [match] = cli("matches", "--json").json()
     assert match["header"]["game"] == name
     assert match["outcome"]["result"] in {"won", "lost"}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import requests
+from support.bot_events import context
 
 from cardsharp.blef.assembly import SERVICE
 from cardsharp.blef.routes import API
@@ -156,6 +157,7 @@ PLAIN: dict[str, Any] = {"requestContext": {"http": {"method": "GET"}}, "rawPath
 HALF = "\ud800"
 """Half a surrogate pair, which JSON can hold."""
 
+HANDSHAKE, STRANGE = {"connectionId": "a"}, {"routeKey": "$connect", "identity": "me"}
 ODD: list[tuple[str, object]] = [
     ("the event", None),
     ("the event", [PLAIN]),
@@ -171,30 +173,18 @@ ODD: list[tuple[str, object]] = [
     ("headers", {**PLAIN, "headers": {"accept": HALF}}),
     ("cookies", {**PLAIN, "cookies": "a=b"}),
     ("body", {**PLAIN, "body": {"a": 1}}),
-    ("requestContext.routeKey", {"requestContext": {"connectionId": "a"}}),
-    (
-        "requestContext.identity",
-        {"requestContext": {"connectionId": "a", "routeKey": "$connect", "identity": "me"}},
-    ),
+    ("requestContext.routeKey", {"requestContext": HANDSHAKE}),
+    ("requestContext.identity", {"requestContext": {**HANDSHAKE, **STRANGE}}),
 ]
 
 
-def context() -> LambdaContext:
-    """An invocation with time enough."""
-    return LambdaContext("f", timedelta(seconds=20), SystemClock())
-
-
-@pytest.mark.parametrize(("part", "event"), ODD)
-def test_an_event_that_is_none_is_refused_with_what_is_wrong_of_it(
-    part: str,
-    event: Any,  # noqa: ANN401 - whatever somebody sends
-) -> None:
-    answer = SERVICE.build({SERVICE.store: "sqlite::memory:"})(event, context())
-    assert answer["statusCode"] == 400
-    assert f": {part} must be " in json.loads(answer["body"])["error"]
-
-
-@pytest.mark.parametrize("body", [None, 5])
-def test_a_record_whose_body_is_no_text_is_no_record_of_the_director(body: object) -> None:
-    with pytest.raises(Malformed):
-        direct({"Records": [{"messageId": "a", "body": body}]}, context())
+def test_an_event_that_is_none_is_refused_with_what_is_wrong_of_it() -> None:
+    """As is a record of the director's whose body is no text."""
+    handler = SERVICE.build({SERVICE.store: "sqlite::memory:"})
+    for part, event in ODD:
+        answer = handler(event, context())
+        assert answer["statusCode"] == 400
+        assert f": {part} must be " in json.loads(answer["body"])["error"]
+    for body in (None, 5):
+        with pytest.raises(Malformed):
+            direct({"Records": [{"messageId": "a", "body": body}]}, context())

@@ -43,37 +43,18 @@ def aws(emulator: Emulator) -> Iterator[Emulator]:
 
 def test_what_version_0_2_stored_is_read_and_goes_on(stack: EmulatedStack, aws: Emulator) -> None:
     """A match as that version left it in the middle, its bodies plain texts."""
-    client, table = aws.client("dynamodb"), stack.tables["Matches"]
-    keys, now = {"pk": {"S": "match#old"}}, int(SystemClock().now().timestamp())
-    header = {
-        **keys,
-        "sk": {"S": "header"},
-        "match_status": {"S": "running"},
-        "match_day": {"S": "2026-11-01"},
-        "started_at": {"N": str(now * 1_000_000)},
-        "header_json": {"S": '{"game":"deadmansdraw"}'},
-        "claim_beat": {"N": "7"},
-        "lease_fence": {"N": "1"},
-    }
-    move = {
-        **keys,
-        "sk": {"S": "move#000000"},
-        "intent_json": {"S": '{"action":"Draw"}'},
-        "facts_json": {"S": '{"drew":"Key2"}'},
-        "fence": {"N": "1"},
-    }
-    note = {
-        **keys,
-        "sk": {"S": f"note#{now * 1_000_000:020}#x"},
-        "kind": {"S": "refused"},
-        "body_json": {"S": '{"answer":"no"}'},
-        "expires_at": {"N": str(now + 3600)},
-    }
-    for item in (header, move, note):
-        client.put_item(TableName=table, Item=item)
+    table, now = stack.tables["Matches"], int(SystemClock().now().timestamp())
+    match = {"match_status": "running", "match_day": "2026-11-01", "started_at": now * 1_000_000}
+    match |= {"header_json": '{"game":"deadmansdraw"}', "claim_beat": 7, "lease_fence": 1}
+    move = {"intent_json": '{"action":"Draw"}', "facts_json": '{"drew":"Key2"}', "fence": 1}
+    note = {"kind": "refused", "body_json": '{"answer":"no"}', "expires_at": now + 3600}
+    sorts = ("header", match), ("move#000000", move), (f"note#{now * 1_000_000:020}#x", note)
+    for sort, told in sorts:
+        told |= {"pk": "match#old", "sk": sort}
+        item = {name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in told.items()}
+        aws.client("dynamodb").put_item(TableName=table, Item=item)
     log = build_log(f"dynamodb:{table}", SystemClock())
-    match = known(log, "old")
-    assert match.header == {"game": "deadmansdraw"}
+    assert known(log, "old").header == {"game": "deadmansdraw"}
     assert [one.body for one in log.notes("old")] == [{"answer": "no"}]
     lease = taken(log, name="old")
     log.intend(lease, 1, {"action": "EndTurn"})
