@@ -1,6 +1,6 @@
 """`cardsharp contest new` and `plan`: found a contest, and say first which format fits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -63,7 +63,7 @@ def new(
     if options.teams is not None:
         if (options.format, options.matches) != (DEFAULT_FORMAT, DEFAULT_MATCHES):
             raise ConfigError("--teams takes what suits best; leave --format and --matches out.")
-        found = _proposed(options.teams, options.minutes)
+        found = _proposed(options.minutes, proposals(options.teams, 60, 100))
         print_table(_kinds(found, options.minutes))
         options = replace(options, format=found[0].format, matches=found[0].matches)
     if folder is None:
@@ -114,21 +114,15 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
             known = [row.rating for row in ladder(records) if row.rating is not None]
         if len(known) < 2:  # noqa: PLR2004 - nobody meets anybody
             raise ConfigError(f"Nobody has practised in {folder}; give --teams instead.")
-    found = _proposed(len(known) or teams, minutes, match_seconds, spread, known)
+    found = _proposed(minutes, proposals(len(known) or teams, match_seconds, spread, known))
     (print_json if as_json else print_table)(_kinds(found, minutes))
 
 
-def _proposed(
-    teams: int,
-    minutes: float,
-    match_seconds: float = 60,
-    spread: float = 100,
-    known: Sequence[Rating] = (),
-) -> list[Proposal]:
+def _proposed(minutes: float, kinds: Iterable[Proposal]) -> list[Proposal]:
     """Each kind of contest, those that fit first, and of them those that the best team wins."""
     found = []
     with Bar(KINDS, "simulating contests") as bar:
-        for one in proposals(teams, match_seconds, spread, known):
+        for one in kinds:
             found.append(one)
             bar.advance(1)
     return sorted(found, key=lambda one: (one.minutes > minutes, -one.best_wins, one.minutes))

@@ -19,7 +19,7 @@ from workbench.cli.contest_where import HERE, Folder, Where
 from workbench.contest.entering import check_teams, entered_teams
 from workbench.sandbox import check_sandbox
 from workbench.show.options import Json
-from workbench.show.output import messages, print_json, results
+from workbench.show.output import messages, print_json, results, tell
 from workbench.strategy_file import called
 from workbench.submission import SANDBOXED, TRUSTED, Submitted, contents_of, submitted
 
@@ -135,14 +135,10 @@ def list_(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> N
     """List the teams in the order of their seeds."""
     with where.records(folder) as records:
         found = records.teams()
-    if as_json:
-        print_json(
-            [{"id": team.id, "name": team.name, "strategy": team.strategy} for team in found]
-        )
-        return
-    for place, team in enumerate(found, 1):
-        here = f", played here by {called(team.strategy)}" if team.strategy else ""
-        results().print(f"{place:3}. {team.name} ({team.id}){here}", markup=False)
+    told = [{"id": team.id, "name": team.name, "strategy": team.strategy} for team in found]
+    here = (f", played here by {called(one.strategy)}" if one.strategy else "" for one in found)
+    listed = (f"{team.name} ({team.id}){by}" for team, by in zip(found, here, strict=True))
+    tell(told, *(f"{place:3}. {one}" for place, one in enumerate(listed, 1)), as_json=as_json)
 
 
 @teams.command

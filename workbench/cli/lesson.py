@@ -85,8 +85,9 @@ def begun(game: Game, options: LessonOptions) -> Lesson:
 def _ask_all(asked: Lesson, console: Console) -> None:
     """One question after the other, until the pupil leaves."""
     advisor = Setting(asked.game).advisor()
+    number = len(asked.questions)
     for place, question in enumerate(asked.questions):
-        console.rule(f"{place + 1} of {len(asked.questions)}", align="left", style="dim")
+        console.rule(f"{place + 1} of {number}", align="left", style="dim")
         pupil = Person(question.screen, input, console, advisor)
         try:
             decision = pupil.decide(question.asked.position)
@@ -101,4 +102,4 @@ def _ask_all(asked: Lesson, console: Console) -> None:
         console.print(Text(correction.thought.reason, style="dim"))
         console.print(options_table(correction.thought))
         console.print(Text(asked.cost(place), style="dim"))
-    console.print(f"{asked.right} of {len(asked.questions)} answered well.", style="bold")
+    console.print(f"{asked.right} of {number} answered well.", style="bold")

@@ -3,7 +3,6 @@
 import inspect
 import re
 import shlex
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +17,7 @@ from cardsharp.registry import strategies_of
 from workbench.files import PROJECT
 from workbench.program import is_program
 from workbench.show.options import Json
-from workbench.show.output import print_json, program, results, write_file
+from workbench.show.output import print_command, print_json, results, write_file
 from workbench.strategy_file import SUFFIX, strategy_named
 
 STARTER = "mine"  # what every starter calls itself
@@ -39,20 +38,34 @@ def new(
     """Write a short strategy that plays at once, with comments that say how to go on."""
     of = game_named(game)
     file = file if file.suffix else file.with_suffix(SUFFIX)
-    starter = _starter(of, file) if begun is None else _of_ours(of, begun, file)
+    if begun is None:
+        starter = _starter(of, file)
+    else:  # where it is alone in its file
+        starter = Path(inspect.getfile(strategies_of(of.strategies).maker(begun)))
+        if file.suffix != SUFFIX or starter.read_text("utf-8").count("\n@strategy(") != 1:
+            raise ConfigError(
+                f"{file} cannot begin with '{begun}'; leave --from out, or take another."
+            )
     text = starter.read_text("utf-8").replace(f'"{begun or STARTER}"', f'"{_name(file)}"')
     text = text.replace(f"{STARTER}{SUFFIX}", shlex.quote(str(file)))
     text = text.replace(starter.name, shlex.quote(str(file)))
     text = text.replace("THE-GAME", of.name).replace("THE-FOLDER", of.strategies.rpartition(".")[0])
     write_file(file, text, "x")
     tries = [line.lstrip("/ ") for line in text.splitlines() if _TRY.match(line)]
-    quoted: list[str] = re.findall('"([^"]+)"', tries[0])
-    player = str(file) if file.suffix == SUFFIX else next(filter(is_program, quoted))
+    player = str(file)
+    if file.suffix != SUFFIX:  # a program, as the first command has it
+        player = next(filter(is_program, re.findall('"([^"]+)"', tries[0])))
     name = strategy_named(player, of)
     if as_json:
         print_json({"file": str(file), "strategy": name, "game": of.name})
         return
-    _print_next_steps(file, tries)
+    console = results()
+    console.print(f"wrote {file}, a strategy that plays as it is. Try it, then change it:")
+    console.print()
+    lines = [line.removeprefix("cardsharp ").partition("#")[::2] for line in tries]
+    width = max(len(command.rstrip()) for command, _ in lines)
+    for command, about in lines:
+        print_command(f"{command.rstrip():{width}}  #{about}")
 
 
 _TRY = re.compile("[/ ]+cardsharp ")  # a line of a starter that is a command to try it
@@ -76,29 +89,9 @@ def _starter(of: Game, file: Path) -> Path:
     return Path(spec.origin)
 
 
-def _of_ours(of: Game, name: str, file: Path) -> Path:
-    """The file of a strategy of ours, where it is alone there."""
-    path = Path(inspect.getfile(strategies_of(of.strategies).maker(name)))
-    if file.suffix != SUFFIX or path.read_text("utf-8").count("\n@strategy(") != 1:
-        raise ConfigError(f"{file} cannot begin with '{name}'; leave --from out, or take another.")
-    return path
-
-
 def _name(file: Path) -> str:
     """What the strategy is called: as its file, so that two files are two players."""
     name = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
     if not name:
         raise ConfigError(f"{file} gives the strategy no name; use letters or digits.")
     return name
-
-
-def _print_next_steps(file: Path, tries: Sequence[str]) -> None:
-    """The commands of the starter, ready to be copied."""
-    console = results()
-    console.print(f"wrote {file}, a strategy that plays as it is. Try it, then change it:")
-    console.print()
-    lines = [line.replace("cardsharp", program(), 1).partition("#")[::2] for line in tries]
-    width = max(len(command.rstrip()) for command, _ in lines)
-    for command, about in lines:
-        line = f"  {command.rstrip():{width}}  #{about}"
-        console.print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)
