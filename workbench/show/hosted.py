@@ -22,8 +22,8 @@ def screen_of(folder: str) -> type[Screen[Any, Any, Any]]:
             return game.drawing.rows(position)
 
         def choices(self, position: Any) -> Sequence[Choice[Any]]:  # noqa: ANN401 - any game's
-            options = enumerate(simulation.options(position), 1)
-            return [Choice(str(number), str(action), action) for number, action in options]
+            options = simulation.options(position)
+            return [Choice(str(n), str(action), action) for n, action in enumerate(options, 1)]
 
         def told(self, before: Any, action: Any, _after: Any) -> ScreenMove:  # noqa: ANN401 - any game's
             seat = simulation.to_act(before) or 0

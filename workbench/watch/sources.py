@@ -4,8 +4,8 @@ import gzip
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import requests
 
 from cardsharp.cloud.codec import WITHDRAWN
-from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord, Status
+from cardsharp.cloud.ports import Body, MatchReader, MatchRecord, MoveRecord, Status
 from cardsharp.cloud.told import ToldMatches, Whole
 from cardsharp.contest.sqlite import FILE
 from cardsharp.errors import ConfigError, Malformed, StoreError, Unreachable
@@ -32,58 +32,52 @@ from workbench.show.progress import Bar
 RECORDED = (".json", ".jsonl", ".gz")  # what the names of files with matches end with
 
 
-class RecordedMatches(ToldMatches):
-    """The matches of some texts by their names: one as an arena answers it, or one a line.
-
-    Lines that tell no match, such as refused creations, are left out; else `ConfigError`.
-    """
-
-    def __init__(self, texts: Mapping[str, bytes]) -> None:
-        found = {record.match_id: (record, moves) for record, moves in _parsed(texts)}
-        listed = {name: (one.started, one.status) for name, (one, _) in found.items()}
-        super().__init__(found.get, listed)
-
-
 def texts_of(place: Path) -> dict[str, bytes]:
     """What a file has, or each recorded file of a folder; raises `ConfigError`."""
     files = [place]
     if place.is_dir():
         files = sorted(one for one in place.iterdir() if one.suffix in RECORDED)
     try:
+        texts = {one: one.read_bytes() for one in files}
         return {
-            str(one): gzip.decompress(one.read_bytes()) if one.suffix == ".gz" else one.read_bytes()
-            for one in files
+            str(one): gzip.decompress(text) if one.suffix == ".gz" else text
+            for one, text in texts.items()
         }
     except (OSError, EOFError) as error:
         why = getattr(error, "strerror", None) or error
         raise ConfigError(f"{place} cannot be read: {why}.") from None
 
 
-def _parsed(texts: Mapping[str, bytes]) -> list[Whole]:
-    """The matches of the texts; raises `ConfigError` where there is none in any."""
-    found, fault = [], "There is no recorded match (.json, .jsonl, .gz) in the folder."
+def recorded_in(texts: Mapping[str, bytes]) -> ToldMatches:
+    """The matches of some texts by their names: one as an arena answers it, or one a line.
+
+    Lines that tell no match, such as refused creations, are left out; else `ConfigError`.
+    """
+    fault = "There is no recorded match (.json, .jsonl, .gz) in the folder."
+    found = dict[str, Whole]()
     told = [(name, line) for name, text in texts.items() for line in _documents(text)]
     with Bar(len(told), "reading") as bar:
         for name, line in told:
+            bar.advance()
             try:
-                found.append(match_told(line))
+                record, moves = match_told(line)
             except Malformed as error:
                 fault = f"{name}: {error}"
-            bar.advance()
+            else:
+                found[record.match_id] = record, moves
     if not found:
         raise ConfigError(fault)
-    return found
+    listed = {name: (one.started, one.status) for name, (one, _) in found.items()}
+    return ToldMatches(found.get, listed)
 
 
-def _documents(text: bytes) -> Iterator[bytes]:
+def _documents(text: bytes) -> list[bytes]:
     """A text that is one JSON document, or the lines of any other."""
-    try:
+    with suppress(ValueError):
         json.loads(text)
-    except ValueError:
-        lines = [line for line in text.splitlines() if line.strip()]
-        yield from lines if len(lines) > 1 and lines[0].startswith(b"{") else [text]
-    else:
-        yield text
+        return [text]
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines if len(lines) > 1 and lines[0].startswith(b"{") else [text]
 
 
 def match_told(text: bytes) -> Whole:
@@ -160,19 +154,17 @@ class ArenaMatches(ToldMatches):
 def _listed(told: Mapping[str, Any]) -> MatchRecord:
     over, players = bool(told["finished"]), told["playerdata"]
     winner = next((seat for seat, one in enumerate(players) if one["winner"]), None)
+    outcome: Body | None = None
+    if over:
+        turns = int(told["sequence"].partition(".")[0])
+        scores = [one["bankvalue"] for one in players]
+        outcome = {"scores": scores, "winner": winner, "result": "both seats", "turns": turns}
     return MatchRecord(
         str(told["id"]),
         Status.FINISHED if over else Status.RUNNING,
         datetime.fromisoformat(told["startedat"]),
         dict.fromkeys(("players", "names"), told["playernames"]) | {"tags": told.get("tags", ())},
-        outcome={
-            "scores": [one["bankvalue"] for one in players],
-            "winner": winner,
-            "result": "both seats",
-            "turns": int(told["sequence"].partition(".")[0]),
-        }
-        if over
-        else None,
+        outcome=outcome,
     )
 
 
@@ -219,9 +211,9 @@ def source_of(word: str | None, game: Game | None = None) -> MatchSource:
         return MatchSource(lambda: nullcontext(arena()), game, timedelta(milliseconds=800))
     place = _placed(word)
     if word == PASTED:
-        recorded = RecordedMatches({"The standard input": sys.stdin.buffer.read()})
+        recorded = recorded_in({"The standard input": sys.stdin.buffer.read()})
     elif place.is_dir() or place.suffix in RECORDED:
-        recorded = RecordedMatches(texts_of(place))
+        recorded = recorded_in(texts_of(place))
     else:
         store = word if word.startswith(_STORES) or not place.is_file() else f"sqlite:{place}"
         return MatchSource(partial(open_of, game, store), game)
@@ -281,9 +273,8 @@ def opened(word: str, store: str | None, game: Game | None) -> Found:
         moves, notes = log.moves(match_id), log.notes(match_id)
     if game is not None and game_of(record) != game:
         raise ConfigError(f"{match_id} is no match of {game.title}; see `cardsharp show`.")
-    moves = [move for move in moves if _is_readable(move, record)]
     withdrawn = [note.body["sequence"] for note in notes if note.kind == WITHDRAWN]
-    return Found(record, moves, withdrawn)
+    return Found(record, [move for move in moves if _is_readable(move, record)], withdrawn)
 
 
 def _is_readable(move: MoveRecord, record: MatchRecord) -> bool:
