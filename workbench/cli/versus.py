@@ -4,6 +4,7 @@ import signal
 import sys
 import webbrowser
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from signal import SIGINT, SIGTERM
@@ -19,7 +20,7 @@ from cardsharp.game import Game, OpenGame
 from workbench.cli.games import FIRST, OneGame
 from workbench.lab.sitting import PERSON
 from workbench.listening import Server, listen, url_of
-from workbench.show.exits import Exit
+from workbench.show.exits import Exit, signals_to
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions
 from workbench.show.output import messages, print_command, print_error, print_json, results, tell
@@ -287,14 +288,8 @@ def until_stopped(room: Room) -> None:
         Thread(target=room.stop, name="stopping").start()
 
     asked = [one for one in (SIGINT, SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
-    before = {one: signal.signal(one, stop) for one in asked}
-    try:
+    with signals_to(stop, *asked), suppress(KeyboardInterrupt):
         room.run()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
 
 
 def _ask(console: Console, options: TableOptions) -> Ask:

@@ -4,6 +4,7 @@ import signal
 import sys
 import threading
 import webbrowser
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +20,7 @@ from cardsharp.viewer.site import Manner, Pages
 from workbench.cli.analyse import watched
 from workbench.cli.games import AnyGame
 from workbench.cli.serve import Port
+from workbench.show.exits import signals_to
 from workbench.show.lookup import LAST
 from workbench.show.options import CommandOptions, Json, Match, Store
 from workbench.show.output import print_json, results, tell, write_file
@@ -82,10 +84,5 @@ def shown_until_stopped(url: str, wanted: bool | None) -> None:
     results().print("Ctrl-C closes it.", style="dim")
     if sys.stdout.isatty() if wanted is None else wanted:
         webbrowser.open(url)
-    before = signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    try:
+    with signals_to(lambda *_: stopped.set(), signal.SIGTERM), suppress(KeyboardInterrupt):
         stopped.wait()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        signal.signal(signal.SIGTERM, before)

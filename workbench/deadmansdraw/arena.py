@@ -87,10 +87,16 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         pace=options.pace,
         admin_password=os.environ.get(ADMIN_PASSWORD) or None,
     )
-    if options.emulator:
-        _run_emulated(config, as_json=options.as_json)
-    else:
+    if not options.emulator:
         run(config, lambda url: _announce(url, config, as_json=options.as_json))
+    elif config.data is not None or config.tls is not None:
+        raise ConfigError("--emulator goes with neither --data nor --tls.")
+    else:  # boto3 is slow to import, and not needed otherwise
+        from workbench.deadmansdraw.emulated import emulated  # noqa: PLC0415
+
+        with emulated(config) as running:
+            _announce(running.url, config, as_json=options.as_json)
+            running.front.run()
     if not options.as_json:
         results().print("the arena is closed")
 
@@ -143,24 +149,13 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
                 timeout=None if options.timeout is None else timedelta(seconds=options.timeout),
                 **table,
             )
-            made.append((client.create_match(params).id, seated))
+            match_id = client.create_match(params).id
+            made.append({"match": match_id, "players": list(seated)})
             if not options.as_json:
                 told = " against ".join(names[player] for player in seated)
-                results().print(f"created match {made[-1][0]}: {told}")
+                results().print(f"created match {match_id}: {told}")
     if options.as_json:
-        print_json([{"match": found, "players": list(seated)} for found, seated in made])
-
-
-def _run_emulated(config: ArenaConfig, *, as_json: bool) -> None:
-    """Serve from an emulator, which keeps nothing when it ends."""
-    if config.data is not None or config.tls is not None:
-        raise ConfigError("--emulator goes with neither --data nor --tls.")
-    # boto3 is slow to import, and not needed otherwise.
-    from workbench.deadmansdraw.emulated import emulated  # noqa: PLC0415
-
-    with emulated(config) as arena:
-        _announce(arena.url, config, as_json=as_json)
-        arena.front.run()
+        print_json(made)
 
 
 def _player(given: str, names: dict[str, str]) -> str:

@@ -19,6 +19,7 @@ from workbench.cloud.events import Event
 from workbench.cloud.home import HomeOptions
 from workbench.deadmansdraw.bot import BotOptions, log_file
 from workbench.deadmansdraw.watching import Watch
+from workbench.show.exits import signals_to
 from workbench.stage.side import Side, attending
 
 GLANCE = timedelta(milliseconds=200)  # between two looks at the log, unless they take long
@@ -55,7 +56,8 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
 
 def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -> None:
     """Show what happens until Ctrl-C or a match's end; wait for the rest, until a second Ctrl-C."""
-    with _leaving() as heard:
+    heard: list[int] = []  # an exception could be caught wherever it arises
+    with signals_to(lambda number, _: heard.append(number), signal.SIGINT, signal.SIGTERM):
         while not (heard or (once and news.ended)):
             side.assembly.clock.sleep(GLANCE)
             news.tell_calmly(side.assembly.clock)
@@ -118,22 +120,6 @@ def left_to(say: Callable[[str], None], queue: Queue, at_once: int) -> Callable[
             say(f"Matches wait for us: this machine keeps up with no more than {running} at once.")
 
     return left
-
-
-@contextmanager
-def _leaving() -> Iterator[list[int]]:
-    """Yield the signals that come, Ctrl-C and SIGTERM, which raise nothing that could be caught."""
-    heard: list[int] = []
-
-    def hear(number: int, _frame: object) -> None:
-        heard.append(number)
-
-    before = {one: signal.signal(one, hear) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield heard
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 _SQLITE = "sqlite:"

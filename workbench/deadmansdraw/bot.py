@@ -2,8 +2,6 @@
 
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,6 +12,7 @@ from cyclopts import Parameter, validators
 from cardsharp.cloud.redaction import redact
 from cardsharp.deadmansdraw.game import GAME
 from workbench.deadmansdraw.connection import ArenaOptions, await_arena, client_for, variables_for
+from workbench.show.exits import signals_to
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import messages
@@ -56,7 +55,7 @@ def bot(*, options: BotOptions = BotOptions()) -> None:
     )
     say = _Speaker()
     with (
-        _terminated_like_interrupted(),
+        signals_to(signal.default_int_handler, signal.SIGTERM),  # as under a service manager
         telemetry_in(log_file()),
         warnings_to(say),
         assembled(variables) as assembly,
@@ -89,13 +88,3 @@ class _Speaker:
         self._said[sentence] = now
         at = datetime.now().astimezone().strftime("%H:%M:%S")
         self._console.print(f"{at} {redact(sentence)}", style="dim", soft_wrap=True)
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let SIGTERM mean what Ctrl-C means, as under a service manager."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -57,13 +57,14 @@ def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
     nothing names is asked for. `ConfigError` is for the organiser, a bad setting or no password.
     """
     found = {key: value for key, value in os.environ.items() if key.startswith(PREFIX) and value}
-    given = {"arena_url": options.url, "user": options.user, **more}
-    if options.digest:
-        given["arena_auth"] = "digest"
-    if options.insecure:
-        given["arena_insecure"] = "true"
-    if options.ca is not None:
-        given["arena_ca"] = str(options.ca)
+    given = {
+        "arena_url": options.url,
+        "user": options.user,
+        "arena_auth": "digest" if options.digest else None,
+        "arena_insecure": "true" if options.insecure else None,
+        "arena_ca": None if options.ca is None else str(options.ca),
+        **more,
+    }
     told = {f"{PREFIX}{k.upper()}": v for k, v in given.items() if v is not None}
     found |= told
     if found.get("CARDSHARP_USER") == ORGANISER:

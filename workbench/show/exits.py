@@ -1,6 +1,10 @@
-"""Exit codes of the command, the same everywhere (docs/cli.md)."""
+"""Exit codes of the command, the same everywhere (docs/cli.md), and signals to it."""
 
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
+from types import FrameType
 
 from cardsharp import errors
 
@@ -14,6 +18,17 @@ class Exit(IntEnum):
     UNREACHABLE = 3
     LATE = 3
     INTERRUPTED = 130
+
+
+@contextmanager
+def signals_to(handler: Callable[[int, FrameType | None], object], *those: int) -> Iterator[None]:
+    """Have those signals handled so while the block runs."""
+    before = {one: signal.signal(one, handler) for one in those}
+    try:
+        yield
+    finally:
+        for one, then in before.items():
+            signal.signal(one, then)
 
 
 def exit_for(error: errors.CardsharpError) -> Exit:
