@@ -69,7 +69,6 @@ class Remote:
 
 
 def _serve(line: Connection, in_cloud: bool) -> None:
-    """The arena's process: an arena, as the cloud runs it over an emulated table or not."""
     with ExitStack() as stack:
         config = ArenaConfig()
         arena = stack.enter_context(emulated(config)) if in_cloud else ArenaServer(config)
@@ -219,7 +218,6 @@ async def _timed_call(call: Callable[[], Awaitable[object]]) -> float:
 
 
 def _compare(name: str, figures: list[float], baseline_name: str, baseline: list[float]) -> None:
-    """Print median and 95th percentile in ms beside those of the baseline."""
     console.print(f"{name}: {_shown(figures)}")
     console.print(f"  {baseline_name}: {_shown(baseline)}")
     console.print(f"  ratio of the medians: {median(figures) / median(baseline):.1f}")

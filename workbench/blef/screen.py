@@ -146,7 +146,6 @@ def _of_a_kind(kind: str, items: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _likely(chance: float) -> str:
-    """A chance in short: certain only where it is."""
     if chance in {0.0, 1.0}:
         return "certain" if chance else "cannot be"
     return f"{min(99, max(1, round(100 * chance)))} %"

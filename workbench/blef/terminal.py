@@ -125,7 +125,6 @@ class Visit:
             person.tell(ScreenMove(self._news(state, screen)))
 
     def _news(self, state: StateBody, screen: BlefScreen) -> list[str]:
-        """What the others have bet since the last look."""
         position = self._position(state, None)
         said = [move for move in position.history if move.action != LOST]
         new, self._said = said[self._said :], len(said)
@@ -144,7 +143,6 @@ class Visit:
         return client.look(seat.game, seat.secret)
 
     def _wait(self, seen: Sighting, person: Person[Position, int], what: str) -> Sighting:
-        """The game when it has changed, or after a while."""
         seat = self.match.seat
         with person.waiting(what):
             if seen.version is None:

@@ -137,7 +137,6 @@ class PublicSeats:
 
 
 def _ending(outcome: Body) -> str:
-    """How it ended for us, in words."""
     if outcome["result"] == UNKNOWN:
         return f"No seat for us: {outcome.get('reason')}."
     return f"We have {outcome['result']}."

@@ -315,7 +315,6 @@ def rotate_secret(
 
 
 def _password(whose: str) -> str:
-    """The new password: asked for at a terminal, else the first line of stdin."""
     if sys.stdin.isatty():
         return getpass.getpass(f"New password of {whose}: ")
     return sys.stdin.readline().rstrip("\n")

@@ -92,7 +92,6 @@ def _completion(app: cyclopts.App) -> Callable[[Literal["bash", "zsh", "fish"]],
 
 
 def _version() -> str:
-    """Our version, read only where it is asked for."""
     from importlib.metadata import version  # noqa: PLC0415 - slow to import
 
     return version("cardsharp")

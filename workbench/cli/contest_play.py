@@ -98,8 +98,8 @@ def _tell(records: Records, looks: Iterable[None]) -> None:
                 line = pairing_line(result, records.names(), records.settings.form)
                 results().print(line, markup=False)
     status = Status(records)
-    if status.sure is not None:
-        chance = f"{100 * status.sure:.0f} %"
+    if (sure := status.sure) is not None:
+        chance = f"{100 * sure:.0f} %"
         results().print(f"By all matches the winner is the strongest with a chance of {chance}.")
     results().print(f"won by {joined(status.champions, status.names)}", markup=False)
 

@@ -69,7 +69,6 @@ def export(
 
 
 def _counted(rows: Iterator["DecisionRow"], matches: int) -> Iterator["DecisionRow"]:
-    """The rows, with a bar of the matches that they are of."""
     match = None
     with Bar(matches, "matches") as bar:
         for row in rows:

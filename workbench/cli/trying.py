@@ -95,7 +95,6 @@ def again(player: Player, /, *, options: TryOptions = TryOptions(), game: AnyGam
 
 
 def _in_turn(asked: list[Asked], turn: int) -> list[Asked]:
-    """Those of a turn; raises `ConfigError` where there are none."""
     found = [one for one in asked if one.step.turn == turn]
     if not found:
         turns = ", ".join(map(str, dict.fromkeys(one.step.turn for one in asked))) or "no turn"
@@ -186,7 +185,6 @@ def _differences(match: MatchTried, shown: Sequence[TriedAgain]) -> Table:
 
 
 def _judged(differ: Sequence[TriedAgain]) -> Iterator[str]:
-    """What the judge says of all differences together."""
     if not differ:
         return
     judge, costs = differ[0].judge, [one.cost for one in differ if one.cost is not None]
@@ -225,7 +223,6 @@ def print_turn(console: Console, match: MatchTried) -> None:
 
 
 def _options(match: MatchTried, tried: TriedAgain) -> Table:
-    """The legal actions, what each of the two thought of them, and what the judge does."""
     doer, judge = match.doer(tried), tried.judge
     if judge is not None and judge.name == doer:
         judge = None  # what it thinks of them stands there already
@@ -251,7 +248,6 @@ def _options(match: MatchTried, tried: TriedAgain) -> Table:
 
 
 def _rows(match: MatchTried, tried: TriedAgain) -> Iterator[tuple[str, Text]]:
-    """The answer with its output and time, what was done then, and the difference."""
     decided, then = tried.decided, tried.then
     took = f"{decided.took / timedelta(milliseconds=1):.1f} ms"
     yield "now", Text.assemble((tried.answer, "bold"), "  ", decided.decision.reason)

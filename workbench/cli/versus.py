@@ -142,7 +142,6 @@ def versus(
 
 
 def _setting(opponent: str | None, options: TableOptions, invited: int, game: Game) -> Setting:
-    """Who plays what, from the deal or from within another match."""
     if options.branch is None:
         if options.same_cards:
             raise ConfigError("Which cards came is known of a stored match; add --from.")
@@ -293,7 +292,6 @@ def until_stopped(room: Room) -> None:
 
 
 def _ask(console: Console, options: TableOptions) -> Ask:
-    """Reads a line from the keyboard, the prompt where everything else is told."""
     if not options.as_json:
         return input
 

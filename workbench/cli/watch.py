@@ -71,7 +71,6 @@ def watch(
 
 
 def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
-    """Write a file and say so; raises `ConfigError` where it cannot be written."""
     write_file(file, text)
     told = {"match": match_id, "file": str(file)}
     tell(told, f"{file} opens in any browser", as_json=as_json)

@@ -29,7 +29,6 @@ ADMIN_PASSWORD = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable's name
 
 
 def _check_watchdog(_kind: object, late: object) -> None:
-    """Let through a number of seconds, or the word never."""
     if isinstance(late, float) and late < 0:
         raise ValueError("Must be >= 0, or never.")
 

@@ -59,18 +59,9 @@ class Labels:
         """The players' indexes, ours first."""
         return (1, 0) if self.us == 1 else (0, 1)
 
-    @property
-    def width(self) -> int:
-        """Columns that the longer name takes."""
-        return min(WIDEST_NAME, max(map(len, self.names)))
-
     def name(self, player: int | None) -> str:
         """What a player is called."""
         return "?" if player is None else self.names[player]
-
-    def style(self, player: int | None) -> str:
-        """How a player's name is shown."""
-        return "bold" if player is not None and player == self.us else ""
 
     def title(self) -> str:
         """Who plays against whom."""
@@ -95,7 +86,8 @@ def turn_row(turn: Turn, labels: Labels, tag: str = "") -> Table:
     if player is not None and turn.ended is not None:
         won, points = turn.ended.successful, f"{turn.gain(player):+d}"
         gain = Text(points, style="green") if won else Text(f"bust {points}", style="red")
-    name = Text(labels.name(player), style=labels.style(player))
+    ours = player is not None and player == labels.us
+    name = Text(labels.name(player), style="bold" if ours else "")
     score = labels.score([bank.score for bank in turn.after])
     return _row((str(turn.number), name, happenings(turn.events), gain, score), labels, tag)
 
@@ -111,7 +103,8 @@ def _row(cells: tuple[str | Text, ...], labels: Labels, tag: str) -> Table:
     if tag:
         table.add_column(width=len(tag), no_wrap=True, style="dim")
     table.add_column(justify="right", width=3)
-    table.add_column(width=labels.width, no_wrap=True, overflow="ellipsis")
+    width = min(WIDEST_NAME, max(map(len, labels.names)))
+    table.add_column(width=width, no_wrap=True, overflow="ellipsis")
     table.add_column(ratio=1)
     table.add_column(justify="right", width=9, no_wrap=True)
     table.add_column(justify="right", width=8, no_wrap=True)

@@ -105,7 +105,6 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
 
 
 def _script(options: PlayOptions) -> Script:
-    """What is to be played; raises `ConfigError` for a strategy that cannot be used."""
     if not is_file(options.opponent):
         strategy_named(options.opponent)
     elif not Path(options.opponent).is_file():
@@ -158,7 +157,6 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Ru
 
 
 def _print_end(report: RunReport, options: PlayOptions) -> None:
-    """The result, the check of the log, and what to do next."""
     console, last = results(), report.played[-1]
     if len(report.played) == 1:
         words, result = {"won": "we won", "lost": "we lost", "tied": "a tie"}, last.outcome.result

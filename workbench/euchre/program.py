@@ -69,7 +69,6 @@ def _bid(bid: Bid) -> BidShown:
 
 
 def _action(action: Action) -> JsonValue:
-    """An action with the keys of the protocol's answer to the question."""
     match action:
         case Bid():
             return _bid(action).model_dump()

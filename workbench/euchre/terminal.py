@@ -131,7 +131,6 @@ class Terminal(Screen[Match, Position, Action]):
             yield f"-- trick for {self._at(dealt, table.winners[-1])}"
 
     def _ending(self, dealt: Dealt) -> Iterator[str]:
-        """What a deal brought, and the score."""
         result, trump = score(dealt.deal.table), dealt.deal.table.trump
         if result.caller is None or trump is None:
             yield "-- Everybody passed."
@@ -153,7 +152,6 @@ class Terminal(Screen[Match, Position, Action]):
 
 
 def _name(seat: int, me: int) -> str:
-    """What the player at a seat of the deal is called by who sits at `me`."""
     return _CHAIRS[(seat - me) % CHAIRS]
 
 

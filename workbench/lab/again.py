@@ -57,7 +57,6 @@ class TriedAgain:
         return both[self.then.action] - both[self.answer]
 
     def _judged(self, wanted: set[str]) -> dict[str, float]:
-        """What the judge thinks of those actions that it can value, by their names."""
         if self.judge is None:
             return {}
         names = {one: name for one, name in self.asked.options.items() if name in wanted}

@@ -11,7 +11,7 @@ from cardsharp.host.house import House, house
 from cardsharp.host.wire import GameBody, MoveBody
 from cardsharp.logbook import intent_body
 from cardsharp.strategy import Decision, Option
-from workbench.lab.extras import Extras, LabMatch, Taken
+from workbench.lab.extras import Extras, LabMatch
 from workbench.program import Translation
 
 
@@ -43,16 +43,27 @@ class Hosted(Extras):
 
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The whole match; an outcome where it has ended."""
+        codec, rules = self._house.codec, self._rules
+        dump = partial(codec.positions.dump_python, mode="json")
         ends = [one.state for one in told.taken[1:]] + [told.end]
-        bodies = [self._body(told, one, end) for one, end in zip(told.taken, ends, strict=False)]
-        moves = []
-        for number, (one, body) in enumerate(zip(told.taken, bodies, strict=True)):
+        bodies, moves = [], []
+        for number, (one, end) in enumerate(zip(told.taken, ends, strict=False)):
+            seat = rules.to_act(one.state) or 0
+            body = MoveBody(
+                seat=seat,
+                player=told.names[seat],
+                action=codec.actions.dump_python(one.action, mode="json"),
+                words=str(one.action),
+                seen=dump(rules.view(one.state, seat)),
+                left=dump(rules.view(end, told.seats[0])),
+            )
             intent: Body | None = None
             if one.decided is not None:
-                intent = dict(intent_body(one.decided, told.at, "lab", told.names[body.seat]))
-                intent |= {"seat": body.seat, "turn": number + 1, "position": body.seen}
+                intent = dict(intent_body(one.decided, told.at, "lab", told.names[seat]))
+                intent |= {"seat": seat, "turn": number + 1, "position": body.seen}
+            bodies.append(body)
             moves.append(MoveRecord(number, intent, body.model_dump()))
-        ended = self._rules.to_act(told.end) is None
+        ended = rules.to_act(told.end) is None
         final = GameBody(
             seats=len(told.names),
             names=list(told.names),
@@ -61,22 +72,9 @@ class Hosted(Extras):
             turn=None,
             position=None,
             options=[],
-            gains=list(self._rules.gains(told.end)) if ended else None,
+            gains=list(rules.gains(told.end)) if ended else None,
             shown=[body.seen for body in bodies],
         )
         status = Status.FINISHED if ended else Status.RUNNING
         header, outcome = told.header(self._house.name), outcome_of(final, told.names[0])
         yield MatchRecord(told.match_id, status, told.at, header, outcome=outcome), moves
-
-    def _body(self, told: LabMatch, one: Taken, end: object) -> MoveBody:
-        codec, rules = self._house.codec, self._rules
-        seat = rules.to_act(one.state) or 0
-        dump = partial(codec.positions.dump_python, mode="json")
-        return MoveBody(
-            seat=seat,
-            player=told.names[seat],
-            action=codec.actions.dump_python(one.action, mode="json"),
-            words=str(one.action),
-            seen=dump(rules.view(one.state, seat)),
-            left=dump(rules.view(end, told.seats[0])),
-        )

@@ -103,7 +103,6 @@ def difference(one: Path, two: Path) -> tuple[float, Interval, int]:
 
 
 def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
-    """What the whole lines of a run's file hold."""
     try:
         head, *pairs = (_LINE.validate_json(line) for line in text.splitlines())
     except ValueError:

@@ -55,14 +55,12 @@ def probe(plan: Plan) -> LabProbed:
     asked = changed = 0
     for state in islice(met_states(plan), plan.pairs):
         other = simulation.disguised(state, Random(asked))
-        one, two = (
-            strategy_of(plan, plan.first, extras.dice(plan.seed, asked).first)
-            .decide(simulation.position(seen))
-            .action
-            for seen in (state, other)
-        )
+        answered = []
+        for seen in (state, other):
+            player = strategy_of(plan, plan.first, extras.dice(plan.seed, asked).first)
+            answered.append(player.decide(simulation.position(seen)).action)
         asked += 1
-        changed += one != two
+        changed += answered[0] != answered[1]
     return LabProbed(answers, asked, changed)
 
 

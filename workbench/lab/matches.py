@@ -128,7 +128,6 @@ class Thinking:
         raise self._placed(f"{self._strategy.name}: {fault}", position)
 
     def _placed(self, fault: str, position: Any) -> StrategyFault:  # noqa: ANN401
-        """The fault with the match and the position in which it came."""
         number = len(self.seconds) + 1
         return StrategyFault(f"{fault}\nIt was decision {number} {self._match} on {position}")
 

@@ -137,7 +137,6 @@ def unsteady(played: Duel) -> tuple[str, ...]:
 
 
 def _decided(tested: Sequential | None, done: dict[int, Pair], less: LessLuck) -> bool:
-    """Whether the pairs that are there without a gap decide the test."""
     if tested is None:
         return False
     there = takewhile(done.__contains__, count(tested.number))

@@ -109,7 +109,6 @@ def _log_to_read(name: str) -> "MatchLog | KeptMatches":
 
 
 def _names_beside(file: Path) -> dict[str, str]:
-    """The names of the teams by their ids, where the arena is a contest's."""
     from cardsharp.contest.sqlite import FILE, kept_in  # noqa: PLC0415 - many modules
 
     if not (file.parent / FILE).is_file():
@@ -142,7 +141,6 @@ def readable(
 
 
 def _is_of(game: Game | None, record: MatchRecord) -> bool:
-    """Whether a match can be read and is one of that game, or of any."""
     return fault_of(record) is None and game in {None, game_of(record)}
 
 

@@ -158,7 +158,6 @@ class Person(Generic[P, A]):
         return self._line(prompt).lower() == word
 
     def _line(self, prompt: str) -> str:
-        """What is typed; raises `Left` where that is to leave."""
         try:
             line = self.ask(prompt).strip()
         except EOFError:

@@ -43,26 +43,21 @@ def own_asset(name: str) -> str:
 
 def seat_page(room: Room, place: int, links: Sequence[str], notice: str = "") -> str:
     """The whole page of a chair; `links` lead to the chairs, by their place."""
-    context = _context(room, place, links)
-    return template("seat.html").render(
-        context, notice=notice, site=SITE._replace(matches=links[place])
-    )
+    context, site = _context(room, place, links), SITE._replace(matches=links[place])
+    return template("seat.html").render(context, notice=notice, site=site)
 
 
 def news_document(room: Room, place: int, links: Sequence[str], version: int) -> dict[str, object]:
     """What is new at a chair since a version, as the page's script reads it."""
-    chair = room.chairs[place]
-    context = _context(room, place, links)
+    chair, context = room.chairs[place], _context(room, place, links)
+    parts = ("headline", "ask", "recap", "side")
     return {
         "version": chair.version,
         "title": context["title"],
         "toAct": context["to_act"],
         "frames": [{"parts": one.parts, "said": one.said} for one in chair.news(version)],
         "begun": chair.begun,
-        **{
-            name: template(f"{name}.html").render(context)
-            for name in ("headline", "ask", "recap", "side")
-        },
+        **{name: template(f"{name}.html").render(context) for name in parts},
     }
 
 
@@ -78,7 +73,10 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
     question = chair.question if room.stage is TableStage.PLAYING else None
     names = chair.screen.names if playing else []
     own = [*names[chair.seat :], *names[: chair.seat]]
-    turn = names[chair.to_act] if playing and chair.to_act is not None else ""
+    turn: str = ""
+    to_act: int | str = ""
+    if playing and chair.to_act is not None:
+        turn, to_act = names[chair.to_act], (chair.to_act - chair.seat) % len(names)
     groups = [] if question is None else chair.screen.groups(question.position)
     title = {TableStage.WAITING: "Waiting", TableStage.OVER: "The end"}.get(room.stage, "")
     title = title or ("The others move" if question is None else "Your move")
@@ -95,9 +93,7 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
         "names": own,
         "sides": _sides(room, chair) if playing else "",
         "turn": turn,
-        "to_act": (chair.to_act - chair.seat) % len(names)
-        if turn and chair.to_act is not None
-        else "",
+        "to_act": to_act,
         "hint": thought_part(chair.advice) if question is not None and chair.advice else "",
         "result": result(room, chair) if room.stage is TableStage.OVER else "",
         "judged": _judged(room, chair, links[place]) if room.stage is TableStage.OVER else [],
@@ -131,7 +127,6 @@ def choosing(board: Board, groups: Sequence[ChoiceGroup[Any]]) -> dict[str, obje
 
 
 def _judged(room: Room, chair: Chair, link: str) -> list[JudgedChapter]:
-    """The parts of the last match as whoever sits there reads them."""
     ended = room.last
     if ended is None:
         return []

@@ -206,7 +206,6 @@ class Room:
                 chair.touch()
 
     def _name(self, wanted: str) -> str:
-        """What somebody is called who wishes to be called so."""
         told = " ".join("".join(filter(str.isprintable, wanted)).split())
         return told[:_LONGEST].strip() or "Guest"
 

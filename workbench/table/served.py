@@ -218,7 +218,6 @@ def _own_address() -> str:
 
 
 def _own_asset(request: Request) -> Response:
-    """GET /page/{name}: what seats load beside what all pages do."""
     name = request.url.path.rpartition("/")[2]
     return Response(own_asset(name), media_type=ASSETS[name], headers=HEADERS)
 
