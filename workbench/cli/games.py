@@ -14,13 +14,21 @@ from cyclopts import Parameter
 from cardsharp.errors import Malformed
 from cardsharp.game import Game
 from cardsharp.games import game
+from cardsharp.registry import strategies_of
+from workbench.show.options import Json
+from workbench.show.output import plain_table, print_json, results
 
 OneGame = Annotated[Game, Parameter(parse=False)]  # whose command it is: nothing that is typed
 AnyGame = Annotated[Game | None, Parameter(parse=False)]  # or None, for matches of any game
 FIRST = game(None)  # whose commands go without a game's name too
 
 _OLD = {"versus": ("play",)}  # what a command was called before
-_PLACES = {"try": "trying:again", "stats": "stats:of_game", "why": "show:why"}  # else by its name
+_PLACES = {  # else as they are called
+    "strategies": "games:strategies",
+    "try": "trying:again",
+    "stats": "stats:of_game",
+    "why": "show:why",
+}
 
 _ALIKE = {
     "strategies": ("", "List the strategies; each name works wherever one is asked for."),
@@ -46,6 +54,26 @@ _ALIKE = {
     "bot": ("order", "Join a game and play it, each step explained; the same again takes it up."),
 }
 """Commands that games have alike: the parts of a game that each takes, and its line in the list."""
+
+
+def strategies(*, as_json: Json = False, game: AnyGame = None) -> None:
+    """Print each strategy's name with a line about it; for programs a game has the names alone."""
+    registry = strategies_of((game or FIRST).strategies)
+    lines = {name: registry.about(name) for name in registry.names()}
+    if as_json:
+        told = [{"name": name, "about": line} for name, line in lines.items()]
+        print_json(told if game is None else list(lines))
+        return
+    table = plain_table("", "")
+    table.show_header = False
+    for name, line in lines.items():
+        table.add_row(name, line)
+    results().print(table)
+    if game is None:
+        results().print()
+        results().print(
+            "Your own: FILE.py, or a command in quotes; `cardsharp new` writes one.", style="dim"
+        )
 
 
 def app_of(of: Game) -> cyclopts.App:

@@ -97,26 +97,23 @@ def prune(*, options: PruneOptions) -> None:
     now = datetime.now(UTC)
     with open_file(options.store) as log:
         ids = log.finished_before(now - options.older_than)
-        deleted = bool(ids) and not options.dry_run and (options.yes or _agreed(len(ids)))
+        number = f"{len(ids)} {'match' if len(ids) == 1 else 'matches'}"
+        deleted = bool(ids) and not options.dry_run and (options.yes or _agreed(number))
         if deleted:
             for match_id in ids:
                 log.forget(match_id)
             if all(record.ttl is None for record in log.running()):
                 log.shrink()
     done = "deleted" if deleted else "would be deleted" if options.dry_run else "kept"
-    line = f"{_counted(len(ids))} {done}" if ids else "no match ended so long ago"
+    line = f"{number} {done}" if ids else "no match ended so long ago"
     tell({"matches": ids, "deleted": deleted}, line, as_json=options.as_json)
 
 
-def _agreed(number: int) -> bool:
+def _agreed(number: str) -> bool:
     if not sys.stdin.isatty():
-        raise ConfigError(f"{_counted(number)} would be deleted; say --yes, or --dry-run to look.")
-    messages().print(f"Delete {_counted(number)} for good? [y/N] ", end="")
+        raise ConfigError(f"{number} would be deleted; say --yes, or --dry-run to look.")
+    messages().print(f"Delete {number} for good? [y/N] ", end="")
     return input().strip().lower() in {"y", "yes"}
-
-
-def _counted(number: int) -> str:
-    return f"{number} {'match' if number == 1 else 'matches'}"
 
 
 def _cells(record: MatchRecord) -> tuple[str, ...]:

@@ -22,16 +22,6 @@ class Command:
     """Its module and function as `module:name` where Python reserves the command's own name."""
 
     @property
-    def target(self) -> str:
-        """Where its function is."""
-        return f"{self.room}.{self.function or f'{self.name}:{self.name}'}"
-
-    @property
-    def help(self) -> str:
-        """Summary and explanation."""
-        return f"{self.summary}\n\n{self.more}"
-
-    @property
     def epilogue(self) -> str:
         """The examples, one a line, explained; on two where one takes more than `_WIDTH`."""
         width = max((len(line) for line, _ in self.examples), default=0)
@@ -53,9 +43,9 @@ def mount(app: cyclopts.App, commands: Iterable[Command]) -> None:
     """Add commands to `app` in their order; one's module is imported when it is called."""
     for place, one in enumerate(commands):
         app.command(
-            one.target,
+            f"{one.room}.{one.function or f'{one.name}:{one.name}'}",
             name=one.name,
-            help=one.help,
+            help=f"{one.summary}\n\n{one.more}",
             **({} if one.group else {"help_epilogue": one.epilogue}),
             sort_key=place,
         )
