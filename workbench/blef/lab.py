@@ -40,5 +40,4 @@ class BlefExtras(Extras):
             "turns": len(told.end.closed),
         }
         header = {**told.header(GAME.name), "names": names}
-        record = MatchRecord(told.match_id, Status.FINISHED, told.at, header, outcome=outcome)
-        yield record, moves
+        yield MatchRecord(told.match_id, Status.FINISHED, told.at, header, outcome=outcome), moves

@@ -95,8 +95,7 @@ class BlefScreen(Screen[Match, Position, int]):
 
     def misread(self, line: str, _position: Position) -> str:
         """Why that cannot be said now."""
-        every = [Choice(str(one), name_of(one), one) for one in range(CHECK + 1)]
-        meant = matching(line, every)
+        meant = matching(line, [Choice(str(one), name_of(one), one) for one in range(CHECK + 1)])
         if [one.action for one in meant] == [CHECK]:
             return "There is nothing to check yet; bet something."
         if len(meant) == 1:

@@ -106,8 +106,7 @@ def list_(*, which: _Letters = _ALL) -> None:
     """List dead letters, the oldest first."""
     found = list_letters(*which.found())
     lines = [f"{one.letter_id}  {one.sent_at:%Y-%m-%d %H:%M:%S}  {one}" for one in found]
-    told = [letter.document() for letter in found]
-    which.options.tell(told, lines or ["no dead letters"])
+    which.options.tell([letter.document() for letter in found], lines or ["no dead letters"])
 
 
 @letters.command

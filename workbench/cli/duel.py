@@ -30,6 +30,5 @@ def duel(  # noqa: PLR0913 - options of a command
     """Let two strategies play each deal from every side; prints FIRST's points."""
     of_game = replace(options, game=game.name)
     if games is not None:
-        sides = of_game.plan(first, second).matches_a_pair
-        of_game = replace(of_game, pairs=ceil(games / sides))
+        of_game = replace(of_game, pairs=ceil(games / of_game.plan(first, second).matches_a_pair))
     run_duel(first, second, kept=kept, sequential=sequential, options=of_game)

@@ -191,8 +191,7 @@ def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
     counts = list(next(iter(groups.values())).sides[0].counts)[:_ROOM]
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(by.value, max_width=14, overflow="fold")
-    known = any(group.without_luck for group in groups.values())
-    less_luck = ("less luck",) if known else ()
+    less_luck = ("less luck",) if any(group.without_luck for group in groups.values()) else ()
     for name in ("matches", "result", *less_luck, "accuracy", "blunders", *counts):
         table.add_column(name, justify="right", no_wrap=True)
     for name, group in groups.items():

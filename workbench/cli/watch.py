@@ -72,8 +72,7 @@ def watch(
 
 def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
     write_file(file, text)
-    told = {"match": match_id, "file": str(file)}
-    tell(told, f"{file} opens in any browser", as_json=as_json)
+    tell({"match": match_id, "file": str(file)}, f"{file} opens in any browser", as_json=as_json)
 
 
 def shown_until_stopped(url: str, wanted: bool | None) -> None:

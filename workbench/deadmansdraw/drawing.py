@@ -146,8 +146,7 @@ def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> T
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     table.add_column("", width=min(names, max(_LEAST_NAME, room)), overflow="fold")
     for suit in suits:
-        style = _STYLES.get(suit, "")
-        cut = Text(suit[: widths[suit]], style)
+        cut = Text(suit[: widths[suit]], _STYLES.get(suit, ""))
         table.add_column(cut, no_wrap=True, width=widths[suit])
     table.add_column("", justify="right", no_wrap=True, width=max(map(len, remarks)))
     for index, (name, _, _) in enumerate(listed):

@@ -91,5 +91,4 @@ def emulated(
     Its handler is what `around` makes of the arena's. Raises `ConfigError`, as without an emulator.
     """
     with Emulator() as emulator:
-        table = new_table(emulator, config.players)
-        yield CloudServer(config, table, moved=moved, around=around)
+        yield CloudServer(config, new_table(emulator, config.players), moved=moved, around=around)

@@ -21,8 +21,7 @@ def env(name: str = DEFAULT_GAME, seats: int | None = None) -> "AECEnv[str, Obse
 
     Raises `ConfigError` for no such game, or one that is not played so.
     """
-    checked = _Checked(CardEnv(name, seats), illegal_reward=-1)
-    return wrappers.OrderEnforcingWrapper(checked)
+    return wrappers.OrderEnforcingWrapper(_Checked(CardEnv(name, seats), illegal_reward=-1))
 
 
 class _Checked(wrappers.TerminateIllegalWrapper[str, Observation, int]):  # type: ignore[misc]

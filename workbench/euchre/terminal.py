@@ -136,8 +136,7 @@ class Terminal(Screen[Match, Position, Action]):
             yield "-- Everybody passed."
             return
         end = "euchred" if result.euchred else "made"
-        gained = result.points[(self.you - dealt.first) % 2]
-        side = "you" if gained else "they"
+        side = "you" if result.points[(self.you - dealt.first) % 2] else "they"
         yield (
             f"-- {self._at(dealt, result.caller)} called {SUIT_NAMES[trump]}: {end} with "
             f"{result.tricks} tricks, {side} +{max(result.points)}."

@@ -44,8 +44,7 @@ def interval(shares: Sequence[float], matches: int = 1) -> Interval:
     spread = fsum((share - mean) ** 2 for share in shares) / (number - 1) if number > 1 else worst
     found = min(1.0, spread / worst) if worst > 0 else 1.0
     rarer = number * matches * min(mean, 1 - mean)
-    effect = (rarer * found + _PRIOR) / (rarer + _PRIOR)
-    return score_interval(mean, number / effect)
+    return score_interval(mean, number / ((rarer * found + _PRIOR) / (rarer + _PRIOR)))
 
 
 def score_interval(mean: float, number: float) -> Interval:

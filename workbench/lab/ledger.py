@@ -68,8 +68,7 @@ class RunLedger:
             )
 
     def _read(self) -> None:
-        text = self.file.read_text(encoding="utf-8")
-        whole, _, broken = text.rpartition("\n")
+        whole, _, broken = self.file.read_text(encoding="utf-8").rpartition("\n")
         if broken:  # the run was stopped in the middle of a line
             self.file.write_text(f"{whole}\n", encoding="utf-8")
         head, self.kept = _parsed(self.file, whole)

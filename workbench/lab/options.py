@@ -58,8 +58,7 @@ class RunOptions(CommandOptions):
 
     def plan(self, first: str, second: str, most: int | None = None) -> Plan:
         """The plan of a duel with these options; of `most` pairs where no number is given."""
-        tuned = is_own(first) or is_own(second)
-        seed = self.seed or ("random" if tuned else 1)
+        seed = self.seed or ("random" if (is_own(first) or is_own(second)) else 1)
         return Plan(
             game=self.game,
             first=first,

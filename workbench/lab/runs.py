@@ -164,8 +164,7 @@ def _play_missing(
 
 def play_task(plan: Plan, task: Sequence[range]) -> list[Numbered]:
     """Some series of a plan, here or anywhere: a pair depends on its seed and series alone."""
-    faster = None if plan.plain else extras_of(plan.game).series(plan)
-    engine = faster or play_series
+    engine = (None if plan.plain else extras_of(plan.game).series(plan)) or play_series
     return [
         numbered
         for numbers in task

@@ -100,8 +100,7 @@ def tell(document: object, *lines: object, as_json: bool, style: str = "") -> No
 def print_command(words: str, about: str = "", console: Console | None = None) -> None:
     """Print a command of this program, ready to be copied, and what it is for."""
     line = f"  {program()} {words}{about and f'   # {about}'}"
-    where = console or results()
-    where.print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)
+    (console or results()).print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)
 
 
 class _Shown(Console):

@@ -107,8 +107,7 @@ def branch_point(
             simulation: Simulation[Any, Any, Any] = game.simulation.load()(seats or None)
             seat = simulation.to_act(one.state)
             if seat is not None:
-                told = steps[:place]
-                return BranchPoint(record, moves, game, simulation, told, seat, same)
+                return BranchPoint(record, moves, game, simulation, steps[:place], seat, same)
     raise ConfigError(
         f"Nothing that is known was decided in match {record.match_id} from step {number} on; it "
         f"has {len(steps)} steps."

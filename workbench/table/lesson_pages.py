@@ -46,8 +46,7 @@ def lesson_routes(lesson: Lesson) -> Sequence[BaseRoute]:
             "thought": thought_part(told.thought) if told else "",
             "fields": {"token": token},
         }
-        text = template("lesson.html").render(context, site=SITE)
-        return HTMLResponse(text, headers=NEW)
+        return HTMLResponse(template("lesson.html").render(context, site=SITE), headers=NEW)
 
     async def answer(request: Request) -> Response:
         place, form = place_of(request), await form_of(request)

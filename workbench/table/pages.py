@@ -134,8 +134,7 @@ def _judged(room: Room, chair: Chair, link: str) -> list[JudgedChapter]:
     for part in ended.parts:
         host = side_of(min(part.match.header.seats, default=0))  # the log has the host's seats
         side = host if chair.seat in ended.ours else 1 - host
-        page = f"{matches}/{part.match.record.match_id}"
-        parts.append(JudgedChapter(page, part.analysis, side))
+        parts.append(JudgedChapter(f"{matches}/{part.match.record.match_id}", part.analysis, side))
     return parts
 
 

@@ -80,8 +80,7 @@ class ServedTables:
 
     def pages(self, source: Source, site: Site) -> Pages:
         """The pages over a source, on which matches are gone on with by `form`."""
-        manner = with_branches(Manner(site=site, play_on=self.play_on))
-        self._pages.append(Pages(source, manner))
+        self._pages.append(Pages(source, with_branches(Manner(site=site, play_on=self.play_on))))
         return self._pages[-1]
 
     def form(self, pages: Pages) -> Route:
