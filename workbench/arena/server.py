@@ -32,13 +32,7 @@ ADMIN_USER = User(ADMIN, None, ADMIN)
 
 
 class ArenaServer:
-    """An arena on a thread of its own; a context manager that starts and stops it.
-
-    `more` are pages beside its own.
-
-    Raises:
-        ConfigError: the players' file, the data file, the port or the certificate cannot be used.
-    """
+    """An arena on a thread of its own, with `more` pages; a context manager; or `ConfigError`."""
 
     def __init__(self, config: ArenaConfig, more: MorePages | None = None) -> None:
         check_openness(config)
@@ -81,12 +75,9 @@ class ArenaServer:
         timeout: timedelta | None = None,
         **piles: object,
     ) -> str:
-        """The id of a new match between two players, as the admin creates it.
+        """The id of a new match as the admin creates it; `piles` are further fields of a request.
 
-        `piles` are the further fields of a create request (`drawPile`, `banks`, ...).
-
-        Raises:
-            Malformed: a field cannot be used; the text is the answer a request would get.
+        Raises `Malformed` with the answer that a request would get.
         """
         body: Json = {"playerids": list(players), **piles}
         if tags:
@@ -124,11 +115,7 @@ class ArenaServer:
 
 
 def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None) -> None:
-    """Serve until SIGINT or SIGTERM; `on_start` is told the address.
-
-    Raises:
-        ConfigError: the players' file, the data file, the port or the certificate cannot be used.
-    """
+    """Serve until SIGINT or SIGTERM; `on_start` is told the address. Raises `ConfigError`."""
     check_openness(config)
     if logging.lastResort is not None:  # what warns at a terminal
         logging.lastResort.addFilter(Sparing())

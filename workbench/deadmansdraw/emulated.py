@@ -86,9 +86,6 @@ def emulated(
     moved: Moved = nobody_told,
     around: Callable[[LambdaHandler], LambdaHandler] = lambda handler: handler,
 ) -> Iterator[CloudServer]:
-    """Yield an arena in an emulator of its own, to be started; `moved` hears of every move.
-
-    Its handler is what `around` makes of the arena's. Raises `ConfigError`, as without an emulator.
-    """
+    """Yield an arena in an emulator, to be started, with the handler that `around` makes."""
     with Emulator() as emulator:
         yield CloudServer(config, new_table(emulator, config.players), moved=moved, around=around)

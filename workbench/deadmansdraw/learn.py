@@ -36,11 +36,7 @@ class LearnOptions(CommandOptions):
 
 
 def learn(source: AnySource = None, /, *, options: LearnOptions = LearnOptions()) -> None:
-    """Make, test, promote and roll back what is known of each opponent.
-
-    Raises:
-        ConfigError: there is no compiler, or the file is none of this command's.
-    """
+    """Make, test, promote and roll back what is known of each opponent; raises `ConfigError`."""
     specialists = _specialists(options)
     file = options.out or data_folder() / "learned.json"
     learned, told = _read(file), list[dict[str, str]]()

@@ -77,10 +77,7 @@ class PlayOptions(CommandOptions):
 
 
 def play(*, options: PlayOptions = PlayOptions()) -> int:
-    """Play, show, check and keep matches; 0 when all finished with complete logs.
-
-    A strategy of which every decision failed has not played: that is 1.
-    """
+    """Play, show, check and keep matches; 0 when all are decided, and their logs complete."""
     script = _script(options)
     folder, store = options.keep or data_folder(), options.log
     if store != store_or_default():

@@ -114,10 +114,9 @@ def watched(  # noqa: PLR0913 - what is played, and how it is told
     as_json: bool,
     opponent: str | None = None,
 ) -> list[str]:
-    """The ids of `total` matches in the order of their ends; one is shown, of several the number.
+    """The ids of `total` matches as they end; one is shown, of several the number.
 
-    `play` plays them, and calls again and again what it is given with those that run; so does
-    `check` see them.
+    `play` plays them, and tells its argument, and so `check`, again and again which run.
     """
     one = total == 1 and not as_json
     watch = Watch(log, opponent)

@@ -17,10 +17,7 @@ Observation = dict[str, NDArray[Any]]
 
 
 def env(name: str = DEFAULT_GAME, seats: int | None = None) -> "AECEnv[str, Observation, int]":
-    """The environment of a game, for 2 to 8 `seats` of Blef; a refused action ends a match with -1.
-
-    Raises `ConfigError` for no such game, or one that is not played so.
-    """
+    """A game's environment, for 2 to 8 `seats` in Blef; a refused action costs 1. `ConfigError`."""
     return wrappers.OrderEnforcingWrapper(_Checked(CardEnv(name, seats), illegal_reward=-1))
 
 

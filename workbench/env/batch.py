@@ -149,11 +149,7 @@ def _seen(rows: LaneRows) -> tuple[Observation, dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """How many matches ended: `points` of the first player by pair and side, and what was counted.
-
-    Each array of `counts` has what the game counts of the match, or of the first player and the
-    second, behind pair and side.
-    """
+    """How matches ended, by pair and side: the first's `points`, and what a game `counts`."""
 
     points: NDArray[np.float64]
     counts: dict[str, NDArray[np.float64]]

@@ -33,10 +33,7 @@ class Interval(NamedTuple):
 
 
 def interval(shares: Sequence[float], matches: int = 1) -> Interval:
-    """The 95 % interval of the mean of `shares`, each the average of so many matches.
-
-    They are independent, and between 0 and 1 but for luck taken out; `ValueError` for none.
-    """
+    """The 95 % interval of the mean of independent `shares` of 1, each of so many matches."""
     if not shares:
         raise ValueError("No share was measured.")
     number, mean = len(shares), min(1.0, max(0.0, fmean(shares)))

@@ -32,11 +32,7 @@ def met_states(plan: Plan) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True)
 class LabProbed:
-    """Answers to hand-made positions, and what was asked a second time over real ones.
-
-    `changed` are answers that changed though the player could know no more: it was made anew
-    with the same dice, and what is hidden from it was dealt anew.
-    """
+    """Answers to hand-made positions, and how many `changed` when nothing was known anew."""
 
     answers: tuple[ProbeAnswer, ...]
     asked: int

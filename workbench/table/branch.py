@@ -86,10 +86,7 @@ class BranchPoint:
 def branch_point(
     record: MatchRecord, moves: Sequence[MoveRecord], number: int = 1, *, same: bool = False
 ) -> BranchPoint:
-    """The first decision at or after the step of that number, which counts from 1.
-
-    Raises `ConfigError` where none is known, or is to be known yet, and `StoreError`.
-    """
+    """The first known decision at or after that step, from 1; or `ConfigError`, `StoreError`."""
     game = game_of(record)
     if same and record.status is not Status.FINISHED:
         raise ConfigError(f"Match {record.match_id} is not over: what comes is not to be known.")

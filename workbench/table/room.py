@@ -54,10 +54,7 @@ class EndedMatch:
 
 @dataclass(eq=False)
 class Room:
-    """A table for `setting.people`, of whom `host` is the first; `ended` hears of each match.
-
-    Raises `ConfigError` where the game is not played so, or cannot be drawn.
-    """
+    """A table for `setting.people` and a `host`; `ended` hears of matches; or `ConfigError`."""
 
     setting: Setting
     host: str

@@ -49,10 +49,7 @@ def texts_of(place: Path) -> dict[str, bytes]:
 
 
 def recorded_in(texts: Mapping[str, bytes]) -> ToldMatches:
-    """The matches of some texts by their names: one as an arena answers it, or one a line.
-
-    Lines that tell no match, such as refused creations, are left out; else `ConfigError`.
-    """
+    """The matches that texts tell, one each or one a line, others left out; or `ConfigError`."""
     fault = "There is no recorded match (.json, .jsonl, .gz) in the folder."
     found = dict[str, Whole]()
     told = [(name, line) for name, text in texts.items() for line in _documents(text)]
