@@ -16,8 +16,7 @@ from cardsharp.games import game
 from workbench.cli import main
 from workbench.cli.lesson import LessonOptions, begun
 from workbench.show.lookup import data_folder
-from workbench.table.lesson import Lessons
-from workbench.table.lesson_pages import lesson_routes
+from workbench.table.lesson import Lessons, lesson_routes
 from workbench.table.served import pages_over
 from workbench.watch.sources import source_of
 

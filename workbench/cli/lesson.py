@@ -19,8 +19,7 @@ from workbench.show.options import CommandOptions, Store
 from workbench.show.output import print_json, results
 from workbench.show.person import Left, Person
 from workbench.show.progress import Bar
-from workbench.table.lesson import Lesson, Lessons, question_of, unseen
-from workbench.table.lesson_pages import lesson_routes
+from workbench.table.lesson import Lesson, Lessons, lesson_routes, question_of, unseen
 from workbench.table.served import pages_over
 from workbench.table.setting import Setting
 from workbench.watch.sources import source_of

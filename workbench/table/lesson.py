@@ -1,4 +1,4 @@
-"""Positions of your own matches in which you lost most, asked again over days.
+"""Positions of your own matches in which you lost most, asked again over days, also as pages.
 
 What was asked is kept in one file: a card for each marked decision. A card that is answered well is
 asked again after a longer time, else the next day, as with cards of vocabulary.
@@ -8,12 +8,19 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from http import HTTPStatus
 from pathlib import Path
+from secrets import token_urlsafe
 from tempfile import NamedTemporaryFile
 from threading import Lock
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from cardsharp.analysis import analyse, mark_of
 from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord
@@ -21,11 +28,15 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.judge import judging
 from cardsharp.replay import Asked, Thought, Weighed, fault_of, header_of
+from cardsharp.viewer.pages import thought_part
 from workbench.lab.sitting import PERSON
 from workbench.show.decisions import amount
 from workbench.show.lookup import game_of
 from workbench.show.screen import Screen
-from workbench.table.setting import screens_of
+from workbench.table.pages import SITE, choosing, template
+from workbench.table.room import board_of
+from workbench.table.setting import Setting, screens_of
+from workbench.table.site import NEW, form_of
 
 REST = tuple(timedelta(days=days) for days in (1, 3, 7, 21, 60))  # after so many good ones
 
@@ -234,3 +245,47 @@ class Lesson:
         question = self.questions[place]
         cost = amount(judging(self.game).judge.form.lstrip("+"), question.card.cost)
         return f"Then you chose {question.then}, which cost {cost}."
+
+
+def lesson_routes(lesson: Lesson) -> Sequence[BaseRoute]:
+    """The pages `/lesson/1` and so on; raises `ConfigError` for a table that cannot be drawn."""
+    board, token = board_of(Setting(lesson.game)), token_urlsafe(16)
+
+    def place_of(request: Request) -> int:
+        number: int = request.path_params["number"]
+        if not 0 < number <= len(lesson.questions):
+            raise HTTPException(HTTPStatus.NOT_FOUND, f"The lesson has no question {number}.")
+        return number - 1
+
+    def page(request: Request) -> Response:
+        place = place_of(request)
+        question = lesson.questions[place]
+        screen, position = question.screen, question.asked.position
+        told = lesson.corrections.get(place)
+        seen = board.seen(screen.names, screen.you, position) if board.seen else {}
+        context = {
+            **choosing(board, screen.groups(position)),
+            "lesson": lesson,
+            "place": place,
+            "question": question,
+            "standing": screen.standing(position),
+            "parts": {name: part for name, part in seen.items() if part is not None},
+            "told": told,
+            "answered": place in lesson.corrections,
+            "thought": thought_part(told.thought) if told else "",
+            "fields": {"token": token},
+        }
+        return HTMLResponse(template("lesson.html").render(context, site=SITE), headers=NEW)
+
+    async def answer(request: Request) -> Response:
+        place, form = place_of(request), await form_of(request)
+        question = lesson.questions[place]
+        choices = question.screen.choices(question.asked.position)
+        found = [one for one in choices if one.key == form.get("key")]
+        if form.get("token") != token or not found:
+            raise HTTPException(HTTPStatus.FORBIDDEN, "Answer on the page of the question.")
+        await run_in_threadpool(lesson.answer, place, found[0].action)
+        return RedirectResponse(f"/lesson/{place + 1}", HTTPStatus.SEE_OTHER, headers=NEW)
+
+    path = "/lesson/{number:int}"
+    return [Route(path, page), Route(path, answer, methods=["POST"])]
