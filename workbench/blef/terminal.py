@@ -117,9 +117,8 @@ class Visit:
             closed = self._position(past, None).round()
             if not closed.is_over or len(closed.history) < _CLOSED:
                 raise Garbled("The service does not show how the round ended.")
-            person.tell(
-                ScreenMove([*self._news(past, screen), *screen.outcome(closed, cards)], closes=True)
-            )
+            lines = [*self._news(past, screen), *screen.outcome(closed, cards)]
+            person.tell(ScreenMove(lines, closes=True))
             self._said = 0
         if not over:
             person.tell(ScreenMove(self._news(state, screen)))

@@ -56,9 +56,8 @@ def preflight_(  # noqa: PLR0913 - each is an option of the command
     options: StackOptions = USUAL,
 ) -> int:
     """Check before the first deployment that the account allows it, and what to change."""
-    plan = planned(
-        tuple(filter(None, services.split(","))), web=web, matches=match_limit, teams=teams
-    )
+    games = tuple(filter(None, services.split(",")))
+    plan = planned(games, web=web, matches=match_limit, teams=teams)
     demand = replace(plan, reserve=reserve or plan.reserve, stack=options.stack)
     clients = account_clients(options.region)
     checks = chain(preflight(clients, demand), outdated(clients, demand.stack))

@@ -67,9 +67,8 @@ def cost(*, options: CostOptions = CostOptions()) -> None:
         results().print(_table(bill))
         results().print()
         if day is not None:
-            results().print(
-                f"{day.executions} executions at once, most of them of waiting clients."
-            )
+            line = f"{day.executions} executions at once, most of them of waiting clients."
+            results().print(line)
         results().print(
             f"{load.days:g} days in {prices.region}, prices of {prices.date}; what a match uses "
             f"was measured on {measured.date} ({measured.matches} matches). Where each price is "

@@ -53,9 +53,7 @@ def export(
     if first is None:  # stored ones
         stored = list(matches_of(options, of if options.game else None))
         tellers = ((dataset.Teller(game_of(one[0]), valued=options.value), one) for one in stored)
-        rows: Iterator[DecisionRow] = (
-            row for teller, one in tellers for row in teller.stored(*one)
-        )
+        rows: Iterator[DecisionRow] = (row for told, one in tellers for row in told.stored(*one))
         matches = len(stored)
     else:
         second, pairs = second or first, options.pairs

@@ -53,9 +53,7 @@ def settings(held: Held) -> str:
         "tags": f"tags {', '.join(held.tags)}" if held.tags else "all tags",
         "at_once": f"{held.at_once} at once",
     }
-    return ", ".join(
-        f"{text} (set)" if name in held.by_hand else text for name, text in told.items()
-    )
+    return ", ".join(f"{one} (set)" if name in held.by_hand else one for name, one in told.items())
 
 
 def listening(held: Held) -> str:
@@ -87,10 +85,8 @@ def look_lines(look: StackLook) -> Iterator[str]:
 def _bot_lines(bot: BotStatus) -> Iterator[str]:
     last = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
     yield f"settings  {settings(bot.held)}"
-    yield (
-        f"listening {listening(bot.held)}, schedule {bot.schedule.lower()}, "
-        f"last successful poll {last}"
-    )
+    when = f"schedule {bot.schedule.lower()}, last successful poll {last}"
+    yield f"listening {listening(bot.held)}, {when}"
     yield (
         f"playing   {', '.join(bot.running) or 'nothing'}; {bot.waiting} waiting, "
         f"{bot.in_flight} in flight"

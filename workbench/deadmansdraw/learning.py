@@ -163,9 +163,8 @@ class Bets:
     """
 
     def __init__(self, entry: beliefs.Entry) -> None:
-        stranger = next(
-            one for one in beliefs.known_opponents() if one.stops is None is one.answers
-        )
+        known = beliefs.known_opponents()
+        stranger = next(one for one in known if one.stops is None is one.answers)
         self.given = self.likely = self._doubt = 0.0
         self._belief = beliefs.Belief((stranger, entry))
 

@@ -98,10 +98,8 @@ class Terminal(Screen[Match, Position, Action]):
             return [ChoiceGroup(asked, choices)]
         kind = Play if position.question is Question.PLAY else Discard
         allowed = {one.action: one for one in choices}
-        hand = {
-            *position.hand,
-            *(one.action.card for one in choices if isinstance(one.action, kind)),
-        }
+        offered = (one.action.card for one in choices if isinstance(one.action, kind))
+        hand = {*position.hand, *offered}
         cards = [kind(card) for card in sorted(hand, key=lambda card: (card & 3, -card))]
         every = [allowed.get(one) or Choice(shown(one.card), shown(one.card), one) for one in cards]
         return [ChoiceGroup(asked, every, {one.key for one in every if one.action not in allowed})]

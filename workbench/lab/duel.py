@@ -141,9 +141,7 @@ class Duel:
     @property
     def by_side(self) -> tuple[float, ...]:
         """The first player's share of the points from each side."""
-        return tuple(
-            fmean(match.points for match in side) for side in zip(*self.pairs, strict=True)
-        )
+        return tuple(fmean(one.points for one in side) for side in zip(*self.pairs, strict=True))
 
     def as_json(self) -> dict[str, object]:
         """All that was measured; `counts` are sums, each player's or the matches'."""

@@ -36,9 +36,8 @@ def bare_strategy_of(
 def check_players(plan: Plan) -> None:
     """Make both once; raises `ConfigError` where one cannot be, or nobody knows its luck."""
     if plan.less_luck and not extras_of(plan.game).tells_luck:
-        raise ConfigError(
-            f"Nobody tells the luck of {game(plan.game).title}; leave --less-luck out."
-        )
+        of = game(plan.game).title
+        raise ConfigError(f"Nobody tells the luck of {of}; leave --less-luck out.")
     if not plan.plain and extras_of(plan.game).series(plan) is not None:
         return
     for name in (plan.first, plan.second):

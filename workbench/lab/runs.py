@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -152,9 +152,7 @@ def _play_missing(
     if pool is None or (len(tasks) == 1 and not apart):
         yield from (play_task(plan, task) for task in tasks)
         return
-    futures: list[Future[list[Numbered]]] = [
-        pool.submit(hosted, play_task, plan, task) for task in tasks
-    ]
+    futures = [pool.submit(hosted, play_task, plan, task) for task in tasks]
     try:
         yield from (future.result() for future in as_completed(futures))
     finally:
@@ -165,8 +163,4 @@ def _play_missing(
 def play_task(plan: Plan, task: Sequence[range]) -> list[Numbered]:
     """Some series of a plan, here or anywhere: a pair depends on its seed and series alone."""
     engine = (None if plan.plain else extras_of(plan.game).series(plan)) or play_series
-    return [
-        numbered
-        for numbers in task
-        for numbered in zip(numbers, engine(plan, numbers), strict=True)
-    ]
+    return [one for numbers in task for one in zip(numbers, engine(plan, numbers), strict=True)]

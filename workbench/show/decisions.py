@@ -51,9 +51,8 @@ def options_table(thought: Thought) -> Table:
     table = plain_table("", "option", "value", "note", right=("value",))
     for option in sorted(thought.options, key=lambda one: -(one.value or 0.0)):
         mark, style = (">", "bold") if (option.action == thought.action) else ("", "")
-        table.add_row(
-            mark, option.action, worth(option.value, option.unit), option.note, style=style
-        )
+        cells = (option.action, worth(option.value, option.unit), option.note)
+        table.add_row(mark, *cells, style=style)
     return table
 
 

@@ -212,9 +212,8 @@ def board_of(setting: Setting) -> Board:
     part = setting.game.board
     board = None if part is None else part.load()
     if board is None or board.seen is None:
-        raise ConfigError(
-            f"The table of {setting.game.title} cannot be drawn; leave --browser out."
-        )
+        title = setting.game.title
+        raise ConfigError(f"The table of {title} cannot be drawn; leave --browser out.")
     return board
 
 

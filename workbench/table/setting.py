@@ -185,9 +185,8 @@ class Lineup:
         if ended is None or not sitting.has_begun or not extras.keeps:
             return []
         others = {**{seat: bot.name for seat, bot in self.bots.items()}, **(people or {})}
-        names = tuple(
-            PERSON if seat == you else others[seat] for seat in range(self.simulation.seats)
-        )
+        every = range(self.simulation.seats)
+        names = tuple(PERSON if seat == you else others[seat] for seat in every)
         ours = next(side for side in self.simulation.sides if you in side)
         name = f"{'branch' if self.point else 'versus'}-{token_hex(4)}"
         told = LabMatch(name, at, ours, names, sitting.taken, ended, tag="versus")

@@ -39,10 +39,8 @@ def texts_of(place: Path) -> dict[str, bytes]:
         files = sorted(one for one in place.iterdir() if one.suffix in RECORDED)
     try:
         texts = {one: one.read_bytes() for one in files}
-        return {
-            str(one): gzip.decompress(text) if one.suffix == ".gz" else text
-            for one, text in texts.items()
-        }
+        zipped = {one for one in texts if one.suffix == ".gz"}
+        return {str(one): gzip.decompress(t) if one in zipped else t for one, t in texts.items()}
     except (OSError, EOFError) as error:
         why = getattr(error, "strerror", None) or error
         raise ConfigError(f"{place} cannot be read: {why}.") from None
