@@ -16,10 +16,8 @@ class BlefExtras(Extras):
 
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The game move by move, the hands with the end of each round."""
-        names = [
-            name if told.names.count(name) == 1 else f"{name} {seat}"
-            for seat, name in enumerate(told.names, 1)
-        ]
+        twice = {name for name in told.names if told.names.count(name) > 1}
+        names = [f"{n} {seat}" if n in twice else n for seat, n in enumerate(told.names, 1)]
         intents, facts = dict[int, Body | None](), dict[int, Body]()
         for one in told.taken:  # under the number that its move has in the log
             live, decided = one.state.live, one.decided

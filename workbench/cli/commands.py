@@ -150,9 +150,6 @@ def narrow_examples(app: cyclopts.App, given: Sequence[str]) -> None:
     if len(chain) < 2 or group is None or group is apps[-1]:  # noqa: PLR2004 - a group's command
         return
     start = " ".join(("cardsharp", *chain, ""))
-    own = [
-        found.group()
-        for found in _EXAMPLE.finditer(str(group.help_epilogue))
-        if f"{found[1]} ".startswith(start)
-    ]
+    every = _EXAMPLE.finditer(str(group.help_epilogue))
+    own = [found.group() for found in every if f"{found[1]} ".startswith(start)]
     apps[-1].help_epilogue = "\n".join(("Examples:", *own)) if own else " "

@@ -25,11 +25,10 @@ class StartTable(NamedTuple):
 
 def seed_of_first() -> str:
     """A seed by which the first player begins, at the original arena and at ours."""
-    return next(
-        seed
-        for seed in iter(new_seed, None)
-        if not any(draws_for_start(seed, one).below(2) for one in Randomness)
-    )
+    while True:
+        seed = new_seed()
+        if not any(draws_for_start(seed, one).below(2) for one in Randomness):
+            return seed
 
 
 def table_like(word: str) -> StartTable:

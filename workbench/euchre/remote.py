@@ -146,11 +146,8 @@ class RemotePlayer:
     def _ask_play(self, deal: Deal, seat: int) -> Play:
         table = deal.table
         number = len(table.complete_tricks)
-        legal = [
-            action.card
-            for action in choices(table, Question.PLAY, deal.hand(seat))
-            if isinstance(action, Play)
-        ]
+        actions = choices(table, Question.PLAY, deal.hand(seat))
+        legal = [action.card for action in actions if isinstance(action, Play)]
         address = self._play_address(table, number, seat)
         answer = self._call("GET", "/play", address, {"playableCards": legal})
         return Play(_integer(answer, "card"))

@@ -77,7 +77,7 @@ def rungs_of(name: str | None) -> Game:
     return of
 
 
-def measured(plan: Plan, pool: Executor | None, tell: Callable[[Duel], None]) -> Ladder:
+def measured(plan: Plan, pool: Executor | None) -> Ladder:
     """The ladder of the plan's game, measured: everybody against the next few."""
     names = game_named(plan.game).ladder
     scores = {}
@@ -85,7 +85,7 @@ def measured(plan: Plan, pool: Executor | None, tell: Callable[[Duel], None]) ->
         for second in names[place + 1 : place + 1 + REACH]:
             duel = run(replace(plan, first=first, second=second), pool)
             scores[first, second] = PairScore.of(duel.shares)
-            tell(duel)
+            messages().print(str(duel).partition("\n")[0], soft_wrap=True)
     found = ratings_of(scores)
     players = {name: found[name].rounded for name in names}
     return Ladder(game=plan.game, pairs=plan.pairs, seed=plan.seed, players=players)
@@ -253,11 +253,7 @@ def ratings(*, options: RatingOptions = RatingOptions()) -> None:
     game = rungs_of(options.game)
     plan = Plan(game=game.name, first="", second="", pairs=options.pairs, seed=options.seed)
     with pool_of(options.workers or all_cores(), options.cluster) as pool:
-        found = measured(
-            plan,
-            pool,
-            lambda duel: messages().print(str(duel).partition("\n")[0], soft_wrap=True),
-        )
+        found = measured(plan, pool)
     if options.write:
         file_of(game.name).write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if options.as_json:

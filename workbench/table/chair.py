@@ -215,11 +215,8 @@ class Chair:
         if self.board.seen is None:
             return
         drawn = self.board.seen(self.screen.names, self.screen.you, seen)
-        parts = {
-            name: part
-            for name, part in drawn.items()
-            if part is not None and part != self.drawn.get(name)
-        }
+        there = {name: part for name, part in drawn.items() if part is not None}
+        parts = {name: part for name, part in there.items() if part != self.drawn.get(name)}
         self.drawn |= parts
         self.touch()
         self.frames.append(ChairFrame(self.version, parts, self._told))

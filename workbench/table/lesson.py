@@ -106,15 +106,11 @@ def _cards(game: Game, log: MatchReader, record: MatchRecord) -> Iterator[Exerci
         decisions = analyse(game, record, moves).decisions
     except ConfigError:  # a table at which nobody can judge
         return
+    of, match = game.name, record.match_id
     for one in decisions:
         if one.sequence in own and one.mark is not None:
-            yield Exercise(
-                game=game.name,
-                match=record.match_id,
-                sequence=one.sequence,
-                cost=one.cost,
-                due=date.min,
-            )
+            number, cost = one.sequence, one.cost
+            yield Exercise(game=of, match=match, sequence=number, cost=cost, due=date.min)
 
 
 def _own(game: Game, record: MatchRecord, moves: Sequence[MoveRecord]) -> list[Asked]:

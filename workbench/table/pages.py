@@ -110,11 +110,8 @@ def _sides(room: Room, chair: Chair) -> str:
         return (seat - chair.seat) % seats
 
     sides = (sorted(side, key=around) for side in room.setting.simulation.sides)
-    named = (
-        " and ".join(map(names.__getitem__, side))
-        for side in sorted(sides, key=lambda side: around(side[0]))
-    )
-    return " v ".join(named)
+    ordered = sorted(sides, key=lambda side: around(side[0]))
+    return " v ".join(" and ".join(map(names.__getitem__, side)) for side in ordered)
 
 
 def choosing(board: Board, groups: Sequence[ChoiceGroup[Any]]) -> dict[str, object]:
