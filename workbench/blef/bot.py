@@ -29,11 +29,8 @@ def check_there(wanted: Mapping[str, object]) -> None:
 def public_games(url: str) -> list[OpenGame]:
     """A service's public games with a free seat; raises `ConfigError` or `ArenaError` for none."""
     with BlefClient(url, _ONCE) as client:
-        return [
-            OpenGame(game.uuid, game.players, MAX_PLAYERS, game.room)
-            for game in client.public()
-            if len(game.players) < MAX_PLAYERS
-        ]
+        free = (game for game in client.public() if len(game.players) < MAX_PLAYERS)
+        return [OpenGame(one.uuid, one.players, MAX_PLAYERS, one.room) for one in free]
 
 
 def open_archive(store: str | None) -> AbstractContextManager[MatchReader]:

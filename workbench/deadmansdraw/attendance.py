@@ -41,11 +41,8 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
         else:
             say(f"attending {attends} So does another bot with this match log; see --standby.")
         say(f"Ctrl-C: no new matches. The program's own log is {log_file()}.")
-        home = HomeOptions(
-            concurrency=options.at_once,
-            observe=failures_to(say),
-            left=left_to(say, assembly.queue, options.at_once),
-        )
+        left = left_to(say, assembly.queue, options.at_once)
+        home = HomeOptions(concurrency=options.at_once, observe=failures_to(say), left=left)
         listen = None
         if options.standby and not first:
             listen = standing_by(assembly, take, lambda: say(f"now attending {attends}"))

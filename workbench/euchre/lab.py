@@ -68,13 +68,8 @@ def _event(position: Position, action: Action) -> records.Event:
     table, seat = position.table, position.seat
     match action:
         case Bid(suit, alone):
-            return records.BidEvent(
-                ours=True,
-                round=1 + len(table.bids) // len(SEATS),
-                pos=seat,
-                suit=-1 if suit is None else suit,
-                alone=alone,
-            )
+            named, turn_of = -1 if suit is None else suit, 1 + len(table.bids) // len(SEATS)
+            return records.BidEvent(ours=True, round=turn_of, pos=seat, suit=named, alone=alone)
         case Discard(card):
             if table.call is None:
                 raise ValueError("Nobody has called.")

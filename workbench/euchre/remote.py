@@ -160,12 +160,9 @@ class RemotePlayer:
         return {**self._address(), "round": rounds, "turnCard": table.turn_card, "pos": pos}
 
     def _swap_address(self, table: Table) -> Json:
-        return {
-            **self._address(),
-            "declarerPos": 0 if table.call is None else table.call.seat,
-            "turnCard": table.turn_card,
-            "pos": DEALER,
-        }
+        declarer = 0 if table.call is None else table.call.seat
+        asked: Json = {"declarerPos": declarer, "turnCard": table.turn_card, "pos": DEALER}
+        return self._address() | asked
 
     def _play_address(self, table: Table, number: int, seat: int) -> Json:
         seq = (seat - _leader(table, number)) % 4

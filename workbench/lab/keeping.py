@@ -30,11 +30,8 @@ def check_keeping(plan: Plan) -> None:
 
 def lost_first(played: Duel, number: int) -> list[Which]:
     """So many matches of a duel, those that the first player lost before the others."""
-    matches = (
-        (result.points, (pair, side))
-        for pair, results in enumerate(played.pairs)
-        for side, result in enumerate(results)
-    )
+    pairs = enumerate(played.pairs)
+    matches = ((one.points, (pair, side)) for pair, two in pairs for side, one in enumerate(two))
     return [which for _, which in sorted(matches)[:number]]
 
 

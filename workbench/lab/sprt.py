@@ -91,9 +91,5 @@ class Sequential:
 
     def document(self) -> dict[str, object]:
         """The test as JSON: what was asked, the log likelihood ratio, and whether it is decided."""
-        return {
-            **asdict(self.sprt),
-            "ratio": round(self.ratio, 3),
-            "decided": self.ended,
-            "stronger": self.ended and self.ratio > 0,
-        }
+        told = {**asdict(self.sprt), "ratio": round(self.ratio, 3), "decided": self.ended}
+        return {**told, "stronger": self.ended and self.ratio > 0}

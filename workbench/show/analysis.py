@@ -175,11 +175,6 @@ def _swings(shown: Analysed, swings: Sequence[Judged]) -> Table:
     table.add_column(f"for {shown.hero}", justify="right")
     table.add_column("by the cards", justify="right")
     for one in swings:
-        table.add_row(
-            str(one.turn),
-            shown.names[side_of(one.seat)],
-            one.happened,
-            shown.change(one.change),
-            shown.change(one.luck),
-        )
+        who, changes = shown.names[side_of(one.seat)], map(shown.change, (one.change, one.luck))
+        table.add_row(str(one.turn), who, one.happened, *changes)
     return table

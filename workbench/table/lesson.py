@@ -193,12 +193,8 @@ def judged(game: Game, question: LessonQuestion, answer: object) -> Correction |
     )
     best = max(worth[decision.action], worth[answer])
     well = mark_of((best - worth[answer]) / judge.stake) is None
-    thought = Thought(
-        action=words.get(decision.action, str(decision.action)),
-        reason=decision.reason,
-        options=options,
-        strategy=judge.name,
-    )
+    act, why = words.get(decision.action, str(decision.action)), decision.reason
+    thought = Thought(action=act, reason=why, options=options, strategy=judge.name)
     return Correction(well, words[answer], worth[answer], best, thought, judge.form)
 
 
