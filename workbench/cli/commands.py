@@ -7,6 +7,7 @@ imports none of them.
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -64,7 +65,7 @@ def build_app() -> cyclopts.App:
         help=ABOUT,
         help_format="plaintext",
         help_epilogue=EXIT_CODES,
-        version=_version,
+        version=lambda: import_module("importlib.metadata").version("cardsharp"),  # slow to import
         suppress_keyboard_interrupt=False,
         default_parameter=Parameter(negative=()),
         config=cyclopts.config.Toml(SETTINGS, must_exist=False),
@@ -89,12 +90,6 @@ def _completion(app: cyclopts.App) -> Callable[[Literal["bash", "zsh", "fish"]],
         sys.stdout.write(app.generate_completion(prog_name="cardsharp", shell=shell))
 
     return completion
-
-
-def _version() -> str:
-    from importlib.metadata import version  # noqa: PLC0415 - slow to import
-
-    return version("cardsharp")
 
 
 def rooms() -> Iterator[tuple[str, str, str]]:

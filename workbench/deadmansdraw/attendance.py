@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
         else:
             say(f"attending {attends} So does another bot with this match log; see --standby.")
         say(f"Ctrl-C: no new matches. The program's own log is {log_file()}.")
-        left = left_to(say, assembly.queue, options.at_once)
+        left = partial(say_left, say, assembly.queue, options.at_once)
         home = HomeOptions(concurrency=options.at_once, observe=failures_to(say), left=left)
         listen = None
         if options.standby and not first:
@@ -105,18 +106,14 @@ class _News:
         self._watch.glance([i for i in self._known if not self._watch.ended(i)])
 
 
-def left_to(say: Callable[[str], None], queue: Queue, at_once: int) -> Callable[[int], None]:
-    """Says that matches wait while no more can be played, and what to do."""
-
-    def left(running: int) -> None:
-        if not (isinstance(queue, MemoryQueue) and queue.visible):
-            return
-        if running >= at_once:
-            say(f"Matches wait for us, for {at_once} are played already: raise --at-once.")
-        else:
-            say(f"Matches wait for us: this machine keeps up with no more than {running} at once.")
-
-    return left
+def say_left(say: Callable[[str], None], queue: Queue, at_once: int, running: int) -> None:
+    """Say that matches wait while no more can be played, and what to do."""
+    if not (isinstance(queue, MemoryQueue) and queue.visible):
+        return
+    if running >= at_once:
+        say(f"Matches wait for us, for {at_once} are played already: raise --at-once.")
+    else:
+        say(f"Matches wait for us: this machine keeps up with no more than {running} at once.")
 
 
 _SQLITE = "sqlite:"

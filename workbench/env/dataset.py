@@ -111,10 +111,8 @@ def write(rows: Iterable[DecisionRow], file: Path) -> int:
     if file.suffix not in {PARQUET, LINES}:
         raise ConfigError(f"{file} must end in {LINES} or {PARQUET}.")
     write_file(file, "", "x")
-    return (_write_parquet if file.suffix == PARQUET else _write_lines)(iter(rows), file)
-
-
-def _write_lines(rows: Iterator[DecisionRow], file: Path) -> int:
+    if file.suffix == PARQUET:
+        return _write_parquet(iter(rows), file)
     number = 0
     with file.open("w", encoding="utf-8") as target:
         for number, row in enumerate(rows, 1):  # noqa: B007 - it is the answer

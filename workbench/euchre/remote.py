@@ -92,7 +92,11 @@ class RemotePlayer:
         match now.question:
             case Question.BID:
                 self._tell(deal)
-                return self._ask_bid(deal.table, seat)
+                answer = self._call("GET", "/bid", self._bid_address(deal.table, seat), {})
+                suit = _integer(answer, "suit")
+                if suit not in _SUITS or "alone" not in answer:
+                    raise BrokenOff(f"GET /bid was answered {answer}.")
+                return Bid(suit, bool(answer["alone"])) if suit in range(_ROUND) else Bid()
             case Question.DISCARD:
                 address = self._swap_address(deal.table)
                 offered = [*deal.cards[15:20], deal.table.turn_card]
@@ -102,7 +106,12 @@ class RemotePlayer:
                 return Defend(alone=False)  # the real client asks nobody
             case Question.PLAY:
                 self._tell(deal)
-                return self._ask_play(deal, seat)
+                number = len(deal.table.complete_tricks)
+                actions = choices(deal.table, Question.PLAY, deal.hand(seat))
+                legal = [action.card for action in actions if isinstance(action, Play)]
+                address = self._play_address(deal.table, number, seat)
+                answer = self._call("GET", "/play", address, {"playableCards": legal})
+                return Play(_integer(answer, "card"))
 
     def end(self, deal: Deal) -> None:
         """Tell what is left, and that the deal is over."""
@@ -135,22 +144,6 @@ class RemotePlayer:
                     yield "POST", "/play", address, {"card": card}, None
             if number < len(table.complete_tricks):
                 yield "PATCH", "/trick", of_trick, {}, "complete"
-
-    def _ask_bid(self, table: Table, seat: int) -> Bid:
-        answer = self._call("GET", "/bid", self._bid_address(table, seat), {})
-        suit = _integer(answer, "suit")
-        if suit not in _SUITS or "alone" not in answer:
-            raise BrokenOff(f"GET /bid was answered {answer}.")
-        return Bid(suit, bool(answer["alone"])) if suit in range(_ROUND) else Bid()
-
-    def _ask_play(self, deal: Deal, seat: int) -> Play:
-        table = deal.table
-        number = len(table.complete_tricks)
-        actions = choices(table, Question.PLAY, deal.hand(seat))
-        legal = [action.card for action in actions if isinstance(action, Play)]
-        address = self._play_address(table, number, seat)
-        answer = self._call("GET", "/play", address, {"playableCards": legal})
-        return Play(_integer(answer, "card"))
 
     def _address(self) -> Json:
         return {"token": self.token, "gameNum": 0, "dealNum": self._deal_number}

@@ -1,7 +1,6 @@
 """`cardsharp lab`: strategies against each other, and looked at closely."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations
@@ -21,9 +20,8 @@ from workbench.lab.interval import Interval
 from workbench.lab.keeping import check_keeping, lost_first
 from workbench.lab.keeping import keep as keep_matches
 from workbench.lab.ledger import difference, followed
-from workbench.lab.looking import LabProbed, Profile, probe, profile
+from workbench.lab.looking import LabProbed, probe, profile
 from workbench.lab.options import KeepOptions, LookOptions, Player, RunOptions, SprtOptions
-from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
 from workbench.lab.runs import all_cores, hosted, pool_of, run, unsteady
 from workbench.show import output
@@ -169,21 +167,6 @@ class League:
         return shown
 
 
-def play_league(players: Sequence[str], plan: Plan, pool: Executor | None) -> League:
-    """The league in which each two play a duel by `plan`; nothing where a player cannot be made."""
-    plans = {
-        (one, two): replace(plan, first=first, second=second)
-        for (one, first), (two, second) in combinations(enumerate(players), 2)
-    }
-    for duel in plans.values():
-        check_players(duel)
-    played = {}
-    for places, duel in plans.items():
-        output.messages().print(duel.stop_rule(), soft_wrap=True)
-        played[places] = run(duel, pool)
-    return League(players, played)
-
-
 @app.command
 def league(*players: Player, options: RunOptions = _RUN) -> None:
     """Play a duel between every two strategies; prints the row's points against the column."""
@@ -191,9 +174,18 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
         raise ConfigError("A league needs two strategies or more, each named once.")
     own_first = sorted(players, key=is_own, reverse=True)
     plan = options.plan(own_first[0], own_first[1])  # a user's own player decides how it is dealt
-    apart = any(map(is_file, players))
+    plans = {
+        (one, two): replace(plan, first=first, second=second)
+        for (one, first), (two, second) in combinations(enumerate(players), 2)
+    }
+    played, apart = {}, any(map(is_file, players))
     with pool_of(options.workers or all_cores(), options.cluster, apart=apart) as pool:
-        found = play_league(players, plan, pool)
+        for each in plans.values():
+            check_players(each)  # before anything is played
+        for places, each in plans.items():
+            output.messages().print(each.stop_rule(), soft_wrap=True)
+            played[places] = run(each, pool)
+    found = League(players, played)
     tell(found.document(), found.table(), as_json=options.as_json)
 
 
@@ -241,10 +233,6 @@ def profile_(strategy: Player, *, options: LookOptions = _LOOK) -> None:
     with Bar(plan.pairs, "deciding") as bar, pool_of(1, apart=is_file(strategy)) as pool:
         alone = None if pool is None else pool.submit(hosted, profile, plan)
         found = profile(plan, bar.advance) if alone is None else alone.result()
-    tell(asdict(found), _profile_table(found), as_json=options.as_json)
-
-
-def _profile_table(found: Profile) -> Table:
     headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
     shown = plain_table("decisions", *headings, right=headings)
     for kind, times in found.milliseconds.items():
@@ -252,4 +240,4 @@ def _profile_table(found: Profile) -> Table:
         counts = ("-", "-") if nodes is None else (f"{nodes.mean:,.0f}", f"{nodes.max:,.0f}")
         spent = (f"{figure:.2f}" for figure in (times.mean, times.p95, times.max))
         shown.add_row(kind, str(times.number), *spent, *counts)
-    return shown
+    tell(asdict(found), shown, as_json=options.as_json)

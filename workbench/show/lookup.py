@@ -101,20 +101,15 @@ def _log_to_read(name: str) -> "MatchLog | KeptMatches":
     if not name.startswith(_SQLITE):
         return build_log(name, SystemClock())
     file = _file_of(name)
-    if _is_of_arena(file):
-        from cardsharp.deadmansdraw.arena.storage import KeptMatches  # noqa: PLC0415 - many modules
+    if _is_of_arena(file):  # the names of a contest's teams lie beside it
+        from cardsharp.contest.sqlite import FILE, kept_in  # noqa: PLC0415 - many modules
+        from cardsharp.deadmansdraw.arena.storage import KeptMatches  # noqa: PLC0415 - the same
 
-        return KeptMatches(file, _names_beside(file))
+        if not (file.parent / FILE).is_file():
+            return KeptMatches(file, {})
+        with kept_in(file.parent) as records:
+            return KeptMatches(file, records.names())
     return SqliteLog(file, SystemClock(), to_read=True)
-
-
-def _names_beside(file: Path) -> dict[str, str]:
-    from cardsharp.contest.sqlite import FILE, kept_in  # noqa: PLC0415 - many modules
-
-    if not (file.parent / FILE).is_file():
-        return {}
-    with kept_in(file.parent) as records:
-        return records.names()
 
 
 def _is_of_arena(file: Path) -> bool:
