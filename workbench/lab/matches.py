@@ -6,7 +6,6 @@ A strategy sees what it would see at a real table: the position of its seat, nev
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from copy import deepcopy
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from itertools import count
@@ -37,33 +36,6 @@ def play(
     while (seat := to_act(state)) is not None:
         state = act(state, players[seat].decide(state), chance)
     return state
-
-
-@dataclass(frozen=True, slots=True)
-class Tempered:
-    """A match that is played with its luck told, for the side of that number."""
-
-    simulation: Simulation[Any, Any, Any]
-    extras: Extras
-    side: int
-
-    def play(
-        self, state: object, players: Sequence[LabPlayer], chance: Random, again: AgainDice
-    ) -> tuple[Any, Luck]:
-        """The end of a match from its opening on, and what tells its luck."""
-        cards, simulation = 0.0, self.simulation
-        while (seat := simulation.to_act(state)) is not None and not self.extras.is_late(state):
-            before = state
-            state = simulation.act(state, players[seat].decide(state), chance)
-            cards += self.extras.luck(before, state)[self.side]
-        copied = [] if seat is None else _copies(players)
-        ends = [
-            play(simulation, simulation.disguised(state, hidden), copies, later)
-            for copies, (hidden, later) in zip(copied, map(again, count()), strict=False)
-        ]
-        state = play(simulation, state, players, chance)
-        points, seats = map(simulation.points, (state, *ends)), simulation.sides[self.side]
-        return state, Luck(fmean(sum(made[seat] for seat in seats) for made in points), cards)
 
 
 def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
@@ -173,17 +145,40 @@ class PairSeries:
                 players |= dict.fromkeys(other, self._seat(second))
             opening = self.simulation.deal(dice.deal)
             seated = [players[seat] for seat in sorted(players)]
+            luck = None
             if self.plan.less_luck:
                 again = partial(self.extras.dice_again, self.plan.seed, number)
-                tempered = Tempered(self.simulation, self.extras, side)
-                state, luck = tempered.play(opening, seated, dice.chance, again)
+                state, luck = self._tempered(side, opening, seated, dice.chance, again)
             else:
-                state, luck = play(self.simulation, opening, seated, dice.chance), None
+                state = play(self.simulation, opening, seated, dice.chance)
             for player in {id(one): one for one in seated}.values():
                 player.ended(state)
             self.past[0].append((seats[0], state))
             self.past[1].append((others[0][0], state))
-            yield replace(self._result(state, side), luck=luck)
+            yield self._result(state, side, luck)
+
+    def _tempered(
+        self,
+        side: int,
+        state: Any,  # noqa: ANN401 - any game's
+        players: Sequence[LabPlayer],
+        chance: Random,
+        again: AgainDice,
+    ) -> tuple[Any, Luck]:
+        """The end of a match from its opening on, and what tells its luck for that side."""
+        cards, simulation = 0.0, self.simulation
+        while (seat := simulation.to_act(state)) is not None and not self.extras.is_late(state):
+            before = state
+            state = simulation.act(state, players[seat].decide(state), chance)
+            cards += self.extras.luck(before, state)[side]
+        copied = [] if seat is None else _copies(players)
+        ends = [
+            play(simulation, simulation.disguised(state, hidden), copies, later)
+            for copies, (hidden, later) in zip(copied, map(again, count()), strict=False)
+        ]
+        state = play(simulation, state, players, chance)
+        points, seats = map(simulation.points, (state, *ends)), simulation.sides[side]
+        return state, Luck(fmean(sum(made[seat] for seat in seats) for made in points), cards)
 
     def _player(self, which: int, seats: tuple[int, ...], dice: Random, number: int) -> LabPlayer:
         guest = self.guests[which]
@@ -193,12 +188,10 @@ class PairSeries:
         strategy = strategy_of(self.plan, name, dice, self.past[which])
         return Thinking(self.simulation, strategy, f"of pair {number}, seed {self.plan.seed},")
 
-    def _result(self, state: Any, side: int) -> Result:  # noqa: ANN401
+    def _result(self, state: Any, side: int, luck: Luck | None) -> Result:  # noqa: ANN401
         sides, points = self.simulation.sides, self.simulation.points(state)
-        counts = {
-            name: (values[side], sum(values) - values[side])
-            if len(values) == len(sides)
-            else values
-            for name, values in self.simulation.counts(state).items()
-        }
-        return Result(sum(points[seat] for seat in sides[side]), counts)
+        counts = dict(self.simulation.counts(state))
+        for name, values in counts.items():
+            if len(values) == len(sides):
+                counts[name] = (values[side], sum(values) - values[side])
+        return Result(sum(points[seat] for seat in sides[side]), counts, luck)
