@@ -86,6 +86,6 @@ def emulated(
     moved: Moved = nobody_told,
     around: Callable[[LambdaHandler], LambdaHandler] = lambda handler: handler,
 ) -> Iterator[CloudServer]:
-    """Yield an arena in an emulator, to be started, with the handler that `around` makes."""
+    """Yield an arena in an emulator, to be started; `moved` hears of moves, `around` wraps it."""
     with Emulator() as emulator:
         yield CloudServer(config, new_table(emulator, config.players), moved=moved, around=around)

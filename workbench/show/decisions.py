@@ -50,7 +50,7 @@ def options_table(thought: Thought) -> Table:
     """What was weighed, the best first; the choice is marked."""
     table = plain_table("", "option", "value", "note", right=("value",))
     for option in sorted(thought.options, key=lambda one: -(one.value or 0.0)):
-        mark, style = (">", "bold") if (option.action == thought.action) else ("", "")
+        mark, style = (">", "bold") if option.action == thought.action else ("", "")
         cells = (option.action, worth(option.value, option.unit), option.note)
         table.add_row(mark, *cells, style=style)
     return table
