@@ -27,9 +27,7 @@ FED = 0.65
 
 BORNE = 0.55  # that part if so many matches were played that all their actions waited so long
 NOT_LONGER = 900  # seconds that a window may last: what is said to last longer is not believed
-USUAL = 60
-"""Seconds that a window is taken to last in whose middle we came, until one begins with us."""
-
+USUAL = 60  # seconds that a window is taken to last that did not begin with us
 _STEP, _STEPS = 0.05, 4
 """So many answers one after another, each by so many seconds later than the last: we are slowed."""
 

@@ -11,9 +11,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 from cardsharp.far_clock import FarClock
 
-_GLANCE = 0.2
-"""Seconds after which who waits looks again whether it may go: others come and go meanwhile."""
-
+_GLANCE = 0.2  # seconds until who waits looks again: others come and go meanwhile
 _INSTANT = 0.001  # seconds that are none: a clock that counts them may not notice
 _ROUNDED = timedelta(seconds=0.5)
 _UNTOLD = 1  # seconds that a count is believed of which nobody can say when it ends

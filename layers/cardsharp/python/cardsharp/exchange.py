@@ -40,11 +40,8 @@ from cardsharp.refusal import Patience, refusal
 _log = logging.getLogger("cardsharp.arena")
 
 _CHUNK = 64 * 1024
-_GRACE = timedelta(seconds=0.5)
-"""So long beyond its limit a request is cut off; its own limits end it before, and say why."""
-
-_MAX_CHALLENGE = 4 * 1024
-"""Bytes that a Digest challenge's own body may have; requests reads it whole."""
+_GRACE = timedelta(seconds=0.5)  # beyond its limit, when a request is cut off
+_MAX_CHALLENGE = 4 * 1024  # bytes that a challenge's body may have; requests reads it whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

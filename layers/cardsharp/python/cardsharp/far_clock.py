@@ -17,11 +17,8 @@ from datetime import datetime, timedelta
 from math import inf
 from typing import NamedTuple
 
-DRIFT = 0.0005
-"""Seconds by which two clocks may part in a second: what a clock that is being set right does."""
-
-GRAIN = timedelta(seconds=1.25)
-"""So much later than its date an answer may be: whole seconds, which a server keeps a while."""
+DRIFT = 0.0005  # seconds by which two clocks may part in a second: one is being set right
+GRAIN = timedelta(seconds=1.25)  # so late an answer's date may be: whole seconds, kept a while
 
 
 class When(NamedTuple):

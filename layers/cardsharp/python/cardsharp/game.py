@@ -65,25 +65,16 @@ class Job(NamedTuple):
         return kind.load(self.environment, self.others)
 
 
-Attend = Callable[[str, Job], "Attended"]
-"""Plays the match of that id until it ends or the time is up; how that ended."""
-
-Order = Callable[[Mapping[str, Any], Job], Sequence[str]]
-"""Has the bot play what an operator asks for; the ids of the matches. Raises `Malformed`."""
-
+Attend = Callable[[str, Job], "Attended"]  # plays that match to its end, or the time's; how
+Order = Callable[[Mapping[str, Any], Job], Sequence[str]]  # has the bot play; the matches' ids
 Direct = Callable[[Mapping[str, str], str | None, str], bool]
 """Does what is due of a game's contests, which an environment describes, at the message of a tick
 or, without one, at the schedule's, in the name of who was called; whether more ticks follow.
 """
 
-Listen = Callable[[Job], int]
-"""Asks an arena for matches until the time is nearly up; how many were put on the queue."""
-
-Look = Callable[["LookMessage", Job], int]
-"""Asks an arena once, as its poller ordered; how many matches were put on the queue."""
-
-Visit = Callable[[str, "Random"], None]
-"""Plays a typical match over the game's service at an address: what its cost is measured by."""
+Listen = Callable[[Job], int]  # asks until the time is nearly up; how many matches were queued
+Look = Callable[["LookMessage", Job], int]  # asks once, as ordered; how many matches were queued
+Visit = Callable[[str, "Random"], None]  # plays a typical match: what its cost is measured by
 
 
 class OpenGame(NamedTuple):
@@ -98,9 +89,7 @@ class OpenGame(NamedTuple):
     room: int | None = None
 
 
-Lobby = Callable[[str], "Sequence[OpenGame]"]
-"""The games at the service of an address that can be joined; raises `ArenaError`."""
-
+Lobby = Callable[[str], "Sequence[OpenGame]"]  # those that can be joined; raises `ArenaError`
 Replay = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[Step]"]
 """The steps of a stored match, with our reasons beside them."""
 
@@ -133,21 +122,17 @@ class Game(NamedTuple):
     default_strategy: str
     trained: Part[Callable[[str], Any]] | None = None
     """Makes the player of a file that training wrote, from its text; raises for any other text."""
-    starter: str | None = None
-    """A module, imported by nobody, whose text a user's own strategy begins with."""
-    ladder: tuple[str, ...] = ()
-    """Strategies from the weakest up, for a user's own to climb; `lab ratings` measures them."""
+    starter: str | None = None  # a module whose text a user's own strategy begins with
+    ladder: tuple[str, ...] = ()  # from the weakest up, for a user's own to climb
     settings: Part[type["Workplace"]] | None = None
     attend: Part[Attend] | None = None
     order: Part[Order] | None = None
     check: Part[Callable[[Mapping[str, object]], None]] | None = None
     """Looks once at the match of an order, before a bot at home waits for what is none."""
-    lobby: Part[Lobby] | None = None
-    """Lists what can be joined at a service, where its services have public games."""
+    lobby: Part[Lobby] | None = None  # lists what can be joined at a service
     elsewhere: Part[Callable[[str], Any]] | None = None
     """Makes an application, a page by which matches at this service are played in a browser."""
-    order_keys: frozenset[str] = frozenset()
-    """Keys by any of which an order is known to be for this game where it names none."""
+    order_keys: frozenset[str] = frozenset()  # an order with any of them is for this game
     listen: Part[Listen] | None = None
     look: Part[Look] | None = None
     direct: Part[Direct] | None = None
@@ -158,25 +143,18 @@ class Game(NamedTuple):
     replay: Part[Replay] | None = None
     recorded: Part[Recorded] | None = None  # reads a match as its arena or service tells it
     decisions: Part[Decisions] | None = None
-    restore: Part[Restore] | None = None
-    """Without it nothing can be tried from within a stored match."""
+    restore: Part[Restore] | None = None  # without it nothing can be tried from within a match
     decider: Part["Decider[Any, Any, Any]"] | None = None
     """Has a strategy decide such a position again."""
-    judge: Part["Judge"] | None = None
-    """Who says what the options of such a position are worth: for `analysis` and `try`."""
-    commands: Part[Any] | None = None
-    """Its own sub-commands at home, a `cyclopts.App`; nothing that is deployed loads them."""
+    judge: Part["Judge"] | None = None  # what options are worth: for `analysis` and `try`
+    commands: Part[Any] | None = None  # sub-commands at home, a `cyclopts.App`
     visit: Part[Visit] | None = None
-    encoding: Part[Any] | None = None
-    """Its positions and actions as numbers, an `Encoding`, for `workbench.env`."""
-    archive: Part[Any] | None = None
-    """Opens what keeps its matches at home, a `MatchReader`; without it, the one match log."""
-    program: Part[Any] | None = None
-    """How programs in any language are told its positions at home, a `Translation`."""
+    encoding: Part[Any] | None = None  # positions and actions as numbers, an `Encoding`
+    archive: Part[Any] | None = None  # opens what keeps its matches at home, a `MatchReader`
+    program: Part[Any] | None = None  # how programs are told positions, a `Translation`
     board: Part["Board"] | None = None  # how its table is drawn on the page of a match
     words: Part[str] | None = None
     """A text of what its stored bodies have in common, against which each is packed. What was
     packed with it cannot be read with another, so it never changes."""
-    drawing: Part[Any] | None = None
-    """How its matches are shown at home, a `StepByStep`; without it, its steps."""
+    drawing: Part[Any] | None = None  # how its matches are shown at home, a `StepByStep`
     terminal: Part[Any] | None = None  # how a person at home sees and plays it, a kind of `Screen`

@@ -9,8 +9,7 @@ from cardsharp.game import Decisions, Game, Replay
 from cardsharp.replay import Asked
 from cardsharp.strategy import Decision
 
-LAPSE = "out of time"
-"""What was done where nothing was done in time; all that it changed is its cost."""
+LAPSE = "out of time"  # where nothing was done in time; what that changed is its cost
 
 
 class Judge(Protocol):
@@ -26,8 +25,7 @@ class Judge(Protocol):
     form: str = ".1%"
     total: float = 1.0
     stake: float = 1.0
-    chance_deals: bool = False
-    """Whether `chance` has the deal before the first decision, whose worth has it too."""
+    chance_deals: bool = False  # whether `chance` has the deal before the first decision
 
     def weigh(self, position: Any, also: Sequence[Any] = ()) -> Decision[Any] | None:  # noqa: ANN401 - any game's
         """What the judge decides, with the worth of all that it weighs, and of those actions too.

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from math import fsum, log, sqrt
 from statistics import fmean
 
-NORMAL_95 = 1.959964
-"""Standard errors to each side of a mean that hold 95 % of a normal distribution."""
-
+NORMAL_95 = 1.959964  # standard errors to each side of a mean that hold 95 %
 PER_TENFOLD = 400  # Elo points by which the odds of two players differ tenfold
 MEAN = 1000.0  # the mean of the ratings of a ladder's players: the anchor of all others
 _LOGIT = PER_TENFOLD / log(10)  # Elo points of a unit of the logistic distribution

@@ -23,13 +23,9 @@ from cardsharp.errors import (
 )
 
 _ERRORS: Mapping[int, type[Rejected]] = {401: Unauthorized, 404: NotFound, 409: NotYourTurn}
-_WRONG_PASSWORD = b"Unauthorized"
-"""The arena's own words for it, the only ones that are no JSON (docs/spec/arena.md section 1)."""
-
+_WRONG_PASSWORD = b"Unauthorized"  # the only words of its own that are no JSON
 _DEFAULT_WAIT = timedelta(seconds=1)
-LONGEST_WAIT = timedelta(seconds=30)
-"""No wait that a server asks for is believed to be longer, be it a day or a year."""
-
+LONGEST_WAIT = timedelta(seconds=30)  # no server is believed to ask for more
 _LONGEST_TEXT = 300
 _REDIRECTS = range(300, 400)
 _CLIENT_ERRORS = range(400, 500)

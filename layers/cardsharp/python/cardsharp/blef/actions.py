@@ -81,8 +81,7 @@ def _above_full_houses() -> Iterator[Bet]:
             yield Bet(f"{name} flush ({span}), {of}", cards=cards)
 
 
-BETS: tuple[Bet, ...] = (*_of_values(), *_above_full_houses())
-"""The 88 bets; the index is the action's id."""
+BETS: tuple[Bet, ...] = (*_of_values(), *_above_full_houses())  # the 88, by the action's id
 
 
 def name_of(action: int) -> str:

@@ -47,11 +47,8 @@ Connect = Callable[[str], AbstractContextManager[BlefClient]]
 
 _OUR_FAULT = range(400, 500)
 
-BEFORE_START = timedelta(seconds=3)
-"""How long a game is left that has not started, so that it holds no worker that others need."""
-
-BREATH = timedelta(seconds=1)
-"""How long a service is left alone that does not let us wait for a change."""
+BEFORE_START = timedelta(seconds=3)  # until a game that has not started is looked at again
+BREATH = timedelta(seconds=1)  # until a service that lets nobody wait is asked again
 
 
 class SeatOrder(seats.SeatOrder):

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 VALUES = ("9", "10", "J", "Q", "K", "A")  # the values in their order; a card holds the index
-COLOURS = ("clubs", "diamonds", "hearts", "spades")
-"""The colours in their order; a card holds the index."""
+COLOURS = ("clubs", "diamonds", "hearts", "spades")  # in order; a card holds the index
 
 
 class Card(NamedTuple):

@@ -36,8 +36,7 @@ class SecretChance:
         return str(uuid.uuid4())
 
 
-ReadAction = Callable[[], int]
-"""Reads the action that was sent, when it is its turn to be checked; raises `Refused`."""
+ReadAction = Callable[[], int]  # reads an action when it is to be checked; raises `Refused`
 
 
 @dataclass(frozen=True, slots=True)

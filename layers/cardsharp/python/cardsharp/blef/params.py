@@ -61,8 +61,7 @@ def is_nickname(text: str) -> bool:
 
 
 NO_GAME = "Game does not exist"
-NO_PLAYER = "The UUID does not match any active player"
-"""The original's own words (docs/spec/blef.md section 5)."""
+NO_PLAYER = "The UUID does not match any active player"  # in its own words (docs/spec/blef.md)
 
 
 class Denied(Refused):

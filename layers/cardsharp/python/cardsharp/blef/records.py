@@ -25,9 +25,7 @@ IDLE_LIFE = {
 """How long after its last change a game is kept."""
 
 UNJOINED_LIFE = timedelta(hours=1)  # how long a game is kept that nobody has joined
-WHOLE_LIFE = timedelta(days=90)
-"""How long after its creation a game is kept at most; its closed rounds are kept as long."""
-
+WHOLE_LIFE = timedelta(days=90)  # after its creation a game is kept at most, and its closed rounds
 RECENT = timedelta(minutes=30)  # a game changed within it is active, and listed if it is public
 
 

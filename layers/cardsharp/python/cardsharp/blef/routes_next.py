@@ -95,9 +95,7 @@ def _read_digits(parameter: str, text: str | None) -> int:
     return int(text)
 
 
-_OLDER = {route.name: route for route in routes.ROUTES}
-"""The paths of version 2.3, of which today's differ in what is named here."""
-
+_OLDER = {route.name: route for route in routes.ROUTES}  # today's differ in what is named here
 _GAMES, _CREATE, _STATE, _JOIN = (_OLDER[name] for name in ("list", "create", "state", "join"))
 _START, _PLAY = _OLDER["start"], _OLDER["play"]
 _TOLD: Answers = {_OK: (wire_next.NextStateBody,)}

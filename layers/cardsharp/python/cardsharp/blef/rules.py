@@ -12,8 +12,7 @@ from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.cards import DECK, Hand, sort_hand
 from cardsharp.errors import Illegal
 
-Deal = Callable[[int], Hand]
-"""Picks so many different cards of the deck, each choice and order equally likely."""
+Deal = Callable[[int], Hand]  # so many different cards, each choice and order equally likely
 
 
 class Move(NamedTuple):

@@ -103,8 +103,7 @@ class StateLook:
     since: str | None = None
 
 
-DEFAULT_NAMES = "Dazhbog=reader; Porevit=threshold"
-"""Bots by the names that the clients know, and the strategies by which they play."""
+DEFAULT_NAMES = "Dazhbog=reader; Porevit=threshold"  # bots as the clients know them
 
 
 @dataclass(frozen=True, slots=True)

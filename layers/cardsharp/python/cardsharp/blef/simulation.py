@@ -25,9 +25,7 @@ class Match:
     closed: tuple[Round, ...] = ()
 
 
-SETUPS = ("2 to 3", "4 to 7", "8 to 18", "19 and more")
-"""The rounds that are counted apart, by how many cards are in play."""
-
+SETUPS = ("2 to 3", "4 to 7", "8 to 18", "19 and more")  # counted apart, by cards in play
 _BEGIN = (2, 4, 8, 19)
 
 

@@ -32,9 +32,7 @@ _MOST_ROUNDS = 23
 _MOST_CARDS = 11
 
 BASE = "/v2"  # what all paths of the API begin with
-VERSION_HEADER = "Game-Version"
-"""Says how often a game has changed; what a long poll's `since` is to be."""
-
+VERSION_HEADER = "Game-Version"  # how often a game has changed; a long poll's `since`
 _UUID = WithJsonSchema({"type": "string", "format": "uuid"})
 _TEXT = WithJsonSchema({"type": "string"})
 _ADMIN = "The secret uuid of the player who joined first."

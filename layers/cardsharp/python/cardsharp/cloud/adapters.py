@@ -17,9 +17,7 @@ from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ConfigError
 from cardsharp.game import Part
 
-_FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"
-"""A variable that every function of Lambda has, and nobody else."""
-
+_FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # every function of Lambda has it, and nobody else
 _LOGS: Stores[MatchLog] = Stores(
     "CARDSHARP_STORE",
     Part("cardsharp.cloud.sqlite:SqliteLog"),

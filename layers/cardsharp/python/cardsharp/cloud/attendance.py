@@ -27,8 +27,7 @@ _RESULTS = {
 }
 
 A = TypeVar("A")  # an action
-OBEDIENCE = timedelta(seconds=3)
-"""So long at most a match of ours waits because its arena asks for it; less with short turns."""
+OBEDIENCE = timedelta(seconds=3)  # so long at most an arena has us wait; less with short turns
 
 
 def versioned(header: Body, version: str | None) -> Body:

@@ -13,9 +13,7 @@ from cardsharp.errors import Rejected
 from cardsharp.strategy import Decision
 
 A = TypeVar("A")  # an action
-UNDER_WAY = "underWay"
-"""By this name an intent can tell for how many seconds its action may be under way."""
-
+UNDER_WAY = "underWay"  # in an intent, for how many seconds its action may be under way
 Facts = Mapping[int, Body]  # moves by their sequence, as the arena's history has them
 
 
@@ -105,8 +103,7 @@ class AttendedMatch(Protocol[A]):
         ...
 
 
-Meet = Callable[[str], AbstractContextManager[AttendedMatch[Any]]]
-"""The match of that id, with what it needs for as long as the block runs."""
+Meet = Callable[[str], AbstractContextManager[AttendedMatch[Any]]]  # for as long as the block runs
 
 
 class Attended(StrEnum):

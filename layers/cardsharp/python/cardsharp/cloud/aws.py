@@ -64,9 +64,7 @@ _MISSING = frozenset(
 )
 
 ANSWER = 5  # seconds that an answer may take, but to a question that waits for something
-_prepared: dict[tuple[str, float], Any] = {}
-"""Clients of the whole process by service and seconds, made before they were needed."""
-
+_prepared: dict[tuple[str, float], Any] = {}  # by service and seconds, before they were needed
 _connecting = threading.Lock()  # a session is not for several threads at once, but its clients are
 _BROKEN = (HTTPClientError, ConnectTimeoutError, EndpointConnectionError)
 """Connections that broke off or did not come about; not those whose certificate is wrong."""

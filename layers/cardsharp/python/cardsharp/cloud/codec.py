@@ -19,23 +19,13 @@ from cardsharp.errors import StoreError
 if TYPE_CHECKING:
     from zlib import _Decompress
 
-MAX_BODY_BYTES = 64_000
-"""So that 50 bodies fit into a DynamoDB transaction of 4 MB; the same limit holds at home."""
-
+MAX_BODY_BYTES = 64_000  # 50 bodies fit into a transaction of DynamoDB; the same at home
 NOTE_LIFE = timedelta(days=14)  # how long a debugging note is kept
 WITHDRAWN = "withdrawn"  # the kind of the note that keeps a move which the arena has lost
-_HALF = re.compile("[\ud800-\udfff]")
-"""Half of a pair in UTF-16, which a JSON text may name and no other text can hold."""
-
-_HEAD = b"\x78"
-"""How everything begins that zlib writes with its header, and nothing that it writes without."""
-
-_HAS_WORDS = 0x20
-"""The bit of the second byte by which four more tell against which text it is compressed."""
-
-_UNNAMED = 0x79509473
-"""The checksum of the text with which bodies were packed before they named theirs."""
-
+_HALF = re.compile("[\ud800-\udfff]")  # half a UTF-16 pair, which only JSON may name
+_HEAD = b"\x78"  # everything begins so that zlib writes with its header, and nothing else
+_HAS_WORDS = 0x20  # bit of the second byte: four more tell which text was used
+_UNNAMED = 0x79509473  # the checksum of the text of bodies that do not name theirs
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 

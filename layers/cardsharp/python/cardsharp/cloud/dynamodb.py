@@ -48,8 +48,7 @@ _BEAT = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
 _GIVEN_BACK = " REMOVE lease_owner, lease_idle, announced_by, announced_idle"
 _BORN = "started_at = if_not_exists(started_at, :now), match_day = if_not_exists(match_day, :day), "
 _ONE: "Mapping[str, Value]" = {":zero": {"N": "0"}, ":one": {"N": "1"}}
-_CHUNK = 50
-"""Writes in one transaction: below the 100 actions and, with the largest bodies, the 4 MB."""
+_CHUNK = 50  # writes in one transaction, below the 100 actions and the 4 MB
 
 
 class DynamoLog(DynamoReader):

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Value
 
 _RELAY = items.key("control", "poller")
-_SWITCHES = items.key("control", "pause")
-"""A pause was all that it had at first; so one stays in force when a stack is updated."""
+_SWITCHES = items.key("control", "pause")  # all that it had at first, and so its name
 
 
 class DynamoRelay(Relay):

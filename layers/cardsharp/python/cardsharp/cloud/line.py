@@ -15,11 +15,8 @@ from datetime import timedelta
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 
-_GUESS = timedelta(milliseconds=20)
-"""The pace before there was any: that of a slow machine, as matches once taken up are kept."""
-
-_WEIGHT = 0.005
-"""How much the last action counts beside all earlier ones: a moment's haste lets nobody in."""
+_GUESS = timedelta(milliseconds=20)  # before there was any: the pace of a slow machine
+_WEIGHT = 0.005  # of the last action beside all earlier ones: a moment's haste lets nobody in
 
 
 class Line:

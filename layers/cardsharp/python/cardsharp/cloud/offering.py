@@ -40,13 +40,9 @@ class Onlooker:
         self._seen = {name: seen for name, seen in self._seen.items() if name in ids}
 
 
-MISSING = "unknown"
-"""The result of a match that was closed because the arena said that there is none."""
-
+MISSING = "unknown"  # the result of a match that the arena said it does not have
 GIVEN_UP = "given up"  # the result of a match that was closed because it took longer than any may
-SETTLED = timedelta(seconds=10)
-"""Whoever names a match for so long after its end has lost the end; before, it may be old news."""
-
+SETTLED = timedelta(seconds=10)  # who names a match so long after its end has lost the end
 _log = logging.getLogger("cardsharp.scout")
 
 

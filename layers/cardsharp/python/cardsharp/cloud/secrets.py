@@ -13,8 +13,7 @@ from cardsharp.errors import ConfigError, StoreError
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.parameters import SSMProvider
 
-MAX_AGE = 900
-"""Seconds that a fetched secret is kept, so that a rotation needs no deploy; a 401 ends them."""
+MAX_AGE = 900  # seconds that a secret is kept: a rotation needs no deploy, a 401 ends them
 
 
 class Unset(StoreError):

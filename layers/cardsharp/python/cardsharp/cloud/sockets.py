@@ -24,14 +24,10 @@ from cardsharp.keep.port import Delete, Keep, Key, Put
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Item
 
-LIFE = timedelta(hours=2, minutes=10)
-"""How long a watcher is kept: API Gateway ends a connection after two hours."""
-
+LIFE = timedelta(hours=2, minutes=10)  # of a watcher; API Gateway ends a connection after two
 MOST_WATCHERS = 200  # of one topic
 MOST_OF_ONE = 50  # of one topic from one caller, so that nobody can keep all others away
-SETTLING = timedelta(seconds=10)
-"""For how long a new connection may count as gone: it is there only once its handshake is over."""
-
+SETTLING = timedelta(seconds=10)  # a new connection may count as gone until its handshake is over
 _AT_ONCE = 16
 _log = logging.getLogger("cardsharp.feed")
 

@@ -26,8 +26,7 @@ _log = logging.getLogger(__name__)
 MEMORY = ":memory:"  # the path of what is kept in this process only
 _BUSY = timedelta(seconds=10)
 _BUSY_EXCLUSIVE = timedelta(seconds=1)
-_SIDECARS = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside a file while it is open; it takes the file's own mode for them."""
+_SIDECARS = ("-wal", "-shm", "-journal")  # beside an open file, with the file's own mode
 
 
 @dataclass(frozen=True, slots=True)

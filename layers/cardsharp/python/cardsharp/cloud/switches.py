@@ -14,9 +14,7 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.settings import Names
 from cardsharp.errors import StoreError
 
-KEPT = timedelta(seconds=10)
-"""As long as this a process goes by what it has read, so that a change is seen within seconds."""
-
+KEPT = timedelta(seconds=10)  # so long a process goes by what it has read of them
 _log = logging.getLogger("cardsharp.switches")
 
 
@@ -29,8 +27,7 @@ class Switches(BaseModel):
     awake_until: AwareDatetime | None = None  # until when a quiet poller is to listen at all times
     strategy: str | None = None  # who plays our seat at the arena
     tags: Names | None = None  # the tags of the matches to attend; empty means all
-    at_once: Annotated[int, Field(ge=1)] | None = None
-    """How many matches may run before one that the arena names is left alone."""
+    at_once: Annotated[int, Field(ge=1)] | None = None  # beyond which new matches are left alone
 
 
 class Switchboard:

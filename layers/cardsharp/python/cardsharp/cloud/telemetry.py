@@ -24,9 +24,7 @@ from cardsharp.cloud.redaction import redact
 
 LOGGER = "cardsharp"  # the name of the root of all our loggers
 BUILD = os.environ.get("BUILD")  # the commit that a deployed function was built from; None at home
-SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", LOGGER)
-"""What the metrics are told apart by; template.yaml gives each stack its own name."""
-
+SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", LOGGER)  # template.yaml names each stack's
 NAMESPACE = "Cardsharp"
 
 KEPT = ALARMED if os.environ.get("METRICS") == "alarmed" else frozenset(Metric)

@@ -8,8 +8,7 @@ from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord, NoteReco
 Whole = tuple[MatchRecord, list[MoveRecord]]  # a match with its moves
 
 
-Listed = Mapping[str, tuple[datetime, Status]]
-"""When each match began, and how far it is, by its id."""
+Listed = Mapping[str, tuple[datetime, Status]]  # when each began, and how far it is, by its id
 
 
 class ToldMatches(MatchReader):

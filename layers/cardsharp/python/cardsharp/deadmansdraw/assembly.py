@@ -29,8 +29,7 @@ class Assembly:
 
     settings: Settings
     offering: Offering
-    contacts: dict[str, Contact] = field(default_factory=dict)
-    """What was learnt of the arena, by the user as whom."""
+    contacts: dict[str, Contact] = field(default_factory=dict)  # of the arena, by user
 
     @property
     def clock(self) -> Clock:

@@ -41,12 +41,8 @@ from cardsharp.strategy import Decision
 
 _log = logging.getLogger("cardsharp.bot")
 
-PATIENCE = timedelta(seconds=5)
-"""So long at most the budget of requests holds a turn back, or the wait for the next one."""
-
-LOOK_AGAIN = timedelta(seconds=2)
-"""So long at most nothing is done in a turn that may be over before it is looked at again."""
-
+PATIENCE = timedelta(seconds=5)  # so long at most the budget holds back a turn or a wait
+LOOK_AGAIN = timedelta(seconds=2)  # a turn that may be over is looked at again by then
 NO_SUCH_MATCH = "Match does not exist."  # the arena's own words (docs/spec/arena.md section 4)
 
 

@@ -50,9 +50,7 @@ def _deck(suits: tuple[Suit, ...]) -> tuple[Card, ...]:
     return tuple(Card(suit, value) for suit in suits for value in values_of(suit))
 
 
-SERVER_DECK: tuple[Card, ...] = _deck(SUIT_ORDER)
-"""The 60 cards of the running server: ten suits, values ascending."""
-
+SERVER_DECK: tuple[Card, ...] = _deck(SUIT_ORDER)  # 60 cards: ten suits, values ascending
 RULEBOOK_DECK: tuple[Card, ...] = _deck(tuple(s for s in Suit if s is not Suit.MERMAID))
 """The 54 cards of the rule book: nine suits, values ascending."""
 

@@ -22,8 +22,7 @@ _NEWEST = "20"
 the size of an answer (docs/spec/arena.md section 4). Asked for only where the whole list is too
 long, as an arena may count before it leaves out the matches that wait for nobody."""
 
-DUMMY_ID = "000000000000000000000000"
-"""The player who accepts any match (docs/spec/arena.md section 4)."""
+DUMMY_ID = "000000000000000000000000"  # accepts any match (docs/spec/arena.md section 4)
 
 
 class ArenaClient(Client):

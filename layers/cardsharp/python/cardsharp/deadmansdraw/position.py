@@ -31,8 +31,7 @@ from cardsharp.deadmansdraw.events import (
 from cardsharp.deadmansdraw.rules import legal_actions
 from cardsharp.deadmansdraw.state import State, TurnStart
 
-CARRYING = (EffectType.CANNON, EffectType.ORACLE)
-"""Effects that carry along what a Kraken still demands; the others bring a card and end it."""
+CARRYING = (EffectType.CANNON, EffectType.ORACLE)  # they carry on what a Kraken still demands
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,7 @@ def _listed(cards: object) -> object:
     return tuple(cards.split()) if isinstance(cards, str) else cards
 
 
-Cards = Annotated[tuple[str, ...], BeforeValidator(_listed)]
-"""Cards as "Key3 Map5"; up to version 0.2 they were a list."""
+Cards = Annotated[tuple[str, ...], BeforeValidator(_listed)]  # "Key3 Map5"; a list up to 0.2
 
 
 class Pending(Stored):

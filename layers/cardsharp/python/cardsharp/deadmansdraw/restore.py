@@ -28,9 +28,7 @@ from cardsharp.deadmansdraw.state import Chance, State
 from cardsharp.errors import RulesError, StoreError
 from cardsharp.replay import Restored
 
-_Attempt = Callable[..., tuple[State, tuple[Event, ...]]]
-"""A way in which a move may have come about, from a state and a `chance`."""
-
+_Attempt = Callable[..., tuple[State, tuple[Event, ...]]]  # how a move may have come about
 _SPELLINGS = (DRAW, END_TURN, *(Action(verb, autopick=True) for verb in Verb))
 
 

@@ -15,8 +15,7 @@ from cardsharp.deadmansdraw.draft import Draft, sword_targets
 from cardsharp.deadmansdraw.events import Comment, Event, MatchEnded
 from cardsharp.deadmansdraw.state import Chance, State, TurnStart
 
-MAX_TIMEOUTS = 5
-"""The turn that times out for the fifth time ends the match (docs/spec/arena.md section 5)."""
+MAX_TIMEOUTS = 5  # the fifth ends the match (docs/spec/arena.md section 5)
 
 
 def start(

@@ -11,8 +11,7 @@ from cardsharp.access import Address, checked_address
 from cardsharp.cloud.settings import Duration, Names, Windows, Workplace, seconds
 from cardsharp.errors import ConfigError
 
-NAMED_IN_TIME = timedelta(seconds=10)
-"""A turn of so long is not lost where only the poller waits for it (docs/reliability.md)."""
+NAMED_IN_TIME = timedelta(seconds=10)  # a turn of so long waits for the poller, unharmed
 
 
 class Settings(Workplace):

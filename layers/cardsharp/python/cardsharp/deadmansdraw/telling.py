@@ -14,9 +14,7 @@ from cardsharp.deadmansdraw.events import (
     TurnEnded,
 )
 
-Piece = tuple[str | Card, ...]
-"""Words and cards that tell one thing; `"".join(map(str, piece))` is its text."""
-
+Piece = tuple[str | Card, ...]  # tells one thing; `"".join(map(str, piece))` is its text
 _VERBS: Mapping[str, str] = {
     EffectType.HOOK: "hooks",
     EffectType.SWORD: "steals",

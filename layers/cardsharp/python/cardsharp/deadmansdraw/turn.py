@@ -13,8 +13,7 @@ from cardsharp.deadmansdraw.wire_views import EventView, MatchView
 from cardsharp.errors import MatchOver, NotYourTurn, StrategyFault
 from cardsharp.trying import tried
 
-LIMIT = timedelta(seconds=10)
-"""A later decision is the player's end: the arena, too, has ended its turn by then."""
+LIMIT = timedelta(seconds=10)  # a later decision is the end: the arena's limit is over too
 
 
 class TurnSeat(Protocol):

@@ -29,8 +29,7 @@ from cardsharp.euchre.table import SEATS, turn
 from cardsharp.judge import Judge
 
 OTHERS = 10  # other deals: their mean adds a tenth to the spread of what is told
-_OFTEN = {1: 0.335, 2: 0.145, 4: 0.02}
-"""How often either side makes so many points of a deal, about."""
+_OFTEN = {1: 0.335, 2: 0.145, 4: 0.02}  # how often a side makes so many points of a deal, about
 
 
 def luck_of(cards: tuple[Card, ...], worth: Callable[[int], float] = float) -> float:

@@ -24,8 +24,7 @@ from cardsharp.euchre.rules import TURN
 from cardsharp.euchre.table import DEALER, TRICKS, Table
 from cardsharp.replay import Step, Thought, parse
 
-SEATS = ("first", "second", "third", "dealer")
-"""What the players are called: seats count from the dealer's left."""
+SEATS = ("first", "second", "third", "dealer")  # as seats count from the dealer's left
 
 
 def moves_of(record: Record) -> list[MoveRecord]:

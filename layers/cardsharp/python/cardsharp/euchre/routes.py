@@ -19,9 +19,7 @@ from cardsharp.web.route import Answer, Route
 
 Q = TypeVar("Q", bound=wire.Message)
 
-_VERSION = "0.5"
-"""Of the API that the tournament framework publishes; this service adds nothing to it."""
-
+_VERSION = "0.5"  # of the API that the tournament framework publishes, to which nothing is added
 _INTRODUCTION = """\
 Plays hands of Euchre for a tournament's coordinator, which deals, enforces the rules and keeps \
 the score. POST and PATCH tell what happens, GET asks for a decision; the same question is given \

@@ -33,9 +33,7 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-_WHOLE = BeforeValidator(_whole)
-"""Stands behind the range, which pydantic else leaves out of the schema."""
-
+_WHOLE = BeforeValidator(_whole)  # behind the range, which the schema else leaves out
 Token = Annotated[
     str, Field(min_length=1, max_length=400, description="Session identifier: any text.")
 ]

@@ -23,9 +23,7 @@ from cardsharp.blef.strategies.reading import Insight
 from cardsharp.blef.strategies.worlds import NOBODY, World, worlds_of
 from cardsharp.strategy import percent
 
-_SURPRISE = 0.1
-"""How often the others check where we expect no such thing: then only the truth counts."""
-
+_SURPRISE = 0.1  # how often others check where none is expected: then the truth counts
 _GLANCED = 3  # every third world is enough to see which bets are worth a look
 _DEEP = 10  # how many of the best bets are looked into a second time, with our answers to a raise
 _ANSWERS = 6  # how many of the likeliest bets we consider as an answer

@@ -23,13 +23,9 @@ from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, unpack
 from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.blef.strategies.sight import OPENING
 
-MARKS = (0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999)
-"""Where a class of chances ends and the next one begins."""
-
+MARKS = (0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999)  # where classes of chances end
 CLASSES, HELPS, BONDS = len(MARKS) + 1, 3, 4
-KINDS = CLASSES * HELPS
-"""In how many ways a bet may look: by its class and the help of the last bet."""
-
+KINDS = CLASSES * HELPS  # how a bet may look: by its class and the help of the last bet
 TEMPERATURE = 0.035  # a choice that is likelier to win by so much is taken e times as often
 PARTS = 50  # chances are kept in fiftieths
 FORMAT = 2

@@ -21,18 +21,14 @@ from cardsharp.blef.strategies.tabled import tabled
 from cardsharp.blef.strategies.taste import Taste, Tasting, Traits, believing, traits_of
 
 _FADES = 0.95  # what a decision counts once the next one was seen
-_RATE, _STEADY, _HALF = 1.2, 0.5, 20.0
-"""How fast a taste is learned: at first, what is left of that at last, and when half is."""
-
+_RATE, _STEADY, _HALF = 1.2, 0.5, 20.0  # how fast a taste is learned: at first, at last, between
 _TASTE, _FAITH = 0.3, 0.05
 """How likely it is before the first round that a taste foretells a player best, by own cards or
 by these and what the last bet claims."""
 
 _FAINT = 0.08  # a faith that is less likely is not asked
 _UNREAD = 0.1  # how much of the models' weights stays as it was before the first round
-_TEMPER = 0.7
-"""How much of the evidence counts among the models: none is exactly what somebody does."""
-
+_TEMPER = 0.7  # how much evidence counts among the models: none is exactly anybody
 _CHANCE_OF_TASTE, _CHANCE_OF_TABLE = 0.02, 0.05  # how often anything is done that was not foretold
 _ENOUGH = 0.1  # so much evidence, and somebody is played against as was read
 _LARGE, _UNLIKE, _SEEN = 8, 0.3, 20

@@ -23,9 +23,7 @@ from cardsharp.blef.strategies.large import BONDS, bond
 from cardsharp.blef.strategies.minds import OPENING, mind_of
 from cardsharp.blef.strategies.odds import Odds, bit_of, bits_of, odds
 
-_MARKS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)
-"""Where a level of chances ends and the next one begins."""
-
+_MARKS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)  # where levels of chances end
 _MIDDLES = [(low + high) / 2 for low, high in zip((0, *_MARKS), (*_MARKS, 1), strict=True)]
 _STEPS = (2, 4, 7, 13, 25)
 _STEP_OF = tuple(bisect_right(_STEPS, step) for step in range(1, len(BETS) + 1))

@@ -32,9 +32,7 @@ DEFAULT_DISCARD_PILE = lowest_of_each_suit(SERVER_DECK)
 DEFAULT_DRAW_DECK = without(SERVER_DECK, DEFAULT_DISCARD_PILE)
 
 MAX_SEED_LENGTH = 200  # seeding the original's generator takes time in proportion to the length
-MAX_TAGS_LENGTH = 1000
-"""Characters of all tags of a match together: every list of matches shows them."""
-
+MAX_TAGS_LENGTH = 1000  # characters of a match's together: every list shows them
 MAX_TIMEOUT = timedelta(days=365)
 
 SHOWN = ("tags", "playArea", "drawPile", "discardPile", "banks", "randomSeed", "timeout")

@@ -22,9 +22,7 @@ from cardsharp.deadmansdraw.arena.waiting import Signals
 from cardsharp.errors import Conflict, StoreError
 
 AUDIENCE = 300  # spectators who wait for a move at a time; further ones are answered at once
-STANDSTILL = timedelta(seconds=2)
-"""So long after the last look the whole process must have stood still, not only been busy."""
-
+STANDSTILL = timedelta(seconds=2)  # since the last look: the whole process stood still
 _log = logging.getLogger(__name__)
 
 

@@ -125,9 +125,7 @@ def truthy(value: object) -> bool:
 
 
 MAX_BODY = 100 * 1024  # bytes of the largest request body that is read, compressed or not
-MAX_DISCARDED = 32 * 1024 * 1024
-"""Bytes that are let pass unread, so that the client hears why before the line is cut."""
-
+MAX_DISCARDED = 32 * 1024 * 1024  # bytes let pass unread, so that the client hears why
 _ZLIB_WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
@@ -192,8 +190,7 @@ def _too_large() -> Refused:
 
 MAX_LISTS = 20
 
-MAX_DEPTH = 2
-"""Lists and objects that lie deeper are named, not shown, as the original's runtime does."""
+MAX_DEPTH = 2  # lists and objects that lie deeper are named, not shown, as by the original
 
 
 def inspect(value: Any, depth: int = 0) -> str:  # noqa: ANN401 - any JSON value may be quoted back

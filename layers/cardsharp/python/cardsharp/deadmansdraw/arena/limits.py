@@ -27,9 +27,7 @@ from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.web.refusals import Refused
 
-_MANY = 10_000
-"""Stretches, addresses and users in memory beyond which those that are over are forgotten."""
-
+_MANY = 10_000  # entries in memory beyond which those that are over are forgotten
 _log = logging.getLogger(__name__)
 
 
@@ -216,9 +214,7 @@ class Shares:
 
 SPECTATOR = User("spectator", None, "spectator")
 
-FRESH = timedelta(milliseconds=300)
-"""How long an answer serves: with the pause of `live.js` a card is there within a second."""
-
+FRESH = timedelta(milliseconds=300)  # an answer serves so long: a card is there in a second
 OF_SPECTATORS = 1200  # requests an address may send in a minute: ten who watch a match each
 MOST_KEPT = 256  # answers that are kept at a time
 MOST_BYTES = 1_000_000  # bytes of the largest answer that is kept

@@ -42,9 +42,7 @@ from cardsharp.web.refusals import Refused
 
 FOLDER = Path(__file__).with_name("page")
 _DOCUMENT = Path(__file__).with_name("openapi.json")
-ASSETS = {"statistics.css": "text/css; charset=utf-8"}
-"""What these pages load beside what all pages do."""
-
+ASSETS = {"statistics.css": "text/css; charset=utf-8"}  # beside what all pages load
 PAGE = 50  # matches that a list shows, and how many more each further click
 MAX_MATCHES = 500  # matches that the statistics of a tag show
 _MOST = 5000

@@ -17,9 +17,7 @@ from cardsharp.errors import StoreError
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_table import DynamoTable
 
-EVERY = timedelta(seconds=10)
-"""A process of an arena in the cloud writes of a player once in so long, as that costs money."""
-
+EVERY = timedelta(seconds=10)  # in the cloud a player is written of so often, as that costs
 _LIFE = timedelta(days=1)
 _HEARD = "heard"
 _log = logging.getLogger(__name__)

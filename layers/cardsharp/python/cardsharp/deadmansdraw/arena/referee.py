@@ -34,8 +34,7 @@ NOT_YOUR_TURN = "Authenticated user is not the current player."
 NO_SUCH_MATCH = "Match does not exist."
 HELD_BACK = "The organiser holds this match back, and shows it later."
 
-HeldBack = Callable[[], Callable[[Match], bool]]
-"""What says now which matches only the organiser and those who play them may see."""
+HeldBack = Callable[[], Callable[[Match], bool]]  # which matches only organiser and players see now
 
 
 class Over(CardsharpError):

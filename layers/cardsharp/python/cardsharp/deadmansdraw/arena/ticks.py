@@ -34,9 +34,7 @@ from cardsharp.errors import Malformed, StoreError
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Item
 
-PAUSE = timedelta(seconds=5)
-"""Between two ticks: so long, and what a tick takes, a turn goes on beyond its limit."""
-
+PAUSE = timedelta(seconds=5)  # between two ticks, by which a late turn goes on as well
 _KEY = key("control", "director")
 _ALWAYS = "attribute_exists(pk) OR attribute_not_exists(pk)"
 _log = logging.getLogger(__name__)

@@ -119,11 +119,8 @@ class Signals(Waiting):
                 self._sleepers.pop(signal, None)
 
 
-SECOND = timedelta(seconds=1)
-"""Between two reads: what a wait costs is proportional to their number."""
-
-LOOKS = 2
-"""How often a change is followed up: what an index shows once, it may not show the next time."""
+SECOND = timedelta(seconds=1)  # between two reads, whose number a wait costs
+LOOKS = 2  # how often a change is followed up: an index may forget what it has shown
 
 
 class Polling(Waiting):

@@ -38,9 +38,7 @@ from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import CardsharpError, Malformed
 from cardsharp.keep.dynamodb import DynamoKeep
 
-FORGOTTEN = timedelta(seconds=15)
-"""After which the message of a turn may be lost; another one does no harm."""
-
+FORGOTTEN = timedelta(seconds=15)  # the message of a turn may be lost; another does no harm
 _log = logging.getLogger(__name__)
 
 
@@ -112,8 +110,7 @@ class Ticking:
         return self._referee.origin(None).at
 
 
-MOST = timedelta(seconds=10)
-"""For how long turns of a match are played at a time: of two of our teams it may be all of it."""
+MOST = timedelta(seconds=10)  # that a match's turns are played at a time
 
 
 def direct(environment: Mapping[str, str], body: str | None, holder: str) -> bool:

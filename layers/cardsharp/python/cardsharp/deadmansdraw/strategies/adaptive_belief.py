@@ -21,16 +21,10 @@ from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen
 from cardsharp.deadmansdraw.strategies.choices import choices, gain, lying
 
 GENERAL = "general"  # the weights that know nothing of the opponent
-SLIP = 0.02
-"""How often a player is thought to decide otherwise than its entry says: errors, late answers."""
-
+SLIP = 0.02  # how often a player decides otherwise than its entry says: errors, late answers
 MISS = 0.05  # a decision that an entry thought less likely than this speaks against the entry
-MOST_MISSES = 0.05
-"""The share of decisions from which on an entry is given up, however likely it looks."""
-
-SURE = 0.9
-"""How sure one must be that the opponent is no stranger to play otherwise than in general."""
-
+MOST_MISSES = 0.05  # the share of decisions from which on an entry is given up
+SURE = 0.9  # that the opponent is no stranger, to play otherwise than in general
 STRANGER = 0.5  # the chance, before anything is seen, that the opponent is nobody known
 MOST_LYING = 7  # stopping habits are the same from so many cards in the play area on
 MEASURES = ("cards", "points", "risk")
@@ -41,9 +35,7 @@ BUST = "bust"
 
 ORDERS = ("dearest", "cheapest", "between")  # what an answer is among those that do not bust
 UNTRIED = 0.5  # the taste for what was never seen
-Habits = tuple[tuple[float, float], ...]
-"""By the class of a measure: the chance to stop without and with a gain on the table."""
-
+Habits = tuple[tuple[float, float], ...]  # by class: the chance to stop without and with a gain
 Tastes = dict[str, dict[str, float]]
 """By effect and kind: how often a card of that suit, or order, was chosen where it could be; a card
 that busts is of that kind alone."""

@@ -8,8 +8,7 @@ from cardsharp.deadmansdraw.strategies import Decision, strategy
 from cardsharp.deadmansdraw.strategies.choices import autopick, choices
 from cardsharp.strategy import percent
 
-STOP = 0.3
-"""The chance with which both clients end a turn, and with which one refuses an Oracle's card."""
+STOP = 0.3  # the chance with which both end a turn, and one refuses an Oracle's card
 
 
 class _ExampleClient:

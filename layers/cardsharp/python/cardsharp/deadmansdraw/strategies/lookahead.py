@@ -25,8 +25,7 @@ from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.draft import KRAKEN_DRAWS, MAP_OFFER
 from cardsharp.deadmansdraw.position import Position
 
-TREASURE = frozenset({Suit.CHEST, Suit.KEY})
-"""The suits that bring a bonus from the discard pile when they are collected together."""
+TREASURE = frozenset({Suit.CHEST, Suit.KEY})  # together they bring a bonus from the discards
 
 
 class Laid(NamedTuple):

@@ -15,8 +15,7 @@ from cardsharp.euchre.actions import Action
 from cardsharp.euchre.position import Position
 from cardsharp.registry import Registry
 
-Stopwatch = Callable[[], float]
-"""Seconds that never go back, for a strategy that must not take too long."""
+Stopwatch = Callable[[], float]  # seconds that never go back, to take not too long
 
 
 def standing() -> float:

@@ -13,16 +13,12 @@ from cardsharp.euchre.cards import SUITS, Card, Suit, strength
 from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.table import DEALER, SEATS, partner
 
-CALL = (2450, 2150, 2450, 2150)
-"""What each seat wants to expect of its own hand to call in the first round."""
-
+CALL = (2450, 2150, 2450, 2150)  # what each seat wants of its own hand to call in the first round
 NAME = (2150, 2150, 2150, 2000)  # the same for the second round
 ALONE = 3700
 
 _TURN = 550  # the worth of the turn card that counts for the dealer's partner, against opponents
-_SHARPNESS = 0.005
-"""How surely a hand is bid on as the rules say; it falls off by e each fifth of a trick."""
-
+_SHARPNESS = 0.005  # how surely a hand is bid on by rule; off by e each fifth of a trick
 _LEAST = 1e-6
 
 

@@ -25,9 +25,7 @@ from cardsharp.euchre.strategies.sound import Rules
 from cardsharp.euchre.strategies.worlds import DRAWS, Sampler, World
 from cardsharp.euchre.table import DEALER, SEATS, TRICKS, Call, Table
 
-Weigh = Callable[[World, Sequence[int]], list[int]]
-"""What those choices gain in a world, in `POINT`s: the own side's less the other's."""
-
+Weigh = Callable[[World, Sequence[int]], list[int]]  # gains in a world, in `POINT`s, less others'
 POINT = 40  # a point of the deal, in the whole numbers that races count in
 CAUTION = 3
 """What is taken from a call, for it was chosen where its estimate errs upwards: 0.075 points.

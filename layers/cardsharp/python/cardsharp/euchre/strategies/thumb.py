@@ -10,9 +10,7 @@ from cardsharp.euchre.cards import Suit
 from cardsharp.euchre.strategies.layout import Mask, layout
 
 MANY_TRUMPS = 3  # with so many a caller leads trumps even without the highest
-Lead = Callable[[Mask, Mask, int, bool], Mask]
-"""Of hand, hidden cards, place and whether it is the first trick: the card to lead."""
-
+Lead = Callable[[Mask, Mask, int, bool], Mask]  # hand, hidden, place, whether the trick is first
 Follow = Callable[[Mask, Mask, Mask, Mask, bool, bool], Mask]
 """Of hand, hidden cards, suit led, best card, whether the partner has it, whether one is last."""
 

@@ -22,9 +22,7 @@ from cardsharp.euchre.strategies.thumb import following, leading
 from cardsharp.euchre.table import DEALER, SEATS
 
 DRAWS = 3  # layouts drawn for each that is kept
-SURPRISE = 0.1
-"""How much less likely a layout is for each card played that the rules would not have played."""
-
+SURPRISE = 0.1  # how much less likely a layout is for each card played against the rules
 _SURPRISES = tuple(accumulate([SURPRISE] * 20, mul, initial=1.0))
 
 _TRIES = 40

@@ -40,9 +40,7 @@ from cardsharp.deadmansdraw.strategies.search.tree import (
 )
 
 PICKS = 8  # of a bonus that may turn out in several ways, so many are tried
-_BEGINS, _FREE, _OWED = range(3)
-"""Before a draw: a turn begins; the player may stop; from here on, a Kraken demands some."""
-
+_BEGINS, _FREE, _OWED = range(3)  # before a draw: a turn begins; one may stop; a Kraken demands
 _QUIET = frozenset(
     1 << card for card, suit in enumerate(SUIT_OF) if suit in EFFECTLESS | {ORACLE, KRAKEN}
 )

@@ -44,8 +44,7 @@ class SearchLimits:
     most_ends: int = 15_000
 
 
-SHORT = SearchLimits(levels=1, second_draws=-1, endgame=0)
-"""The limits of a judge, who weighs many decisions: of each, little more than the next card."""
+SHORT = SearchLimits(levels=1, second_draws=-1, endgame=0)  # for who weighs many decisions
 
 
 def never() -> bool:

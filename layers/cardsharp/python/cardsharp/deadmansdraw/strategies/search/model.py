@@ -55,8 +55,7 @@ _VALUE_HALF, _VALUE_MASK = 1 << 55, (1 << 56) - 1
 _LEAD_HALF, _LEAD_MASK = 1 << 23, (1 << 24) - 1
 
 
-Sums = tuple[int, int, int]
-"""What all suits add up to: to V, to the mover's lead in points, and to D."""
+Sums = tuple[int, int, int]  # of all suits: to V, to the mover's lead in points, and to D
 
 
 def lead_index(lead: int) -> int:

@@ -27,9 +27,7 @@ BITS: tuple[tuple[int, ...], ...] = tuple(
 MIDDLE: tuple[int, ...] = tuple(ranks[len(ranks) // 2] if ranks else NO_CARD for ranks in BITS)
 """The rank that stands for each set of a suit's cards: the middle one, the upper of two."""
 
-EFFECTLESS = frozenset({ANCHOR, KEY, CHEST, MERMAID})
-"""Suits that do nothing when they come to lie in the play area."""
-
+EFFECTLESS = frozenset({ANCHOR, KEY, CHEST, MERMAID})  # they do nothing when they come to lie
 _KEPT = 1 << 14
 
 TREASURE = tuple(SUIT_BITS[SUIT_ORDER.index(suit)] for suit in (Suit.CHEST, Suit.KEY))
