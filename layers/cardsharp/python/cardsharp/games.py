@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from cardsharp.cloud.metrics import Meter
 from cardsharp.errors import Malformed
 from cardsharp.game import Game, Job, Part
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
 
 MOUNTED: tuple[str, ...] = (
     "cardsharp.deadmansdraw.game:GAME",
@@ -37,26 +40,13 @@ def game(name: str | None) -> Game:
     return found
 
 
-class InvocationContext(Protocol):
-    """What Lambda says of an invocation, as far as it matters here."""
-
-    @property
-    def aws_request_id(self) -> str:
-        """The invocation's name."""
-        ...
-
-    def get_remaining_time_in_millis(self) -> int:
-        """How much time is left."""
-        ...
-
-
 def settings_names() -> frozenset[str]:
     """The names of all settings that any game may be told."""
     told = (one.settings.load() for one in games() if one.settings is not None)
     return frozenset(name for settings in told for name in settings.names())
 
 
-def job_of(context: InvocationContext, environment: Mapping[str, str], meter: Meter) -> Job:
+def job_of(context: "LambdaContext", environment: Mapping[str, str], meter: Meter) -> Job:
     """The job of an invocation of Lambda."""
     return Job(
         environment=environment,

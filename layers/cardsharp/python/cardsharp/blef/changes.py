@@ -114,10 +114,7 @@ def invite(
 def start(
     game: GameRecord, admin_uuid: str | None, chance: SecretChance, *, hide: bool = False
 ) -> Change:
-    """The game with its players seated and the first round dealt, private if `hide`.
-
-    Raises `Refused`.
-    """
+    """The game seated and its first round dealt, private if `hide`; raises `Refused`."""
     _check_open(game)
     _check_admin(game, admin_uuid)
     if len(game.players) < rules.MIN_PLAYERS:

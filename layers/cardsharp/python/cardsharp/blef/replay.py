@@ -146,10 +146,7 @@ def _as_seen(body: Body, me: int, number: int) -> Position:
 
 
 def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> Iterator[Restored]:
-    """The game before each decision that is told; in a live round the others' cards are dealt.
-
-    Raises `StoreError` if the log holds what cannot be read.
-    """
+    """The game before each decision, unknown cards dealt; raises `StoreError`."""
     rounds = opened(record, moves)
     for asked in decisions(record, moves):
         position, thought = asked.position, asked.step.ours

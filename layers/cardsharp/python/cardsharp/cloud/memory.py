@@ -127,10 +127,7 @@ _queues_lock = threading.Lock()
 
 
 def named(name: str, clock: Clock) -> MemoryQueue:
-    """This process's queue of that name; its dead letters are the queue NAME-dead.
-
-    The first caller's clock stays the queue's clock.
-    """
+    """This process's queue of that name and NAME-dead; the first caller's clock stays its clock."""
     with _queues_lock:
         dead = _queues.setdefault(f"{name}-dead", MemoryQueue(clock))
         made = MemoryQueue(clock, redrive=Redrive(MAX_RECEIVES, dead))

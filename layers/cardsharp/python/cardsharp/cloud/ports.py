@@ -185,10 +185,7 @@ class LeaseBook(Protocol):
         ...
 
     def renew(self, lease: Lease, ttl: timedelta) -> None:
-        """Renew the lease; raises `Conflict` if it is no longer ours.
-
-        A lease that ran out and that nobody took is still ours.
-        """
+        """Renew the lease, run out or not; raises `Conflict` if it is no longer ours."""
         ...
 
     def reopen(self, match: MatchRecord) -> bool:
@@ -218,10 +215,7 @@ class MatchWriter(Protocol):
         ...
 
     def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
-        """Write what move `sequence` is going to be, over an earlier intent.
-
-        Raises `Conflict` also when the move already has facts.
-        """
+        """Write what move `sequence` is going to be; `Conflict` also when it already has facts."""
         ...
 
     def record(self, lease: Lease, facts: Mapping[int, Body]) -> None:

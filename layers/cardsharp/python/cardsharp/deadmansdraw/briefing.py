@@ -15,7 +15,6 @@ from pydantic import ValidationError
 
 from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
 from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
-from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.strategies import Learner, PastMatch, Strategy, briefed
 from cardsharp.deadmansdraw.wire_views import MatchView, MoveView
@@ -39,10 +38,7 @@ class Players:
     dummy: Seat | None = None
 
     def seats(self, view: MatchView) -> dict[int, Seat]:
-        """The seats that we play, by player index; worked out from the view alone.
-
-        The dummy plays for everybody, so we play it only in matches that we created.
-        """
+        """The seats that we play, by player index; the dummy's only in matches that we created."""
         found = {}
         for index, player_id in enumerate(view.player_ids):
             if player_id == self.me.player_id:
@@ -113,14 +109,9 @@ def past_match(log: MatchReader, record: MatchRecord, opponent: str) -> Iterator
     if not isinstance(players, list) or players.count(opponent) != 1:
         return
     try:
-        history = tuple(_facts(log, record.match_id))
+        told = (move.facts for move in log.moves(record.match_id) if move.facts is not None)
+        history = tuple(played(MoveView.model_validate(facts)) for facts in told)
     except ValidationError:
         _log.warning("a match of the log cannot be read", extra={"match_id": record.match_id})
         return
     yield PastMatch(players.index(opponent), history)
-
-
-def _facts(log: MatchReader, match_id: str) -> Iterator[PastMove]:
-    for move in log.moves(match_id):
-        if move.facts is not None:
-            yield played(MoveView.model_validate(move.facts))

@@ -38,10 +38,7 @@ def recorded(text: bytes) -> Told:
 
 
 def told(view: MatchView) -> Told:
-    """The match of a view with all its events; one that began with cards of its own says which.
-
-    Raises `Malformed` if its beginning is no moment.
-    """
+    """The match of a view with all its events; raises `Malformed` if its beginning is no moment."""
     began = instant(view.started_at)
     if began is None:
         raise Malformed("It does not tell when the match began.")

@@ -183,7 +183,11 @@ class DeadMansDraw(Simulation[Match, Position, Action]):
         try:
             opening = _states().validate_python(body["opening"])
             history = tuple(
-                PastMove(turn, player, tuple(_event(*event) for event in events))
+                PastMove(
+                    turn,
+                    player,
+                    tuple(_events()[name].validate_python(told) for name, told in events),
+                )
                 for turn, player, events in _moves().validate_python(body["history"])
             )
             seen = match_from(opening).seen
@@ -222,7 +226,3 @@ def _events() -> dict[str, TypeAdapter[Event]]:
 def _event_body(event: Event) -> _EventBody:
     name = type(event).__name__
     return name, _events()[name].dump_python(event, mode="json")
-
-
-def _event(name: str, body: dict[str, object]) -> Event:
-    return _events()[name].validate_python(body)

@@ -107,7 +107,11 @@ def position_of(record: Record, ask: Ask) -> Position | None:
     offered = _offered(ask)
     if offered is None:
         return position
-    choices = tuple(action for action in position.choices if _card(action) in offered)
+    choices = tuple(
+        action
+        for action in position.choices
+        if isinstance(action, Discard | Play) and action.card in offered
+    )
     return replace(position, choices=choices) if choices else None
 
 
@@ -164,10 +168,6 @@ def _contradicts(position: Position) -> bool:
         card for trick in position.table.tricks for seat, card in trick if seat != position.seat
     ]
     return len(set(others)) < len(others) or not set(others).isdisjoint(position.dealt)
-
-
-def _card(action: Action) -> int | None:
-    return action.card if isinstance(action, Discard | Play) else None
 
 
 # --- what has happened in a stored deal, told in order (docs/spec/euchre.md section 5) ----------

@@ -6,7 +6,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.stores import Stores
 from cardsharp.cloud.telemetry import logger, meter
 from cardsharp.euchre.routes import API
-from cardsharp.euchre.service import EuchreService, LogJournal
+from cardsharp.euchre.service import EuchreService, Journal
 from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import build
 from cardsharp.game import Part
@@ -26,7 +26,7 @@ def build_service(environment: Mapping[str, str]) -> EuchreService:
     clock = SystemClock()
     strategy = build(environment.get(STRATEGY) or DEFAULT_STRATEGY, clock.monotonic)
     store = STORES.open(environment.get(STORES.variable, ""), clock)
-    return EuchreService(store, strategy, clock, LogJournal(logger, meter))
+    return EuchreService(store, strategy, clock, Journal(logger, meter))
 
 
 SERVICE = Service(api=API, store=STORES.variable, assemble=build_service)

@@ -43,38 +43,29 @@ Entry = dict[str, object]
 
 
 class Journal:
-    """Takes what a service has to tell, and keeps nothing of it."""
+    """Takes what a service has to tell: for a log and a meter, or to keep nothing of it."""
+
+    def __init__(self, log: "Logger | None" = None, meter: Meter | None = None) -> None:
+        self._log, self._meter = log, meter or Meter()
 
     def decided(
         self, key: DealKey, ask: Ask, position: Position | None, decided: Decided[Decision]
     ) -> None:
-        """A new decision; without a position, one that the question alone had to answer."""
+        """A new decision; without a position, one that the question alone had to answer.
+
+        It is a warning where the strategy did not make it.
+        """
+        self._meter.time(Metric.DECISION, decided.took, game=GAME)
+        if decided.fault is not None:
+            self._meter.count(Metric.SAFE_ACTIONS, game=GAME)
+        if self._log is not None:
+            write = self._log.info if decided.fault is None else self._log.warning
+            write("decision", extra=decision_entry(key, to_act(ask), position, decided))
 
     def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
         """Something failed, and the service goes on without it."""
-
-
-class LogJournal(Journal):
-    """Writes structured log lines, and counts and times on a meter."""
-
-    def __init__(self, log: "Logger", meter: Meter) -> None:
-        self._log, self._meter = log, meter
-
-    def decided(
-        self, key: DealKey, ask: Ask, position: Position | None, decided: Decided[Decision]
-    ) -> None:
-        """Write the decision, as a warning where the strategy did not make it."""
-        entry = decision_entry(key, to_act(ask), position, decided)
-        self._meter.time(Metric.DECISION, decided.took, game=GAME)
-        if decided.fault is None:
-            self._log.info("decision", extra=entry)
-        else:
-            self._meter.count(Metric.SAFE_ACTIONS, game=GAME)
-            self._log.warning("decision", extra=entry)
-
-    def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
-        """Write what failed."""
-        self._log.warning(what, extra={**_of(key), "cause": f"{type(cause).__name__}: {cause}"})
+        if self._log is not None:
+            self._log.warning(what, extra={**_of(key), "cause": f"{type(cause).__name__}: {cause}"})
 
 
 def decision_entry(

@@ -152,10 +152,7 @@ class Euchre(Simulation[Match, Position, Action]):
         return build(name)
 
     def disguised(self, state: Match, dice: Random) -> Match:
-        """The match with all cards exchanged that the chair to answer cannot see.
-
-        Nobody gets a card of a suit that was shown not to be held.
-        """
+        """The match with unseen cards exchanged; nobody gets one of a suit shown not to be held."""
         voids = state.now.deal.table.voids
         while True:
             deal = exchanged(state.now.deal, dice)

@@ -59,10 +59,7 @@ class Gatekeeper:
         return None if name is None else self._book.user(name)
 
     def named(self, asked: BoundRequest) -> str | None:
-        """Whom the credentials are of, right or wrong; "nobody" for one who is not there.
-
-        None where there are none that could be looked at.
-        """
+        """Whom the credentials are of, right or wrong, or "nobody"; None where there are none."""
         if not asked.authorization or self.malformed(asked):
             return None
         scheme, _, rest = asked.authorization.partition(" ")

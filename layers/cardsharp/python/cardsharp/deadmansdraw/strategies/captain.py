@@ -150,7 +150,8 @@ class Weighing:
             if weighed and self.late():
                 _log.warning("Time is short: %d of %d weighed.", len(weighed), len(actions))
                 break
-            weighed.append(self._option(action, self.search, self.turn))
+            value = _value(self.position, action, self.search, self.turn)
+            weighed.append(self._told(action, value))
         return tuple(weighed)
 
     def _forced(self) -> float:
@@ -160,9 +161,6 @@ class Weighing:
         if turn.lying:
             return search.drawing_on(turn).value
         return start_chance(search, self.position)
-
-    def _option(self, action: Action, values: _Values[_Turn], turn: _Turn) -> Option:
-        return self._told(action, _value(self.position, action, values, turn))
 
     def _told(self, action: Action, value: float) -> Option:
         if action == END_TURN:
