@@ -96,12 +96,11 @@ def test_a_function_carries_its_own_code_and_no_others(built: Build, name: str) 
 def test_bytecode_is_shipped_for_the_python_it_is_built_for(built: Build) -> None:
     here = f"cpython-{sys.version_info[0]}{sys.version_info[1]}"
     compiled = list(built.folder_of("CardsharpLayer").rglob("*.pyc"))
-    assert compiled
     assert all(here in file.name for file in compiled)
     # It is used whatever the source's time is, and names the place where Lambda mounts it.
-    flags = int.from_bytes(compiled[0].read_bytes()[4:8], "little")
-    assert flags == 0b01, "unchecked, by hash"
-    assert b"/opt/python/cardsharp" in compiled[0].read_bytes()
+    raw = compiled[0].read_bytes()
+    assert int.from_bytes(raw[4:8], "little") == 0b01, "unchecked, by hash"
+    assert b"/opt/python/cardsharp" in raw
 
 
 def test_s14_the_layer_is_installed_by_hash_from_wheels_and_as_uv_lock_says() -> None:
@@ -124,8 +123,7 @@ def test_s14_the_bill_of_materials_names_what_the_layer_has(built: Build) -> Non
         (one.metadata["Name"].lower().replace("_", "-"), one.version)
         for one in metadata.distributions(path=where)
     }
-    assert shipped
-    assert shipped <= named
+    assert set() < shipped <= named
     assert told["bomFormat"] == "CycloneDX"
 
 

@@ -282,8 +282,7 @@ def test_a_program_that_cannot_play_is_not_kept(
         own.submit(contents_of(tmp_path), game(None))
     assert PROGRAMS[code] in str(refused.value)
     assert "\x1b" not in str(refused.value)
-    assert own.versions == []
-    assert not list(own.folder.iterdir())
+    assert (own.versions, list(own.folder.iterdir())) == ([], [])
 
 
 ARCHIVES = (
