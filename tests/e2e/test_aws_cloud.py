@@ -293,27 +293,19 @@ def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(cloud: 
     assert forget(leaving, matches=False) == []
 
 
-def test_blef_is_played_through_its_http_api(cloud: CloudTrial) -> None:
+def test_blef_is_played_through_its_http_api_and_watched(cloud: CloudTrial) -> None:
+    """The emulator has the WebSocket API below a path, which no function there can be told.
+
+    So a deployed function answers the handshake and the end, and this process makes that change.
+    """
+
     def get(target: str) -> Any:  # noqa: ANN401 - JSON
         status, text = cloud.ask("blef", "GET", f"/v2/games{target}")
         assert status in {200, 202}, text
         return json.loads(text)
 
     game = get("/create")["game_uuid"]
-    admin, other = (
-        get(f"/{game}/join?nickname={name}")["player_uuid"] for name in ("alice", "bob")
-    )
-    get(f"/{game}/start?admin_uuid={admin}")
-    look = get(f"/{game}?player_uuid={other}")
-    assert look["status"] == "Running"
-    assert [len(hand["hand"]) for hand in look["hands"]] == [1], "its own hand and no other"
-
-
-def test_who_watches_a_game_of_blef_is_let_in_by_its_function_and_told(cloud: CloudTrial) -> None:
-    """The emulator has the WebSocket API below a path, which no function there can be told.
-
-    So the deployed function answers the handshake and the end, and this process makes the change.
-    """
+    ann, bob = (get(f"/{game}/join?nickname={name}")["player_uuid"] for name in ("ann", "bob"))
     api = urlsplit(cloud.stack.output("blefFeedUrl")).netloc.partition(".")[0]
     place = f"{cloud.emulator.endpoint}/_aws/execute-api/{api}/live"
     address, table = place.replace("http", "ws", 1), cloud.stack.ids["blefTable"]
@@ -321,8 +313,6 @@ def test_who_watches_a_game_of_blef_is_let_in_by_its_function_and_told(cloud: Cl
     with environment(told):
         blef = SERVICE.assemble(told)
         build_feed(blef, told)
-        game = blef.create()
-        ann, bob = blef.join(game, "ann"), blef.join(game, "bob")
         watchers, topic = dynamo_watchers(table, SystemClock()), f"game#{game}"
         asked = f"{address}?game_uuid={game}&player_uuid={bob}"
         with connect(asked, open_timeout=30, proxy=None) as watcher:
@@ -332,6 +322,10 @@ def test_who_watches_a_game_of_blef_is_let_in_by_its_function_and_told(cloud: Cl
         until(lambda: not watchers.of(topic), 30)
     assert state["status"] == "Running"
     assert [hand["nickname"] for hand in state["hands"]] == ["bob"]
+    get(f"/{game}/play?player_uuid={ann if state['cp_nickname'] == 'ann' else bob}&action_id=0")
+    look = get(f"/{game}?player_uuid={bob}")
+    assert len(look["history"]) == 1
+    assert [len(hand["hand"]) for hand in look["hands"]] == [1], "its own hand and no other"
     with pytest.raises(InvalidStatus):
         connect(f"{address}?game_uuid=abc", open_timeout=30, proxy=None)
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 import requests
+from support.arena import ADMIN_PASSWORD
 from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, line_with, program, unused_port
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.deadmansdraw.emulated import CloudServer, emulated
 
-ADMIN_PASSWORD = "adminpass"
 SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
 """A draw pile that is soon through."""
 

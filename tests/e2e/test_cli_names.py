@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import requests
+from support.arena import ADMIN_PASSWORD
 from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, program
 
 from cardsharp.cloud.clock import SystemClock
@@ -27,7 +28,6 @@ HOSTILE = SERVED + "\ud800"
 """With half a letter, which an arena of ours refuses and another may tell."""
 
 SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
-ADMIN_PASSWORD = "adminpass"
 
 
 @pytest.fixture

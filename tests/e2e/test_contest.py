@@ -46,16 +46,6 @@ def entered(cli: Cli, folder: str, name: str) -> tuple[str, str]:
     return user, password
 
 
-def cup(cli: Cli, folder: Path, *options: str) -> str:
-    """A new contest of four teams that are played here."""
-    assert cli("contest", "new", str(folder), *options).code == 0
-    for strategy in STEADY:
-        assert (
-            cli("contest", "teams", "add", str(folder), strategy, "--strategy", strategy).code == 0
-        )
-    return str(folder)
-
-
 def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Path) -> None:
     """By hand and from a CSV file, all of it or nothing; what is wrong is said in a sentence."""
     folder = str(tmp_path / "cup")
@@ -272,7 +262,10 @@ def test_a_contest_is_whole_though_it_is_killed_and_frozen(cli: Cli, tmp_path: P
 @pytest.mark.slow
 def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_path: Path) -> None:
     """Practice hands over to the contest, which goes on without the page, and is stopped by it."""
-    folder = cup(cli, tmp_path / "cup", "-n", "1", "--format", "round-robin")
+    folder = str(tmp_path / "cup")
+    cli("contest", "new", folder, "-n", "1", "--format", "round-robin")
+    for name in STEADY:
+        assert cli("contest", "teams", "add", folder, name, "--strategy", name).code == 0
     venue = Venue(tmp_path, ArenaPlace(port=unused_port(), public=True))
     for act, fields in (("practice", {}), ("run", {"seeding": "entry"})):
         DEEDS[act][1](venue, "cup", **fields)

@@ -56,6 +56,11 @@ def test_the_judges_own_choice_is_right_and_what_cost_much_is_not(
     assert right is not None
     assert (right.well, wrong.well) == (True, False)
     assert wrong.best_worth - wrong.worth == pytest.approx(card.cost)
+    file = data_folder() / "lessons.json"
+    file.write_text("{")
+    said = played("lesson")
+    assert (said.code, str(file) in said.err) == (Exit.FAILED, True)
+    assert file.read_text() == "{", "what is none is named and kept"
 
 
 def test_a_card_rests_longer_each_time_and_comes_back_at_once_when_it_was_forgotten() -> None:
@@ -68,11 +73,3 @@ def test_a_card_rests_longer_each_time_and_comes_back_at_once_when_it_was_forgot
     lessons = Lessons(cards=[card])
     assert lessons.due(game(None), TODAY) == []
     assert lessons.due(game(None), card.due) == [card]
-
-
-def test_a_file_that_is_none_is_named_and_kept(played: Cli) -> None:
-    file = data_folder() / "lessons.json"
-    file.write_text("{")
-    said = played("lesson")
-    assert (said.code, str(file) in said.err) == (Exit.FAILED, True)
-    assert file.read_text() == "{"

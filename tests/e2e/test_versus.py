@@ -1,16 +1,9 @@
 """`cardsharp versus`: a person at the table of any game, by what is typed and what is then seen."""
 
-import fcntl
 import io
 import json
-import os
-import pty
 import re
 import signal
-import struct
-import subprocess
-import sys
-import termios
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,9 +17,6 @@ from cardsharp.euchre.table import Table
 from workbench.euchre.terminal import described, other_words
 from workbench.show.exits import Exit
 from workbench.show.screen import SCREEN, Choice, matching
-
-WINDOW = (SCREEN, 80)
-"""Lines and columns of the smallest terminal."""
 
 DRAW_TWICE = ["draw", "end", "1"] * 200
 BLUNT = ["check", "high card 9"] * 60
@@ -113,43 +103,16 @@ def test_a_first_match_explains_the_rules_and_each_thing_once_when_it_comes_up(
     assert said.count(f"  {explained[table[0]]}") == 1
 
 
-def test_a_window_of_80_by_24_holds_the_question(tmp_path: Path) -> None:
-    """Before a real terminal: the table, the choices and the prompt are one screen."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *WINDOW, 0, 0))
-    environment = {k: v for k, v in os.environ.items() if k not in {"COLUMNS", "LINES"}}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "workbench.cli", "blef", "versus", "greedy", "--bots", "7"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={**environment, "TERM": "xterm", "XDG_DATA_HOME": str(tmp_path)},
-    )
-    os.close(theirs)
-    seen = read_until(ours, "help)? ")
-    os.write(ours, b"quit\n")
-    seen += read_until(ours, "left the table.")
-    assert process.wait(timeout=20) == Exit.OK
-    os.close(ours)
-    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", seen).splitlines()
+def test_a_window_of_80_by_24_holds_the_question(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table, the choices and the prompt are one screen, of however many players."""
+    monkeypatch.setenv("COLUMNS", "80")
+    typed(monkeypatch, "quit")
+    shown = cli("blef", "versus", "greedy", "--bots", "7").out.splitlines()
     asked = next(number for number, line in enumerate(shown) if "help)? " in line)
     window = "\n".join(shown[max(0, asked + 1 - SCREEN) : asked + 1])
     assert re.search(r"(?m)^Round \d+; cards: ", window)
     assert "Your hand: " in window
-    assert max(map(len, shown)) <= WINDOW[1]
-
-
-def read_until(terminal: int, words: str) -> str:
-    """What is written up to these words; fails where the output ends before them."""
-    seen = ""
-    while words not in seen:
-        try:
-            part = os.read(terminal, 10_000)
-        except OSError:
-            part = b""
-        assert part, seen
-        seen += part.decode()
-    return seen
+    assert max(map(len, shown)) <= 80
 
 
 def test_a_match_is_kept_and_show_and_why_tell_it(

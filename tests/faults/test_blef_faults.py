@@ -2,21 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any
 from uuid import UUID
 
 import pytest
 import stamina
-from support.blef import Client, Reply, StartedGame
+from support.blef import Client, RecordedChance, Reply, StartedGame
 from support.cloud_clock import FakeClock
 from support.size import cases
 from world.clock import StillClock
 from world.faults import REQUESTS, Crash, FaultPlan, Faulty, Kind
 from world.stores import AWS
 
-from cardsharp.blef.cards import DECK, Hand
-from cardsharp.blef.changes import SecretChance
+from cardsharp.blef.cards import DECK
 from cardsharp.blef.store import dynamo_games
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import create_table
@@ -44,20 +42,12 @@ SAMPLED = [
 """In the sample each point suffers half of the faults; its neighbour has the others."""
 
 
-class NoChance(SecretChance):
+def no_chance() -> RecordedChance:
     """The same uuids, seats and hands each time."""
-
-    def __init__(self) -> None:
-        self._numbers = count(4 << 76 | 8 << 60)  # of version 4
-
-    def uuid(self) -> str:
-        return str(UUID(int=next(self._numbers)))
-
-    def seats(self, players: int) -> tuple[int, ...]:
-        return tuple(range(players))
-
-    def deal(self, number: int) -> Hand:
-        return DECK[:number]
+    chance = RecordedChance(lambda number: DECK[:number])
+    chance.uuids = [str(UUID(int=(4 << 76 | 8 << 60) + number)) for number in range(20)]
+    chance.orders = {2: (0, 1)}
+    return chance
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +102,7 @@ def scene_of(raw: Any, deed: str) -> Scene:  # noqa: ANN401 - boto3
     """A game in a new table, brought to where the deed is next."""
     name, clock = create_table(raw, "blefTable"), FakeClock()
     # The clock stands still, so that no deed falls into another minute than the one before.
-    client = Client(dynamo_games(name, clock, raw), clock, NoChance())
+    client = Client(dynamo_games(name, clock, raw), clock, no_chance())
     if deed in {"join", "start"}:
         game = client.create()
         return Scene(

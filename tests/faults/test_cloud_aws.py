@@ -141,14 +141,6 @@ def test_a_refused_condition_outweighs_a_collision_in_the_same_transaction() -> 
     assert asked == ["Query", "TransactWriteItems"]
 
 
-def test_a_move_that_was_played_is_told_apart_from_a_lost_lease() -> None:
-    with (
-        scripted((200, {"Attributes": {}}), fault("ConditionalCheckFailedException")),
-        pytest.raises(Conflict, match="Move 1 of match m was already played"),
-    ):
-        log().intend(LEASE, 1, {})
-
-
 @pytest.mark.parametrize(
     ("code", "told"),
     [
