@@ -28,9 +28,7 @@ from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
 
 CLOCK = HandClock()
-SPECTATOR = None
-"""Whoever sends no credentials."""
-
+SPECTATOR = None  # whoever sends no credentials
 MATCH_PAGES = ("", "?step=2", "/steps", "/steps?from=1", "/steps?from=1&wait=1")
 DISCARDS = [Card(Suit.KEY, 2), Card(Suit.HOOK, 2)]
 PICKS_BY_CHANCE = (Suit.MAP, Suit.CHEST)

@@ -131,9 +131,7 @@ def test_where_no_limit_is_told_answers_that_come_later_and_later_make_us_wait()
 
 EPOCH = datetime(2026, 11, 20, tzinfo=UTC)
 DAY = 86_400.0
-LONGEST = 30.0
-"""Seconds that a request may take on its way, and as long again for its answer."""
-
+LONGEST = 30.0  # seconds that a request may take on its way, and as long again for its answer
 KINDS = st.sampled_from(["dated", "shown", "written"])
 DELAYS = st.floats(0, LONGEST)
 SKEWS = st.floats(-DAY, DAY)

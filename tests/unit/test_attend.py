@@ -40,9 +40,7 @@ PAGE = Foreign(403, "a page of some gateway", doubtful=True)
 GONE = NotFound(404, "gone")
 DENIAL = Rejected(403, "you may not")
 PASSWORD = Unauthorized(401, "check the password")
-FOR_GOOD = 9
-"""As often as this is said again, it is believed."""
-
+FOR_GOOD = 9  # as often as this is said again, it is believed
 ACTIONS = 3
 
 

@@ -17,20 +17,15 @@ from cardsharp.deadmansdraw.settings import Settings
 from workbench.cloud.template import load_template, services, templates
 
 GAMES = services()
-WITH_PAGES = (*GAMES, "viewer")
-"""All that an HTTP API is in front of."""
-
+WITH_PAGES = (*GAMES, "viewer")  # all that an HTTP API is in front of
 NOTHING = {"Ref": "AWS::NoValue"}
-OPTIONS = ("Feed", "Agents")
-"""What more a service can be deployed with."""
-
+OPTIONS = ("Feed", "Agents")  # what more a service can be deployed with
 RUNBOOK = Path(__file__).parents[2] / "docs" / "operations.md"
 ALARMS, COMPOSITES = read_alarms(template(), STACK)
 NAMES = [*(alarm.name for alarm in ALARMS), *COMPOSITES]
 GAMES_AND_PAGES = (*GAMES, "game", "viewer")
 DIRECTORS = ("TickFailed", "TicksLate", "DirectorFailed", "DirectorThrottled")
-APART = (*GAMES_AND_PAGES, *DIRECTORS)
-"""What is deployed only if asked for, and no part of the bot."""
+APART = (*GAMES_AND_PAGES, *DIRECTORS)  # what is deployed only if asked for, and no part of the bot
 
 
 def test_a_further_game_is_deployed_by_a_parameter_as_the_others_are() -> None:

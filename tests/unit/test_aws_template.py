@@ -15,9 +15,7 @@ from workbench.cloud.template import services, templates
 
 DAY = 86_400
 TICK = 60
-START = 6
-"""Seconds, more than a poller takes from its tick to its first question."""
-
+START = 6  # seconds, more than a poller takes from its tick to its first question
 BOT = {"Poller": "PollerRole", "Worker": "WorkerRole", "Practice": "PracticeRole"}
 GAMES = {f"{game}Service": f"{game}Role" for game in (*services(), "game")}
 DIRECTOR = "Director"

@@ -122,9 +122,7 @@ def test_every_player_is_compared_with_who_asks(monkeypatch: pytest.MonkeyPatch,
     assert len(compared) == 3
 
 
-MOST_ROUNDS = {2: 21, 3: 23, 4: 23, 5: 19, 6: 23, 7: 20, 8: 23}
-"""docs/spec/blef.md section 2."""
-
+MOST_ROUNDS = {2: 21, 3: 23, 4: 23, 5: 19, 6: 23, 7: 20, 8: 23}  # docs/spec/blef.md section 2
 cards = st.sets(st.sampled_from(DECK))
 players = st.integers(2, 8)
 seeds = st.integers(0, 2**32)

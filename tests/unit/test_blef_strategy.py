@@ -56,8 +56,7 @@ def test_odds_are_the_shares_of_all_hidden_cards(text: str, hidden: int) -> None
 
 
 IMPOSSIBLE = "Great straight flush (9-A), spades"
-ACE = seen("9c", 1, "High card, ace")
-"""An ace beside a 9: 4 of the 23 other cards, 17 %."""
+ACE = seen("9c", 1, "High card, ace")  # an ace beside a 9: 4 of the 23 other cards, 17 %
 
 
 @pytest.mark.parametrize(

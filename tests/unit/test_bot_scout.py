@@ -35,8 +35,7 @@ from workbench.cloud.template import all_resources
 MINUTE = timedelta(minutes=1)
 TIMING = ScoutTiming()
 ANNOUNCE = timedelta(seconds=3)
-SLACK = STEP * 10
-"""What a few steps take on this clock."""
+SLACK = STEP * 10  # what a few steps take on this clock
 
 
 @dataclass
@@ -50,8 +49,7 @@ class Listening:
     meter: NotedMeter = field(default_factory=NotedMeter)
     passwords: Iterator[str] = field(default_factory=lambda: iter(()))
     takes: timedelta = timedelta(0)
-    successors: list[datetime] = field(default_factory=list)
-    """When later pollers begin."""
+    successors: list[datetime] = field(default_factory=list)  # when later pollers begin
     number: int = 1
     switches: Switches = field(default_factory=Switches)
 
@@ -297,8 +295,7 @@ def test_r29_an_arena_that_goes_on_refusing_is_asked_ever_more_seldom(scene: Lis
 
 
 LIFE = timedelta(seconds=all_resources()["Poller"].properties["Timeout"])
-START = timedelta(seconds=6)
-"""More than a poller takes from its tick to its first question."""
+START = timedelta(seconds=6)  # more than a poller takes from its tick to its first question
 
 
 def unheard(scene: Listening, until: datetime) -> timedelta:

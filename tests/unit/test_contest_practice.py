@@ -178,8 +178,7 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
     assert ArenaTables(office).account(match.id).gone == (starts,), "two turns in a row"
 
 
-NEAR = 3 * 0.5 / RUNS**0.5
-"""Three standard errors of a chance that is simulated so often."""
+NEAR = 3 * 0.5 / RUNS**0.5  # three standard errors of a chance that is simulated so often
 
 
 @pytest.mark.parametrize(

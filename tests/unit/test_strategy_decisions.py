@@ -25,19 +25,9 @@ from cardsharp.deadmansdraw.state import State
 from cardsharp.deadmansdraw.strategies import Decision, Late, build, names
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
 from cardsharp.deadmansdraw.strategies.choices import autopick
+from cardsharp.deadmansdraw.strategies.search import network as net
 from cardsharp.deadmansdraw.strategies.search.layout import KEYS, LEFTS, LYING, TOPS, knot_of
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, never
-from cardsharp.deadmansdraw.strategies.search.network import (
-    FIELDS,
-    HIDDEN,
-    LANE,
-    MOST,
-    NUMBERS,
-    PARTS,
-    ROWS,
-    SIGN,
-    rows_of,
-)
 from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model, shipped
 from cardsharp.errors import Illegal
@@ -247,13 +237,16 @@ def test_a_match_that_is_ended_by_decision_is_won_by_nobody_for_points() -> None
 
 @cache
 def rows(part: int, name: str) -> list[list[int]]:
-    at = part * NUMBERS // PARTS
-    for field, (number, _) in FIELDS.items():
+    at = part * net.NUMBERS // net.PARTS
+    for field, (number, _) in net.FIELDS.items():
         if field == name:
             break
-        at += number * HIDDEN
+        at += number * net.HIDDEN
     weights = shipped().numbers
-    return [[*weights[one : one + HIDDEN]] for one in range(at, at + number * HIDDEN, HIDDEN)]
+    return [
+        [*weights[one : one + net.HIDDEN]]
+        for one in range(at, at + number * net.HIDDEN, net.HIDDEN)
+    ]
 
 
 def plainly(part: int, seen: tuple[list[int], int, int, int, int]) -> int:
@@ -262,18 +255,18 @@ def plainly(part: int, seen: tuple[list[int], int, int, int, int]) -> int:
     chosen = [rows(part, "left")[left]]
     for key in keys:
         suit = key % LYING // KEYS + SUITS * (part and key // LYING)
-        chosen += [rows(part, "suit")[suit * ROWS + row] for row in rows_of(key % KEYS)]
+        chosen += [rows(part, "suit")[suit * net.ROWS + row] for row in net.rows_of(key % KEYS)]
     if known != NO_CARD:
         chosen.append(rows(part, "known")[known])
     total, out = 0, rows(part, "out")
-    for unit in range(HIDDEN):
+    for unit in range(net.HIDDEN):
         hidden = sum(row[unit] for row in chosen) + lead * rows(part, "lead")[0][unit]
         hidden += (odds >> 17) * rows(part, "odds")[0][unit]
         total += max(0, hidden) * (out[knot][unit] * (32 - share) + out[knot + 1][unit] * share)
     return total >> 6
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", range(net.PARTS))
 def test_lanes_are_worth_what_plain_sums_are_and_never_run_over(part: int) -> None:
     """Whatever the position: each card and suit at its worst, a lead of 100, log-odds of 40."""
     dice, network = Random(part), shipped()
@@ -284,20 +277,20 @@ def test_lanes_are_worth_what_plain_sums_are_and_never_run_over(part: int) -> No
         left, lead, odds = dice.randrange(LEFTS), dice.randint(-60, 60), dice.randint(-7, 7) << 20
         seen = keys, left, lead, odds, dice.choice((NO_CARD, dice.randrange(60)))
         assert (network.goes_on if part else network.begins).adds(*seen) == plainly(part, seen)
-    suits, most = rows(part, "suit"), [0] * HIDDEN
-    for unit in range(HIDDEN):
+    suits, most = rows(part, "suit"), [0] * net.HIDDEN
+    for unit in range(net.HIDDEN):
         for suit in range(SUITS):
             most[unit] += max(_worst(suits, at, unit) for at in (suit, SUITS + suit))
         for name, times in (("known", 1), ("left", 1), ("lead", 100), ("odds", 40 * 16)):
             most[unit] += times * max(abs(row[unit]) for row in rows(part, name))
-    out = [32 * max(abs(row[unit]) for row in rows(part, "out")) for unit in range(HIDDEN)]
-    assert max(most) < 1 << SIGN
-    assert sum(one * by for one, by in zip(most, out, strict=True)) < 1 << LANE - 1
+    out = [32 * max(abs(row[unit]) for row in rows(part, "out")) for unit in range(net.HIDDEN)]
+    assert max(most) < 1 << net.SIGN
+    assert sum(one * by for one, by in zip(most, out, strict=True)) < 1 << net.LANE - 1
 
 
 def _worst(suits: list[list[int]], suit: int, unit: int) -> int:
     """What one suit adds at most: six cards, each in one of three places, and six groups."""
-    one = [abs(row[unit]) for row in suits[suit * ROWS : (suit + 1) * ROWS]]
+    one = [abs(row[unit]) for row in suits[suit * net.ROWS : (suit + 1) * net.ROWS]]
     cards, groups = _by(one[:18], 3), _by(one[18:], TOPS)
     return sum(max(some) for some in (*cards, *groups))
 
@@ -306,9 +299,9 @@ def test_a_process_that_plays_for_days_remembers_no_more_than_so_many() -> None:
     network, dice = shipped(), Random(3)
     keys = [suit * KEYS + dice.randrange(KEYS) for suit in range(SUITS)]
     first = network.begins.adds(keys, 30, 0, 0, NO_CARD)
-    for key in range(MOST + 10):
+    for key in range(net.MOST + 10):
         network.begins.suits[key]
-        assert len(network.begins.suits) <= MOST
+        assert len(network.begins.suits) <= net.MOST
     assert network.begins.adds(keys, 30, 0, 0, NO_CARD) == first
 
 
