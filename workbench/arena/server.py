@@ -11,6 +11,7 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Self, TypeVar
 
 from cardsharp.deadmansdraw.arena.app import MorePages, check_openness
@@ -41,9 +42,8 @@ class ArenaServer:
             self._arena.show(more)
         listening = _listen(self._arena, config)
         self.url = url_of(listening, tls=config.tls is not None)
-        self._background = Background(
-            "The arena", listening, lambda started: _server(self._arena, config, started)
-        )
+        make = partial(_server, self._arena, config)
+        self._background = Background("The arena", listening, make)
 
     def start(self) -> Self:
         """Serve; returns when requests are answered."""

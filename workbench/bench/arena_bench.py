@@ -143,9 +143,8 @@ async def wake(*, emulator: bool = False, rounds: int = WAKE_ROUNDS) -> None:
             began = time.perf_counter()
             await lines[mover].ask("POST", path, DRAW)
             trips.append(time.perf_counter() - began)
-            poll = asyncio.ensure_future(
-                _timed(sleeper[other].ask("GET", f"{path}?waitactive=1&showevents=1"))
-            )
+            asked = sleeper[other].ask("GET", f"{path}?waitactive=1&showevents=1")
+            poll = asyncio.ensure_future(_timed(asked))
             await _until_waiting(arena, 1)
             # Somewhere between two of the table's reads.
             await asyncio.sleep(random.random() if emulator else 0)

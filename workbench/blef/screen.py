@@ -45,9 +45,8 @@ class BlefScreen(Screen[Match, Position, int]):
 
     def table(self, position: Position) -> Iterable[RenderableType]:
         """How many cards everybody has, the last bets, the hand."""
-        cards = ", ".join(
-            f"{self.names[seat]} {number}" for seat, number in enumerate(position.n_cards) if number
-        )
+        counts = enumerate(position.n_cards)
+        cards = ", ".join(f"{self.names[seat]} {number}" for seat, number in counts if number)
         yield f"Round {position.number}; cards: {cards}; {self.standing(position)}."
         said = [f"{self.names[seat]} {name_of(bet)}" for seat, bet in position.history]
         more = "... " if len(said) > _LAST_BETS else ""

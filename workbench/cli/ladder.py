@@ -59,9 +59,8 @@ class LadderOptions(CommandOptions):
     def plan(self, player: str) -> Plan:
         """The plan of the lowest rung, dealt as no other version of the player was."""
         of = ladder_of(self.game).game
-        plan = Plan(
-            game=of, first=player, second=self.rungs[0], pairs=self.pairs, less_luck=self.less_luck
-        )
+        pairs, less = self.pairs, self.less_luck
+        plan = Plan(game=of, first=player, second=self.rungs[0], pairs=pairs, less_luck=less)
         seed = SystemRandom().randrange(MOST_SEEDS) if self.anew else int(fingerprint(plan), 16)
         return replace(plan, seed=1 + seed % MOST_SEEDS)
 

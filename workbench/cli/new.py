@@ -43,9 +43,8 @@ def new(
     else:  # where it is alone in its file
         starter = Path(inspect.getfile(strategies_of(of.strategies).maker(begun)))
         if file.suffix != SUFFIX or starter.read_text("utf-8").count("\n@strategy(") != 1:
-            raise ConfigError(
-                f"{file} cannot begin with '{begun}'; leave --from out, or take another."
-            )
+            why = f"{file} cannot begin with '{begun}'; leave --from out, or take another."
+            raise ConfigError(why)
     text = starter.read_text("utf-8").replace(f'"{begun or STARTER}"', f'"{_name(file)}"')
     text = text.replace(f"{STARTER}{SUFFIX}", shlex.quote(str(file)))
     text = text.replace(starter.name, shlex.quote(str(file)))

@@ -87,10 +87,8 @@ def _bot_lines(bot: BotStatus) -> Iterator[str]:
     yield f"settings  {settings(bot.held)}"
     when = f"schedule {bot.schedule.lower()}, last successful poll {last}"
     yield f"listening {listening(bot.held)}, {when}"
-    yield (
-        f"playing   {', '.join(bot.running) or 'nothing'}; {bot.waiting} waiting, "
-        f"{bot.in_flight} in flight"
-    )
+    waits = f"{bot.waiting} waiting, {bot.in_flight} in flight"
+    yield f"playing   {', '.join(bot.running) or 'nothing'}; {waits}"
     counted = ", ".join(f"{number} {result}" for result, number in bot.results.items())
     yield f"results   {counted or 'none yet'}"
     yield f"match log dynamodb:{bot.table}"

@@ -189,9 +189,8 @@ class Bets:
 
     def said(self) -> str:
         """How the bets stand."""
-        return (
-            f"gives more than an equal {_odds(self.given)}, decides as thought {_odds(self.likely)}"
-        )
+        given, likely = _odds(self.given), _odds(self.likely)
+        return f"gives more than an equal {given}, decides as thought {likely}"
 
 
 def _odds(ratio: float) -> str:

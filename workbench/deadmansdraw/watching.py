@@ -91,10 +91,8 @@ class Watch:
 
 def banks_table(turn: Turn, labels: Labels) -> Table:
     """Both banks after a turn, ours first."""
-    rows = (
-        (labels.names[player], turn.after[player], str(turn.after[player].score))
-        for player in labels.order
-    )
+    after, names = turn.after, labels.names
+    rows = ((names[one], after[one], str(after[one].score)) for one in labels.order)
     return suit_table(rows, results().width)
 
 

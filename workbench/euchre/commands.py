@@ -74,9 +74,8 @@ def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
             told = {"url": url, "openapi": f"{url}/openapi.json", "docs": docs, "log": str(log)}
             print_json(told)
             return
-        results().print(
-            f"Euchre at {url}, its API at {docs}; {options.strategy} decides.", soft_wrap=True
-        )
+        line = f"Euchre at {url}, its API at {docs}; {options.strategy} decides."
+        results().print(line, soft_wrap=True)
         results().print(f"Each decision is explained in {log}.", soft_wrap=True)
         results().print("Ctrl-C stops it.", style="dim")
 

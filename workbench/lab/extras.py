@@ -104,9 +104,8 @@ class Extras:
     def dice(self, seed: int, number: int) -> MatchDice:
         """The dice of the matches of one pair, the same for each of them."""
         table = Random(f"{seed}/{number}")
-        return MatchDice(
-            table, table, Random(f"{seed}/{number}/first"), Random(f"{seed}/{number}/second")
-        )
+        first, second = Random(f"{seed}/{number}/first"), Random(f"{seed}/{number}/second")
+        return MatchDice(table, table, first, second)
 
     def guest(self, _name: str) -> Guest | None:
         """The player of that name, where it is no strategy."""

@@ -62,10 +62,8 @@ class RunLedger:
     def add(self, played: Iterable[Numbered]) -> None:
         """Write pairs down; a line is written whole or found broken and dropped later."""
         with self.file.open("a", encoding="utf-8") as out:
-            out.writelines(
-                f"{_Pair(number=number, matches=pair).model_dump_json()}\n"
-                for number, pair in played
-            )
+            lines = (_Pair(number=at, matches=pair).model_dump_json() for at, pair in played)
+            out.writelines(f"{line}\n" for line in lines)
 
     def _read(self) -> None:
         whole, _, broken = self.file.read_text(encoding="utf-8").rpartition("\n")

@@ -121,11 +121,8 @@ class Screen(Generic[S, P, A]):
     def lessons(cls) -> dict[str, str]:
         """What the rules say of each thing that they list, such as a suit, by its name."""
         listed = _LISTED.findall(cls.rules)
-        return {
-            one.strip(): " ".join(text.split())
-            for names, text in listed
-            for one in names.split(",")
-        }
+        known = [(name, text) for names, text in listed for name in names.split(",")]
+        return {name.strip(): " ".join(text.split()) for name, text in known}
 
     @classmethod
     def introduction(cls) -> list[str]:
