@@ -6,15 +6,14 @@ that is the same will do the same, so one of them is enough.
 """
 
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import count
-from types import FrameType, SimpleNamespace
+from types import FrameType
 from typing import Any
 from unittest import mock
 
@@ -122,10 +121,9 @@ class _Clock(Opaque):
             self._run.ask("clock", "sleep", (duration,))
 
     def wait(self, signal: object, timeout: timedelta) -> bool:
-        """Asked by the lease keeper's loop only: whether to leave it."""
+        """Asked by what a poller does beside: whether to leave it, which it does at once."""
         del signal, timeout
-        woken, self._run.wakes = self._run.wakes, False
-        return not woken
+        return True
 
 
 class Ports(Opaque):
@@ -143,7 +141,6 @@ class _Run(Opaque):
         self._program, self._answers, self._past = program, answers, past
         self._given = self._beat = 0
         self.at = 0
-        self.wakes = False
         self.loop: Callable[[], None] | None = None  # what the lease keeper's thread does
         self._in_keeper = False
         self._stand: Stand | None = None
@@ -199,7 +196,7 @@ class _Run(Opaque):
 
     def _wake(self) -> None:
         assert self.loop is not None, "no lease keeper to be answered"
-        self._in_keeper = self.wakes = True
+        self._in_keeper = True
         try:
             self.loop()
         finally:
@@ -213,8 +210,6 @@ class _Run(Opaque):
             self._wake()
         except _Asked as asked:
             return asked.question
-        finally:
-            self.wakes = False
         return None
 
     def _where(self, frame: FrameType | None, asked: int) -> Any:  # noqa: ANN401
@@ -238,24 +233,17 @@ class _Asked(BaseException):
 _running: list[_Run] = []
 
 
-class _Thread(Opaque):
-    """A thread that does not run by itself: the run wakes the loop when it is its turn."""
-
-    def __init__(self, target: Callable[[], None], **_rest: object) -> None:
-        self._target = target
-
-    def start(self) -> None:
-        _running[-1].loop = self._target
-
-    def join(self) -> None:
-        _running[-1].loop = None
-
-
 @contextmanager
-def no_threads() -> Iterator[None]:
-    fake = SimpleNamespace(Thread=_Thread, Lock=threading.Lock, Event=threading.Event)
-    with mock.patch("cardsharp.cloud.lease.threading", fake):
-        yield
+def _beside(work: Callable[[], None], *_: object) -> Iterator[None]:
+    """Work that goes on in no thread: the run wakes it when it is its turn."""
+    _running[-1].loop = work
+    yield
+    _running[-1].loop = None
+
+
+def no_threads() -> AbstractContextManager[object]:
+    """Within it a lease keeper needs no thread."""
+    return mock.patch("cardsharp.cloud.lease.beside", _beside)
 
 
 class Processes:
