@@ -66,11 +66,7 @@ def why_not(env: Mapping[str, str] = os.environ) -> str | None:
 
 @cache
 def load(sources: Path) -> CDLL | None:
-    """The library of the C files in a folder, opened; None where there is no compiler.
-
-    Raises:
-        ConfigError: the compiler fails.
-    """
+    """The library of the C files in a folder, None without a compiler; raises `ConfigError`."""
     library = compile_library(sources)
     return None if library is None else CDLL(str(library))
 
@@ -78,8 +74,7 @@ def load(sources: Path) -> CDLL | None:
 def compile_library(sources: Path, env: Mapping[str, str] = os.environ) -> Path | None:
     """The library of the `.c` files in the folder `sources`, None where there is no compiler.
 
-    Raises:
-        ConfigError: the compiler fails; the message is its own, and says what to do.
+    Raises `ConfigError` where it fails, with its own message and what to do.
     """
     compiler = _compiler(env)
     if why_not(env) is not None or compiler is None:

@@ -235,11 +235,7 @@ def _name(cards: Cards) -> str:
 
 
 def _rounds(setups: Sequence[str], there: Sequence[Cards] = ROUNDS) -> Sequence[Cards]:
-    """Those of these rounds that are named, all where none is.
-
-    Raises:
-        ConfigError: there is no such round.
-    """
+    """Those of these rounds that are named, else all; raises `ConfigError` for others."""
     named = {_name(cards): cards for cards in there}
     unknown = [name for name in setups if name not in named]
     if unknown:

@@ -78,11 +78,7 @@ class CPlayer(ctypes.Structure):
 
 @cache
 def library() -> ctypes.CDLL:
-    """The compiled code.
-
-    Raises:
-        ConfigError: there is no compiler, or it fails.
-    """
+    """The compiled code; raises `ConfigError` where there is no compiler, or it fails."""
     found = load(Path(__file__).parent / "native")
     if found is None:
         raise ConfigError(f"{why_not()} Tables are trained by compiled code alone.")

@@ -52,11 +52,7 @@ def opened(cards: Cards, tables: tuple[RoleTable, RoleTable]) -> CTable:
 
 
 def tables_in(file: Path) -> dict[Cards, CTable]:
-    """The tables of a file, by the cards of who begins and of the other.
-
-    Raises:
-        ConfigError: they are not as they were written.
-    """
+    """The tables of a file, by the cards of who begins and the other; else raises `ConfigError`."""
     tables = read(file)
     if not tables.file.is_whole():
         raise ConfigError(f"{file} is damaged: its rows are not those that were written.")

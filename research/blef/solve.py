@@ -75,11 +75,7 @@ def mover(said: int) -> int:
 
 @cache
 def small_round(starter: int, other: int) -> SmallRound:
-    """The round in which the players have so many cards.
-
-    Raises:
-        ValueError: there are too many, or somebody has none.
-    """
+    """The round of so many cards each; raises `ValueError` for too many, or none of somebody's."""
     if min(starter, other) < 1 or starter + other > _MOST:
         raise ValueError(f"Only rounds of 2 to {_MOST} cards, one each at least, can be solved.")
     cards = (starter, other)

@@ -137,11 +137,7 @@ Plays = Callable[[Position], Mixture]  # what is played in a position, and how o
 
 
 def plays(name: str) -> Plays:
-    """What the strategy of that name plays; the one that mixes says how.
-
-    Raises:
-        ConfigError: there is no such strategy.
-    """
+    """What a strategy plays; one that mixes says how; raises `ConfigError` where there is none."""
     player = build(name, Random(1))
 
     def play(position: Position) -> Mixture:

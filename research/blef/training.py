@@ -53,11 +53,7 @@ class Folder:
         unfinished.replace(self._file(cards))
 
     def steps(self, cards: Cards) -> int:
-        """How many steps a round has learned.
-
-        Raises:
-            ConfigError: the file is of another format.
-        """
+        """How many steps a round has learned; raises `ConfigError` for another format."""
         file = self._file(cards)
         if not file.exists():
             return 0

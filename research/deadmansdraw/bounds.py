@@ -136,9 +136,6 @@ def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
 
     From below by a captain that searches further, from above by one who knows the pile and pays
     for it; both take either side of each deal.
-
-    Raises:
-        ConfigError: there is no compiler, or the file is of another run.
     """
     engine = needed()
     trial = _trial(engine, options)
@@ -171,9 +168,6 @@ def _gained(found: Sequence[Bounds], number: int) -> Gained:
         above=fmean(one.best - one.itself for one in found) if known else None,
         nodes=max(one.nodes for one in found),
     )
-
-
-# --- what is told --------------------------------------------------------------------------------
 
 
 def _tell(found: Sequence[Gained], options: BoundsOptions) -> None:

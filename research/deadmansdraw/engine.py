@@ -135,11 +135,7 @@ class Engine:
         self._kept: list[_Fitted] = []
 
     def twin(self, name: str) -> Twin:
-        """The twin of the strategy `name`.
-
-        Raises:
-            KeyError: there is none.
-        """
+        """The twin of the strategy `name`; raises `KeyError` where there is none."""
         if name == WEIGHTS:
             return self.captain(model(WEIGHTS))
         if is_trained(name):
@@ -155,11 +151,7 @@ class Engine:
     def adaptive(
         self, more: Sequence[Entry] = (), learned: Mapping[str, Model] | None = None
     ) -> Twin:
-        """Who knows the shipped opponents and `more`, and the weights that were `learned`.
-
-        Raises:
-            KeyError: the engine has no twin of what an entry names.
-        """
+        """Who knows the shipped opponents and `more`, by what was `learned`; raises `KeyError`."""
         book = self._book((*known_opponents(), *more), learned or {})
         return Twin(self.captain(model(WEIGHTS)).policy, book)
 
@@ -266,21 +258,13 @@ def _figures(entry: Entry) -> _Fitted:
 
 @cache
 def load() -> Engine | None:
-    """The engine of this machine, None where there is no compiler.
-
-    Raises:
-        ConfigError: the compiler fails.
-    """
+    """The engine of this machine, None without a compiler; raises `ConfigError` if that fails."""
     library = load_library(Path(__file__).parent / "native")
     return None if library is None else Engine(library)
 
 
 def needed(*players: str) -> Engine:
-    """The engine, for a command that cannot do without it, nor without these players.
-
-    Raises:
-        ConfigError: there is no compiler or no such player, or the compiler fails.
-    """
+    """The engine, for a command that needs it and these players; else raises `ConfigError`."""
     engine = load()
     if engine is None:
         raise ConfigError(f"This needs the compiled engine. {why_not()}")

@@ -24,12 +24,9 @@ Row = TypeVar("Row", bound=OfMatch)
 
 
 class Kept(Generic[Row]):
-    """The rows so far, in `path` where that is not None, below its `head`.
+    """The rows so far, in `path` where that is not None, below its `head`, on which they hang.
 
-    The head tells what the rows hang on.
-
-    Raises:
-        ConfigError: the file is of another run, or none of these.
+    Raises `ConfigError` where the file is of another run, or none of these.
     """
 
     def __init__(self, path: Path | None, head: str, row: type[Row]) -> None:
@@ -74,8 +71,7 @@ def save(path: Path, head: object, parts: Iterable[bytes]) -> None:
 def restored(path: Path, name: str, of: object) -> tuple[dict[str, Any], BytesIO]:
     """The head of a checkpoint and what is below it; both empty where there is none.
 
-    Raises:
-        ConfigError: by its head it has another `name` than `of`.
+    Raises `ConfigError` where its head has another `name` than `of`.
     """
     file = BytesIO(path.read_bytes() if path.exists() else b"{}")
     head = json.loads(file.readline())

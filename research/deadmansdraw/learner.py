@@ -148,11 +148,7 @@ class LearnerOptions:
 
 
 def learner(*, options: LearnerOptions = LearnerOptions()) -> None:
-    """Tell how many points more than captain `adaptive` makes; of a best reply, more than 50.
-
-    Raises:
-        ConfigError: there is no compiler.
-    """
+    """Tell how many points more than captain `adaptive` makes; of a best reply, more than 50."""
     found = []
     for name, stage, gains in Measured(needed(), options).rows():
         gain, margin = 100 * fmean(gains), 100 * NORMAL_95 * pstdev(gains) / sqrt(len(gains))

@@ -58,11 +58,7 @@ class LossesOptions:
 
 
 def losses(*, options: LossesOptions = LossesOptions()) -> None:
-    """Hold each choice with few unseen cards against perfect play, and name the worst kinds.
-
-    Raises:
-        ConfigError: there is no compiler or no such player, or the file is of another run.
-    """
+    """Hold each choice with few unseen cards against perfect play, and name the worst kinds."""
     engine = needed(options.player)
     kept = Kept(options.out, options.head, LostHere)
     _tell(kept.filled(options.matches, partial(_lost, engine, options)), options)
@@ -83,9 +79,6 @@ def _lost(engine: Engine, options: LossesOptions, number: int) -> list[LostHere]
         )
         for one in solver.losses(player, options.seed, number, options.cards)
     ]
-
-
-# --- what is told --------------------------------------------------------------------------------
 
 
 def summed(found: Sequence[LostHere], matches: int) -> dict[str, float]:

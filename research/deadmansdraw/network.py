@@ -61,11 +61,7 @@ def network(
     into: Annotated[Path | None, Parameter(help="The weight file that is made of it.")] = None,
     options: NetworkOptions = NetworkOptions(),
 ) -> None:
-    """Train a network beside captain's tables against them; OUT is kept after each batch.
-
-    Raises:
-        ConfigError: there is no compiler, or the file is of another course.
-    """
+    """Train a network beside captain's tables against them; OUT is kept after each batch."""
     course = NetworkCourse(needed(), options)
     course.restore(out)
     with Bar(options.matches, "matches", done=course.done) as bar:
@@ -138,11 +134,7 @@ class NetworkCourse:
 
 
 def read_network(path: Path) -> Network:
-    """The network that a course keeps; what no example has moved is 0.
-
-    Raises:
-        ConfigError: it is no file of a course, or of networks of another size.
-    """
+    """The network that a course keeps, 0 where no example moved it; raises `ConfigError`."""
     with path.open("rb") as file:
         file.readline()
         kept = array("f", file.read(needed().library.descent_size()))

@@ -42,9 +42,6 @@ def rule(*, options: RuleOptions = RuleOptions()) -> None:
     """Find the numbers with which the rule does best, and measure them without luck.
 
     All rules meet on few decks, and the better half of them again on twice as many.
-
-    Raises:
-        ConfigError: there is no compiler or no such opponent.
     """
     engine = needed(options.opponent)
     search = Search(engine, engine.twin(options.opponent), options)

@@ -151,10 +151,8 @@ class _Sample(ctypes.Structure):
 class Lessons:
     """Plays batches in threads, which do not hold the interpreter's lock.
 
-    An opponent with a belief begins each match with that `belief`.
-
-    Raises:
-        KeyError: the engine has no twin of the settings' opponent.
+    An opponent with a belief begins each match with that `belief`; raises `KeyError` for one that
+    the engine does not know.
     """
 
     def __init__(
@@ -229,11 +227,7 @@ def train(
     """The weights that a training with these settings ends with, however it is run.
 
     `watch` is called at every checkpoint with the number of matches played and the weights that
-    would come out now.
-
-    Raises:
-        ConfigError: the checkpoint is of another training.
-        KeyError: the engine has no twin of the settings' opponent.
+    would come out now. Raises `ConfigError` where the checkpoint is of another training.
     """
     knowledge, lessons = Knowledge(), Lessons(engine, settings, workers)
     if checkpoint is not None:
@@ -272,12 +266,7 @@ def main(
     settings: Annotated[Settings, Parameter(name="*")] = Settings(),
     options: Annotated[Options, Parameter(name="*")] = Options(),
 ) -> None:
-    """Train, print how it goes, and write the weights with where they come from.
-
-    Raises:
-        ConfigError: there is no compiler or no such opponent, or the checkpoint is of another
-            training.
-    """
+    """Train, print how it goes, and write the weights with where they come from."""
     engine, began = needed(*filter(None, (settings.opponent,))), time.monotonic()
 
     def watch(matches: int, numbers: "array[int]") -> None:

@@ -45,11 +45,7 @@ class Answer(ctypes.Structure):
 
 
 class Compiled:
-    """The strategy `pimc`, compiled: equal answers, options and worlds, but no reasons.
-
-    Raises:
-        RuntimeError: it cannot be compiled here; `available` says so beforehand.
-    """
+    """`pimc` compiled: equal answers and figures without reasons; else raises `RuntimeError`."""
 
     def __init__(self, effort: Effort | None = None) -> None:
         self._library = opened()
@@ -67,11 +63,7 @@ class Compiled:
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """The compiled engine, None where there is no compiler or it is turned off.
-
-    Raises:
-        ConfigError: the compiler fails.
-    """
+    """The compiled engine, None if there is no compiler or it is off; raises `ConfigError`."""
     found = load(Path(__file__).parent / "native")
     if found is not None:
         found.euchre_begin()
@@ -84,11 +76,7 @@ def available() -> bool:
 
 
 def opened() -> ctypes.CDLL:
-    """The compiled engine.
-
-    Raises:
-        RuntimeError: it cannot be compiled here.
-    """
+    """The compiled engine; raises `RuntimeError` where it cannot be compiled."""
     found = library()
     if found is None:
         raise RuntimeError(f"{why_not() or 'Not compiled.'} Use the player `pimc` itself.")

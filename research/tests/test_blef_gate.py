@@ -19,18 +19,7 @@ from cardsharp.blef.strategies.greedy import own_odds
 from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.reading import reading_of, readings, unlike_tables
-from research.blef import strangers
-from research.blef.gate import (
-    GateOptions,
-    ReliabilityOptions,
-    Told,
-    aim_of,
-    bets,
-    curve,
-    gate,
-    reliability,
-    short,
-)
+from research.blef import gate, strangers
 from workbench.lab.duel import Duel
 from workbench.lab.plan import Plan
 from workbench.lab.runs import run
@@ -133,30 +122,30 @@ def test_the_default_is_not_shown_to_fall_short_of_its_aim(
     first = GAME.default_strategy
     plan = Plan(game="blef", first=first, second=name, pairs=pairs, copies=copies, seed=seed)
     duel = run(plan)
-    assert duel.interval.high >= aim_of(duel).points
+    assert duel.interval.high >= gate.aim_of(duel).points
 
 
 def test_a_duel_falls_short_by_its_points_or_by_its_lower_end() -> None:
     played = run(Plan(game="blef", first="threshold", second="careless", pairs=60))
     assert played.points > 95
-    assert short(played) == 0
+    assert gate.short(played) == 0
     worse = run(Plan(game="blef", first="careless", second="threshold", pairs=3))
-    assert short(worse) == 90 - worse.points
+    assert gate.short(worse) == 90 - worse.points
     few = Duel(Plan(game="blef", first="threshold", second="careless", pairs=2), played.pairs[:2])
-    assert short(few) == round(86 - few.interval.low, 1) > 0
+    assert gate.short(few) == round(86 - few.interval.low, 1) > 0
 
 
 def test_the_gate_says_what_was_won_and_where_rounds_were_lost_and_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = GateOptions(player="greedy", only=("careless", "liar"), pairs=2, out=tmp_path)
-    assert gate(options=options) == 1
+    options = gate.GateOptions(player="greedy", only=("careless", "liar"), pairs=2, out=tmp_path)
+    assert gate.gate(options=options) == 1
     told = capsys.readouterr().out
     assert "greedy v careless: 100.0 (" in told
     assert ") of 4 games, falls short by" in told
     kept = {file: file.read_text() for file in tmp_path.iterdir()}
     assert {file.name for file in kept} == {"greedy-1xcareless.jsonl", "greedy-1xliar.jsonl"}
-    assert gate(options=options) == 1
+    assert gate.gate(options=options) == 1
     assert capsys.readouterr().out == told
     assert kept == {file: file.read_text() for file in tmp_path.iterdir()}
     match = json.loads(next(iter(kept.values())).splitlines()[1])["matches"][0]["counts"]
@@ -165,8 +154,8 @@ def test_the_gate_says_what_was_won_and_where_rounds_were_lost_and_goes_on(
 
 
 def test_a_curve_has_what_was_said_and_what_held_by_tenths() -> None:
-    told = [Told(0.1, held=True), Told(0.19, held=False), Told(0.999, held=True)]
-    low, high = curve(told)
+    told = [gate.Told(0.1, held=True), gate.Told(0.19, held=False), gate.Told(0.999, held=True)]
+    low, high = gate.curve(told)
     assert (low.bets, low.held) == (2, 50)
     assert [low.told, high.told] == pytest.approx([14.5, 99.9])
     assert low.low < 50 < low.high
@@ -175,11 +164,11 @@ def test_a_curve_has_what_was_said_and_what_held_by_tenths() -> None:
 
 def test_who_says_more_sees_more_hold(capsys: pytest.CaptureFixture[str]) -> None:
     """And beliefs are beliefs: none is 0 or 1."""
-    reliability(options=ReliabilityOptions(bets=120, seed=3, as_json=True))
+    gate.reliability(options=gate.ReliabilityOptions(bets=120, seed=3, as_json=True))
     found = json.loads(capsys.readouterr().out)
     assert sum(level["bets"] for level in found["levels"]) == 120
     assert found["error"] < 0.25
-    said = [one for one, _ in zip(bets(3, 3), range(120), strict=False)]
+    said = [one for one, _ in zip(gate.bets(3, 3), range(120), strict=False)]
     assert all(0 < one.chance < 1 for one in said)
     likely, unlikely = (
         [one.held for one in said if (one.chance > 0.5) == wanted] for wanted in (True, False)

@@ -51,17 +51,9 @@ from workbench.contest.home import AGAIN, KeptTables
 from workbench.contest.tables import PAUSE, Reporter
 from workbench.stage.opponent import Opponent, Order
 from workbench.submission import SANDBOXED, played_as, submitted
+from world import contest_judge
 from world.arena import URL, BenchArena
 from world.clock import START
-from world.contest_judge import (
-    PAUSED,
-    Played,
-    excuse_of,
-    faults_of,
-    forced_turns,
-    longest_standstill,
-    played_in,
-)
 from world.judge import why
 from world.machines import LIMITS, Bench, Station
 from world.road import Road
@@ -127,7 +119,7 @@ class Contest(World):
         self.hall, self.over, self.down = Process("contest"), False, set[str]()
         self.champion, self.repelled, self.attacks = "nobody", list[str](), Counter[str]()
         self.late = Counter[str]()
-        self.played: Played
+        self.played: contest_judge.Played
         self.stores: dict[str, Stores] = {
             team: at_home(folder / team, self.time) for team, _, kind in entered if kind.bot
         }
@@ -139,7 +131,7 @@ class Contest(World):
             for team, name, kind in entered
         ]
 
-    def play(self) -> Played:
+    def play(self) -> contest_judge.Played:
         """Practice, then the cup; what its files tell after its end."""
         for team in self.teams:
             self._start(team)
@@ -154,8 +146,6 @@ class Contest(World):
                 stack.callback(stores.close)
             self.run()
         return self.played
-
-    # --- the contest's own process ------------------------------------------------------------
 
     def _open(self) -> None:
         """Start the contest's process, or start it again."""
@@ -222,8 +212,6 @@ class Contest(World):
         files = {"bot.py": ATTACK.read_bytes(), "target": target}
         submitted(self.folder, team, SANDBOXED).submit(files, game(None))
 
-    # --- who else is there --------------------------------------------------------------------
-
     def _start(self, team: Team) -> None:
         kind = team.kind
         if kind.bot:
@@ -278,8 +266,6 @@ class Contest(World):
                 if status != requests.codes.ok and starts == self.starts:
                     self.faults.append(f"{page} was answered by {status}.")
 
-    # --- what goes wrong ----------------------------------------------------------------------
-
     def _trouble(self) -> None:
         """Do one thing after the other, never two at once; the first is a death."""
         deeds = [self._kill, self._freeze, self._pause, self._decide, self._direct_twice]
@@ -319,7 +305,7 @@ class Contest(World):
     def _pause(self) -> None:
         lasts = self.chance.uniform(0.2, self.wish.turn)
         self.records.pause(on=True)
-        self._befall(PAUSED, lasts=lasts)
+        self._befall(contest_judge.PAUSED, lasts=lasts)
         self.sleep(lasts)
         self.records.pause(on=False)
 
@@ -373,15 +359,13 @@ class Contest(World):
         self.suffer(what, ALL if team is None else team.id, lasts)
         self.tell("world", what, "" if team is None else team.name)
 
-    # --- what became of it --------------------------------------------------------------------
-
     def _judge(self) -> None:
         """Hold the contest's results and our bots' logs against the arena's own matches."""
         records, lobby = self.records, self.arena.arena.lobby
-        self.played = played_in(
+        self.played = contest_judge.played_in(
             records, ((match, lobby.history(match.id)) for match in lobby.all())
         )
-        self.faults += faults_of(self.played, self.suffered[ALL])
+        self.faults += contest_judge.faults_of(self.played, self.suffered[ALL])
         for match, _ in self.played.matches:
             for team in {*match.pairing.players} & self.ours:
                 self._judge_bot(match.id, team)
@@ -412,8 +396,8 @@ class Contest(World):
     def _judge_late(self) -> None:
         """Say why turns were ended by force; those without a reason are faults."""
         always = {team.id: team.kind.late for team in self.teams if team.kind.late is not None}
-        for forced in forced_turns(self.played):
-            reason = excuse_of(forced, always, self.suffered)
+        for forced in contest_judge.forced_turns(self.played):
+            reason = contest_judge.excuse_of(forced, always, self.suffered)
             if reason is None and forced.team in self.ours:
                 befell = [*self.suffered[""], *self.suffered[forced.match]]
                 reason = next(iter(why(befell, forced.begin, forced.end)), None)
@@ -446,7 +430,7 @@ our bot: {outcome.ended} matches, {sum(one.actions for one in outcome.verdicts)}
 turns ended by force: {listed(contest.late)}
 what happened: {listed(outcome.befell)}
 the submission that attacks, {attacks if has_sandbox() else "is none: no bubblewrap is here"}
-longest time without any move: {longest_standstill(played):.1f} s
+longest time without any move: {contest_judge.longest_standstill(played):.1f} s
 replay {outcome.replay[:16]}"""
 
 

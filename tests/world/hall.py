@@ -131,8 +131,6 @@ class Hall(World):
                 self.referee.act(bob, match_id, wish, None)
                 self.time.news += 1
 
-    # --- what goes wrong ---------------------------------------------------------------------
-
     def _trouble(self) -> None:
         """Do one thing after the other, so that any one thing may fail, but never two at once."""
         lock = partial(self._cut, Trouble.LOCKED, "locked_until")

@@ -179,9 +179,6 @@ def why(suffered: Iterable[Suffered], began: datetime, end: datetime) -> tuple[s
     return tuple(one.name for one, lasts in felt if began - lasts <= one.at <= end)
 
 
-# --- log and history ----------------------------------------------------------------------------
-
-
 def log_faults(whole: Json, log: MatchLog) -> list[str]:
     """How the log of a finished match differs from the arena's own account of it.
 

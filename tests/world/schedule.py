@@ -113,11 +113,7 @@ class Schedule(StillClock):
                 self._next().thread.switch()
 
     def until(self, ready: Callable[[], bool] | None, seconds: float = inf) -> bool:
-        """Sleep until that is so, for so long at most; whether it is.
-
-        Raises:
-            Crash: the process of this thread is dead.
-        """
+        """Sleep until that is so, for so long at most; whether it is; `Crash` in a dead process."""
         process = self.process
         if not process.dead:
             mine = self._lie_down(Sleeper(getcurrent(), process, ready), max(seconds, 0))

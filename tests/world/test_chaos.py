@@ -96,9 +96,6 @@ def test_an_action_is_given_up_at_its_limit_however_late_it_is_sent(
     assert max(late) <= SMALL.way + INSTANT
 
 
-# --- the judge -------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """A match of the real bot at the real arena, played to its end."""

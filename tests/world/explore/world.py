@@ -12,28 +12,10 @@ from datetime import timedelta
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+from cardsharp import errors
 from cardsharp.cloud.offering import MISSING
 from cardsharp.cloud.timing import Timing
-from cardsharp.errors import (
-    ArenaError,
-    Foreign,
-    MatchOver,
-    NotFound,
-    NotYourTurn,
-    StoreError,
-    Unreachable,
-)
-from world.explore.cards import (
-    MATCH,
-    NO_SUCH_MATCH,
-    Named,
-    Rules,
-    facts,
-    mistakes,
-    onlooker,
-    scout,
-    worker,
-)
+from world.explore import cards
 from world.explore.process import Processes, Question, Stand, Values
 from world.explore.stores import Asker, Stores
 from world.explore.values import UNIT, Numbered
@@ -107,14 +89,14 @@ TIGHT = Timing(
     denial=timedelta(seconds=2),
 )  # a lease is shorter than the limit of an action, so successors come while one is under way
 # What an arena answers that says no, and a store that fails.
-PAGE = Foreign(403, "a page")
-LOST = Foreign(403, "a page", doubtful=True)
-DENIED = NotFound(404, NO_SUCH_MATCH)
-NEVER = Unreachable("no connection")
-OVER, NOT_YOURS = MatchOver(), NotYourTurn(409, "not your turn")
-NAMED: list[Named] = [Named(MATCH)]
-NONE: list[Named] = []
-FAILED = StoreError("The match log did not answer.")
+PAGE = errors.Foreign(403, "a page")
+LOST = errors.Foreign(403, "a page", doubtful=True)
+DENIED = errors.NotFound(404, cards.NO_SUCH_MATCH)
+NEVER = errors.Unreachable("no connection")
+OVER, NOT_YOURS = errors.MatchOver(), errors.NotYourTurn(409, "not your turn")
+NAMED: list[cards.Named] = [cards.Named(cards.MATCH)]
+NONE: list[cards.Named] = []
+FAILED = errors.StoreError("The match log did not answer.")
 
 
 @dataclass(frozen=True)
@@ -150,7 +132,7 @@ class World:
 
     def __init__(self, setting: Setting, *, merge: bool = True) -> None:
         self.setting = setting
-        self.rules = Rules(setting.cards)
+        self.rules = cards.Rules(setting.cards)
         self.past = setting.past
         self.processes = Processes(self.past, merge=merge)
         self.values = Values(self.past)
@@ -161,9 +143,11 @@ class World:
         self._parts = Numbered[Any]()
         self.act = setting.timing.act // UNIT
         begin = self.processes.start
-        clocks = {skew: begin(worker(self.rules, setting.timing, skew)) for skew in setting.skews}
+        clocks = {
+            skew: begin(cards.worker(self.rules, setting.timing, skew)) for skew in setting.skews
+        }
         self.starts = [clocks[skew] for skew in setting.skews]
-        looks = onlooker if setting.bound is None else scout
+        looks = cards.onlooker if setting.bound is None else cards.scout
         self.starts += [begin(looks(setting.watch))] * setting.onlookers
         self.symmetric = len(setting.skews) == 2 and len(clocks) == 1
 
@@ -217,8 +201,6 @@ class World:
             return state
         return state._replace(store=swapped, procs=(other, one, *rest))
 
-    # --- the arena ---------------------------------------------------------------------------
-
     def _arrivals(self, state: State) -> Iterator[Step]:
         for one in state.flying:
             action, meant, _ = one
@@ -234,9 +216,7 @@ class World:
         if not self.rules.ours(state.moves):
             return state.moves, NOT_YOURS, None
         intents = self.stores.record(state.store).intents
-        return state.moves + action, None, mistakes(state.moves, action, meant, intents)
-
-    # --- processes ---------------------------------------------------------------------------
+        return state.moves + action, None, cards.mistakes(state.moves, action, meant, intents)
 
     def _of(self, state: State, place: int, proc: Proc) -> Iterator[Step]:
         stand, who = self.processes.stands[proc.stand], self._who(place)
@@ -332,8 +312,6 @@ class World:
         store = self.stores.without(state.store, place)
         return _with(state._replace(store=store, flying=flying), place, Proc())
 
-    # --- what a question does ----------------------------------------------------------------
-
     def _effects(self, state: State, place: int, proc: Proc, stand: Stand) -> Iterator[Effect]:
         question = stand.asks
         age = min(stand.asked + proc.waited, self.past)
@@ -372,7 +350,7 @@ class World:
 
     def _log_faults(self, moves: str, store: int) -> str | None:
         """What is wrong with the log, None for nothing."""
-        record, history = self.stores.record(store), facts(moves)
+        record, history = self.stores.record(store), cards.facts(moves)
         for number, fact in record.facts.items():
             if history.get(number) != fact:
                 return f"the log has {fact} as move {number} of '{moves}'"
@@ -406,8 +384,6 @@ class World:
         yield Effect(f"{name} is answered with a page", PAGE, fault=True)
         yield Effect(f"{name} is falsely denied", DENIED, fault=True)
 
-    # --- time --------------------------------------------------------------------------------
-
     def _later(self, state: State) -> Step:
         """A second passes, and the lease keepers of those that are not frozen have renewed."""
         procs = tuple(self._aged(proc) for proc in state.procs)
@@ -440,8 +416,6 @@ class World:
         waited = min(proc.waited + TICK, self.past)
         return proc._replace(waited=waited, answer=answer)
 
-    # --- small things ------------------------------------------------------------------------
-
     def _short(self, value: Any) -> str:  # noqa: ANN401
         number = self.values.number(value)
         if number not in self._words:
@@ -469,11 +443,11 @@ def _with(state: State, place: int, proc: Proc) -> State:
 
 
 def _hasty(stand: Stand) -> str | None:
-    denials = sum(isinstance(answer.value, NotFound) for answer in stand.answers)
+    denials = sum(isinstance(answer.value, errors.NotFound) for answer in stand.answers)
     return "a match was closed for one denial" if denials < 2 else None
 
 
 def _odd_end(end: Any) -> str | None:  # noqa: ANN401
-    if end[0] == "raised" and not issubclass(end[1], ArenaError | StoreError):
+    if end[0] == "raised" and not issubclass(end[1], errors.ArenaError | errors.StoreError):
         return f"a process ended by {end[1].__name__}: {end[2]}"
     return None
