@@ -18,7 +18,7 @@ from statistics import fmean
 
 from cardsharp.deadmansdraw.actions import EffectType
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Suit
-from cardsharp.deadmansdraw.strategies.adaptive import file_of, learned_models
+from cardsharp.deadmansdraw.strategies.adaptive import CREDIT, MOST, file_of, learned_models
 from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     BUST,
     GENERAL,
@@ -30,7 +30,6 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     known_opponents,
     parse_entries,
 )
-from cardsharp.deadmansdraw.strategies.adaptive_gifts import CREDIT, MOST
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits
 from cardsharp.deadmansdraw.strategies.search.model import Model

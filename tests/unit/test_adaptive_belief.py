@@ -23,7 +23,7 @@ from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
 from cardsharp.deadmansdraw.strategies import Decision, PastMatch, briefed, build
-from cardsharp.deadmansdraw.strategies.adaptive import Adaptive
+from cardsharp.deadmansdraw.strategies.adaptive import CREDIT, MOST, Adaptive, Gifts, loss_of
 from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     GENERAL,
     Belief,
@@ -31,7 +31,6 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     known_opponents,
     parse_entries,
 )
-from cardsharp.deadmansdraw.strategies.adaptive_gifts import CREDIT, MOST, Gifts, loss_of
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, decisions_of, drawn_in
 from cardsharp.deadmansdraw.wire_views import MoveView
 from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met, opponents

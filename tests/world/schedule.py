@@ -214,7 +214,6 @@ class Schedule(StillClock):
         untimed = lambda work, owner, _limit: tried(work, owner)  # noqa: E731
         uncut = SimpleNamespace(has_cut=False, within=lambda _limit: nullcontext())
         return {
-            "cloud.beside.threading": self._threading(),
             "cloud.lease.threading": self._threading(),
             "exchange.time": seconds,
             "connections.time": seconds,

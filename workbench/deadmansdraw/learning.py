@@ -21,7 +21,7 @@ from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
 from cardsharp.deadmansdraw.actions import END_TURN, EffectType
 from cardsharp.deadmansdraw.briefing import past_match
 from cardsharp.deadmansdraw.strategies import adaptive_belief as beliefs
-from cardsharp.deadmansdraw.strategies.adaptive_gifts import loss_of
+from cardsharp.deadmansdraw.strategies.adaptive import loss_of
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, decisions_of
 from cardsharp.deadmansdraw.strategies.choices import lying
 from cardsharp.replay import header_of

@@ -6,10 +6,10 @@ from functools import partial
 from pydantic import RootModel
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
+from cardsharp.deciding import intent_body
 from cardsharp.host.bot import outcome_of
 from cardsharp.host.house import House, house
 from cardsharp.host.wire import GameBody, MoveBody
-from cardsharp.logbook import intent_body
 from cardsharp.strategy import Decision, Option
 from workbench.lab.extras import Extras, LabMatch
 from workbench.program import Translation

@@ -1,7 +1,7 @@
 """A decision that may be sent: in time, legal, not refused before; else a safe one says why not."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import isfinite
 from numbers import Real
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -107,3 +107,37 @@ def _check_options(options: object) -> None:
 def _named(thing: object) -> str:
     """A thing and its type, such as `5 (int)`; None is named alone."""
     return "None" if thing is None else f"{thing!r:.60} ({type(thing).__name__})"
+
+
+def intent_body(
+    decided: Decided[Decision[A]],
+    at: datetime,
+    worker: str,
+    strategy: str,
+    named: Callable[[A], str] = str,
+) -> dict[str, object]:
+    """What every game's log says of a decision before it is sent; `replay.Thought` reads it.
+
+    `named` says how the log names an action.
+    """
+    decision = decided.decision
+    heard = {"trace": decided.trace, "printed": decided.printed}
+    return {
+        "action": named(decision.action),
+        "reason": decision.reason,
+        "options": [
+            {
+                "action": named(option.action),
+                "value": option.value,
+                "note": option.note,
+                **({"unit": option.unit} if option.unit else {}),
+            }
+            for option in decision.options
+        ],
+        "strategy": strategy,
+        "fault": decided.fault,
+        "decidedAt": at.isoformat(),
+        "decisionMs": round(decided.took / timedelta(milliseconds=1), 3),
+        "worker": worker,
+        **{name: text for name, text in heard.items() if text},
+    }

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import PlainValidator
 
-from cardsharp import logbook
+from cardsharp import deciding
 from cardsharp.blef.actions import LOST, name_of
 from cardsharp.blef.cards import DECK, Card, sort_hand
 from cardsharp.blef.position import Position
@@ -54,7 +54,7 @@ def intent_body(
 ) -> dict[str, object]:
     """What we are about to do and why, with the position that it was decided on."""
     return {
-        **logbook.intent_body(decided, at, worker, strategy, name_of),
+        **deciding.intent_body(decided, at, worker, strategy, name_of),
         "seat": position.me,
         "turn": position.number,
         "actionId": decided.decision.action,

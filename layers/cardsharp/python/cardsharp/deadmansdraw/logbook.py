@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from cardsharp import logbook
+from cardsharp import deciding
 from cardsharp.cloud.ports import Body
 from cardsharp.deadmansdraw.actions import Action, action_body
 from cardsharp.deadmansdraw.cards import Card, deck_order
@@ -38,7 +38,7 @@ def intent_body(
 ) -> dict[str, object]:
     """What we are about to do and why, with the position that it was decided on."""
     return {
-        **logbook.intent_body(decided, at, worker, strategy),
+        **deciding.intent_body(decided, at, worker, strategy),
         "seat": position.me,
         "turn": position.turn,
         "action": action_body(decided.decision.action),

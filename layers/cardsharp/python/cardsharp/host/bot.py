@@ -15,13 +15,12 @@ from cardsharp import seats
 from cardsharp.access import Limits
 from cardsharp.cloud.attended import After, Attended, Facts, Meet, Sight
 from cardsharp.cloud.ports import Body
-from cardsharp.deciding import Decided, Decider
+from cardsharp.deciding import Decided, Decider, intent_body
 from cardsharp.errors import Garbled, Rejected
 from cardsharp.exchange import Call, Client, Exchange
 from cardsharp.game import Job
 from cardsharp.host.house import House, decider_of, house
 from cardsharp.host.wire import FULL, NO_GAME, GameBody, Id, Name
-from cardsharp.logbook import intent_body
 from cardsharp.seats import Places, Seat, Seated, find_seat
 from cardsharp.strategy import Decision, Strategy
 
