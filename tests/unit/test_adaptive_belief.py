@@ -94,7 +94,7 @@ def test_a_belief_that_is_contradicted_is_given_up() -> None:
 def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
     """With the past in mind the very first decision of a match is made with its weights.
 
-    It costs nothing there: `adaptive_gifts` lets it pass.
+    It costs nothing there: `Gifts` let it pass.
     """
     past = [played("third", seed) for seed in range(2)]
     rng = Random(7)

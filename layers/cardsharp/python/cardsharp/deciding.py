@@ -116,10 +116,7 @@ def intent_body(
     strategy: str,
     named: Callable[[A], str] = str,
 ) -> dict[str, object]:
-    """What every game's log says of a decision before it is sent; `replay.Thought` reads it.
-
-    `named` says how the log names an action.
-    """
+    """What a game's log says of a decision before it is sent; `named` names its actions."""
     decision = decided.decision
     heard = {"trace": decided.trace, "printed": decided.printed}
     return {

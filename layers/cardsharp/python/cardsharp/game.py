@@ -78,10 +78,7 @@ Visit = Callable[[str, "Random"], None]  # plays a typical match: what its cost 
 
 
 class OpenGame(NamedTuple):
-    """A game at a service that anybody may join: its id, who is there, and its room if it has one.
-
-    `most` is how many may play.
-    """
+    """A game at a service that anybody may join: its id, players, `most` of them, and room."""
 
     game: str
     players: tuple[str, ...]

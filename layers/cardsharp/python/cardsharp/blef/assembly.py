@@ -89,10 +89,7 @@ LIST = "list"  # the topic of those who watch the list of public games
 
 
 def subscribe(blef: Blef, asked: Mapping[str, str]) -> tuple[str, str]:
-    """The topic of the game that is asked for, or of the list, and the player's digest, if any.
-
-    Raises `Refused`.
-    """
+    """The topic of the game asked for, or of the list, and the player's digest; else `Refused`."""
     game_uuid, player_uuid = asked.get("game_uuid", ""), asked.get("player_uuid", "")
     if not game_uuid and not player_uuid:
         return LIST, ""

@@ -129,10 +129,7 @@ class Games:
         return None if found is None else decode_round(found.body)
 
     def listed(self) -> list[Listing]:
-        """The public games that changed recently, by uuid; a change may show late.
-
-        Of more than `LIST_LIMIT` the last changed.
-        """
+        """The public games that changed recently, the last `LIST_LIMIT`, by uuid; perhaps late."""
         found = self.keep.entries(_PUBLIC, self.clock.now() - RECENT, LIST_LIMIT)
         listings = [one for entry in found for one in _listing(*entry)]
         return sorted(listings, key=lambda listing: listing.uuid)

@@ -274,10 +274,7 @@ def parse_state(raw: bytes | str) -> StateBody:
 
 
 def position_in(state: StateBody, nickname: str | None) -> Position | None:
-    """The position that a state shows to that player, to an observer if None.
-
-    None before the start.
-    """
+    """The position that a state shows to that player, to an observer if None; None at first."""
     if state.status is Status.NOT_STARTED:
         return None
     names = [player.nickname for player in state.players]

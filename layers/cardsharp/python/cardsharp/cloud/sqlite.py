@@ -37,10 +37,7 @@ LOG = Contents("match log", "CARDSHARP_STORE", steps_in(Path(__file__).with_name
 
 
 class SqliteLog:
-    """A `MatchLog` in the SQLite file at `path`, made with its folder if it is not there.
-
-    With `to_read` it must be there, and is only read.
-    """
+    """A `MatchLog` in the SQLite file at `path`, made if it is not there, unless `to_read`."""
 
     def __init__(self, path: Path, clock: Clock, *, to_read: bool = False) -> None:
         self._file = SqliteFile(path, LOG, to_read=to_read)

@@ -86,10 +86,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
 
 
 def open_state(table: Table, first: int = 0) -> dict[str, object]:
-    """What lies open: what was said, all plays, the last trick, and who won each that is over.
-
-    Seats are counted from `first` on.
-    """
+    """What was said, all plays, the last trick, and who won each; seats count from `first` on."""
     call = table.call
     bids = [(number % len(SEATS), bid.spoken(number)) for number, bid in enumerate(table.bids)]
     tricks = [[(seat, name(card)) for seat, card in trick] for trick in table.tricks]

@@ -103,10 +103,7 @@ class Foresight:
 
 
 def foresee(position: Position, known: Mapping[int, Insight] = NOBODY) -> Foresight:
-    """What may be, drawn with dice that the position itself decides.
-
-    `known` says how who was read decides, by seat.
-    """
+    """What may be, by dice that the position decides; `known` says how those read decide."""
     worlds = worlds_of(position, Random(repr(position)), known)
     by_cards = odds(bits_of(position.hand), position.hidden)
     weight = _BY_CARDS_OF_MANY if len(position.round().active) > MIN_PLAYERS else _BY_CARDS

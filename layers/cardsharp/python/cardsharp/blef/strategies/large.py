@@ -80,10 +80,7 @@ def _class_of(chance: float) -> int:
 
 @cache
 def bond(before: int, last: int) -> int:
-    """What a bet shares with the one before it: 1 nothing, 2 some of its cards, 3 all of them.
-
-    0 where there is none before.
-    """
+    """What a bet shares with the one before: 1 nothing, 2 some, 3 all of its cards; 0: none."""
     if OPENING in (before, last):
         return 0
     one, two = BETS[before], BETS[last]

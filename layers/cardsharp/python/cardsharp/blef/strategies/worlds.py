@@ -42,10 +42,7 @@ class _Other:
 def worlds_of(
     position: Position, rng: Random, known: Mapping[int, Insight] = NOBODY
 ) -> list[World]:
-    """Draw worlds as likely as the cards and the bets make them; all count the same.
-
-    `known` says how who was read decides, by seat.
-    """
+    """Draw worlds as likely as cards and bets make them; `known` are those who were read."""
     others = _others(position, known)
     mine = bits_of(position.hand)
     unseen = [1 << bit_of(card) for card in DECK if not mine >> bit_of(card) & 1]

@@ -83,10 +83,7 @@ class HomeArena(Arena):
 
 
 class MemoryLobby:
-    """The matches of one arena; everything happens in the server's one thread.
-
-    Without `storage` they end with the process.
-    """
+    """The matches of one arena, in the server's one thread; without `storage` they end with it."""
 
     def __init__(self, storage: SqliteStorage | None, signals: Signals) -> None:
         self._storage = storage

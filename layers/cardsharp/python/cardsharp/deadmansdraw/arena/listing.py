@@ -99,10 +99,7 @@ def local_day(moment: datetime) -> date:
 
 
 def busy_days(matches: Iterable[Match], day: date | None) -> list[str]:
-    """The days on which matches began, oldest first: in the month of `day` and a week around it.
-
-    Without a day, all.
-    """
+    """The days on which matches began, oldest first; of `day`, its month and a week around it."""
     days = {local_day(match.started_at) for match in matches}
     if day is not None:
         first = day.replace(day=1)

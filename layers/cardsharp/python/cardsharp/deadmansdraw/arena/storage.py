@@ -32,10 +32,7 @@ _MOVE = TypeAdapter(Move)
 
 
 class SqliteStorage:
-    """Keeps matches in the SQLite file at `path`, which one arena at a time may use.
-
-    With `to_read` it must be there, and is only read.
-    """
+    """Keeps matches in the SQLite file at `path`, for one arena at a time, or `to_read` only."""
 
     def __init__(self, path: Path, *, to_read: bool = False) -> None:
         try:

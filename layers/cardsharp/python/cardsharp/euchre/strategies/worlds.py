@@ -29,10 +29,7 @@ _TRIES = 40
 
 
 class World(NamedTuple):
-    """One layout: what each seat holds now, and what it was dealt, without the turn card.
-
-    The own seat's are its real ones.
-    """
+    """One layout: what each seat holds now, and was dealt; the own seat's as it really is."""
 
     hands: tuple[int, ...]
     dealt: tuple[int, ...]
