@@ -137,6 +137,26 @@ def hidden_from_bob(cup: Cup, known: list[str], later: list[str]) -> None:
     assert {one["_id"] for one in cup.client.get("/api/matches", BOB).json()} >= own
 
 
+def gets_a_new_password(records: Records, url: str) -> None:
+    """It counts at once; the old one may be the one that leaked."""
+    _, new = records.new_password("Renamed")
+    for word, status in ((PASSWORDS[ALICE], 401), (new, 200)):
+        answer = requests.get(f"{url}/api/whoami", auth=(ALICE, word), timeout=5)
+        assert answer.status_code == status
+
+
+def is_revealed(cup: Cup, matches: list[str]) -> None:
+    """The organiser has seen all, and now everybody does."""
+    whole = cup.seen(matches, ADMIN)
+    assert b"Won by" in whole["/contest"][1]
+    cup.desk.reveal(everything=True)
+    cup.clock.turn(timedelta(seconds=20))
+    after = cup.seen(matches)
+    assert after["/contest"] == whole["/contest"]
+    assert {status for status, _ in after.values()} == {200}
+    assert b"Renamed" in after["/matches"][1]
+
+
 @pytest.mark.parametrize(
     "is_at_home", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["home", "cloud"]
 )
@@ -163,16 +183,10 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
         known = cup.begun
         before, of_bob = cup.seen([*known, tried]), cup.seen([], BOB)["/contest"]
         cup.desk.rename(NAMES[ALICE], "Renamed")
-        _, new = records.new_password("Renamed")
         organiser.terminate(tried, BOB)
         again = cup.tries()
         clock.turn(timedelta(seconds=20))
-        # A new password counts at once; the old one may be the one that leaked.
-        signed = [
-            requests.get(f"{url}/api/whoami", auth=(ALICE, word), timeout=5)
-            for word in (PASSWORDS[ALICE], new)
-        ]
-        assert [answer.status_code for answer in signed] == [401, 200]
+        gets_a_new_password(records, url)
         while not cup.goes_on(2):
             assert cup.seen([*known, tried]) == before
         for one in (tried, again):
@@ -186,13 +200,5 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
         # A team sees what it plays, and of the others no more than spectators do.
         assert cup.seen([], BOB)["/contest"] == of_bob == before["/contest"]
         hidden_from_bob(cup, known, later)
-        # The organiser sees all, and in the end everybody does.
-        whole = cup.seen(later, ADMIN)
-        assert b"Won by" in whole["/contest"][1]
         assert not {tried, again} & {one for result in records.results() for one in result.matches}
-        cup.desk.reveal(everything=True)
-        clock.turn(timedelta(seconds=20))
-        after = cup.seen(later)
-        assert after["/contest"] == whole["/contest"]
-        assert {status for status, _ in after.values()} == {200}
-        assert b"Renamed" in after["/matches"][1]
+        is_revealed(cup, later)
