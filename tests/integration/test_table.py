@@ -87,8 +87,14 @@ def test_ctrl_c_leaves_no_lock_behind() -> None:
 
     changed = PressedOnceTaken()
     until_stopped(Room(setting("nim"), "Ann", changed=changed))
+
+    def taken_by_another() -> bool:
+        taken = changed.acquire(timeout=5)
+        changed.release()  # or the room's own thread would wait for ever
+        return taken
+
     with ThreadPoolExecutor() as another:
-        assert another.submit(changed.acquire, timeout=5).result()
+        assert another.submit(taken_by_another).result()
 
 
 def test_a_form_that_is_sent_twice_or_was_not_offered_plays_nothing() -> None:
