@@ -58,7 +58,7 @@ class Kind(StrEnum):
     PAUSE_AFTER = "frozen after", "ask store"
     HTTP_409 = "409 although it is our turn", "act"
     HTTP_500_DONE = "500, effect", "act done"
-    HTTP_408_DONE = "408, effect", "act"
+    HTTP_408_DONE = "408, effect", "act done"
     PAGE_DONE = "a 4xx page, effect", "act done page"
     PAGE_LATE = "a 4xx page, late effect", "act late page"
     LATE = "response lost, late effect", "act late"

@@ -304,6 +304,8 @@ _SECONDS = (("Retry-After", str(int(RETRY_AFTER.total_seconds()))),)
 ANSWERS: Mapping[Kind, Answered] = {
     Kind.HTTP_500: Answered(500, (), b'{"error":"Internal Server Error."}'),
     Kind.HTTP_500_DONE: Answered(500, (), b'{"error":"Internal Server Error."}'),
+    Kind.HTTP_408: Answered(408, (), b"Request Timeout"),
+    Kind.HTTP_408_DONE: Answered(408, (), b"Request Timeout"),
     Kind.HTTP_409: Answered(409, (), b'{"error":"Authenticated user is not the current player."}'),
     Kind.HTTP_429: Answered(429, _SECONDS, b"slow down"),
     Kind.HTTP_503: Answered(503, _SECONDS, b"busy"),
