@@ -226,3 +226,14 @@ def test_what_it_prints_is_bounded_and_a_late_one_is_heard_too() -> None:
     assert found.fault == "no decision within 0.2 s"
     assert found.printed == "still thinking\n"
     assert sys.stdout is before
+
+
+def test_under_a_debugger_a_late_one_is_given_up_without_being_told() -> None:
+    """From telling it, Python 3.11 never came back: the whole process hung."""
+    code = (
+        "import sys, threading, datetime; from cardsharp.trying import tried; "
+        "sys.settrace(lambda *_: None); "
+        "print(tried(threading.Event().wait, None, datetime.timedelta(seconds=0.2)).fault)"
+    )
+    told = subprocess.check_output([sys.executable, "-c", code], text=True, timeout=20)  # noqa: S603
+    assert told == "no decision within 0.2 s\n"

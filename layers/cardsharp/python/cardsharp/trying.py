@@ -85,7 +85,8 @@ def _stop(thread: threading.Thread, owner: object) -> str:
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - the documented way
     lines = [] if frame is None else _own(traceback.extract_stack(frame), owner)
     known = ctypes.c_ulong(thread.ident or 0)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(known, ctypes.py_object(SystemExit))
+    if sys.gettrace() is None:  # a debugger: Python 3.11 would never come back from the next line
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(known, ctypes.py_object(SystemExit))
     return _placed(lines)
 
 
