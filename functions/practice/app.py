@@ -11,8 +11,7 @@ from cardsharp.errors import Malformed
 from cardsharp.game import Order
 from cardsharp.games import game, games, job_of
 
-PLAY = "play"
-"""The key under which an order may name its game."""
+PLAY = "play"  # the key under which an order may name its game
 
 watch_retries()
 

@@ -33,8 +33,7 @@ from cardsharp.errors import CardsharpError, ConfigError, Malformed
 from cardsharp.game import Attend, Look
 from cardsharp.games import game, games, job_of
 
-AGAIN = timedelta(seconds=45)
-"""How long a message that failed is out of sight."""
+AGAIN = timedelta(seconds=45)  # how long a message that failed is out of sight
 
 _UNHEARD = Meter()
 

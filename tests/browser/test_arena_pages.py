@@ -13,8 +13,7 @@ from support.browser import overflows, picture, serious, visited
 
 from workbench.arena.server import ArenaServer
 
-TIMED = re.compile(r"\d\d:\d\d:\d\d, \d+\.\d s")
-"""When a move was made, and after how long."""
+TIMED = re.compile(r"\d\d:\d\d:\d\d, \d+\.\d s")  # when a move was made, and after how long
 
 PRESSED = {"mouse": Locator.click, "no script": Locator.click, "touch": Locator.tap}
 HOSTILE = "<script>alert(1)</script>"

@@ -22,8 +22,7 @@ from workbench.blef.elsewhere import lobby_of
 from workbench.listening import Background, Server, listen, url_of
 from workbench.stage.serving import made
 
-SOON = 20_000
-"""Milliseconds within which a bot, or the page, has done what it is waited for."""
+SOON = 20_000  # milliseconds within which a bot, or the page, has done what it is waited for
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,7 @@ SCREENS = [
     *((game, *screen) for game in GAMES for screen in ((390, "dark"), (1600, "light"))),
     ("blef", 1024, "dark"),
 ]
-FINGER = 44
-"""Pixels that a finger hits."""
+FINGER = 44  # pixels that a finger hits
 
 SUITS = re.compile("^(clubs|diamonds|hearts|spades|Anchor)$")
 """What a screen reader says of a card beside its rank."""

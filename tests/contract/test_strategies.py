@@ -17,8 +17,7 @@ from cardsharp.simulation import Simulation
 
 SEEDS = range(cases(3, every=20))
 
-HIDING = ("deadmansdraw", "blef", "euchre")
-"""Games of which it is known that something is hidden."""
+HIDING = ("deadmansdraw", "blef", "euchre")  # games of which it is known that something is hidden
 
 every_game = pytest.mark.parametrize("game", GAMES, ids=id_of)
 every_match = pytest.mark.parametrize("seed", SEEDS)

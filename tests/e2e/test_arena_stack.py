@@ -31,8 +31,7 @@ from workbench.stage.opponent import Order
 
 NAME = "arena-alone"
 HERE = ("--stack", NAME)
-TEAMS = ("draw-2", "draw-3", "third")
-"""Strategies that do the same in the same position, as teams."""
+TEAMS = ("draw-2", "draw-3", "third")  # strategies that do the same in the same position, as teams
 
 CUP = Settings("cup", "swiss", matches=3, most=9, timeout=60, seed="a secret of this test")
 

@@ -100,8 +100,7 @@ KILLS = cases(10, 20)
 AT_ONCE = 8
 TURN_LIMIT = timedelta(seconds=20)
 SOON = 5
-PACE = (0.1, 0.6)
-"""Seconds between two kills."""
+PACE = (0.1, 0.6)  # seconds between two kills
 
 CARDS = 24
 """In the draw pile of a match: what comes after a death matters, not how long a match lasts."""

@@ -14,8 +14,7 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.deadmansdraw.emulated import CloudServer, emulated
 
-SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
-"""A draw pile that is soon through."""
+SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]  # a draw pile that is soon through
 
 
 @pytest.fixture

@@ -35,8 +35,7 @@ STEADY = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""
 
 
-HABITS = "http10", "new-connection"
-"""What only a real socket shows of clients unlike ours."""
+HABITS = "http10", "new-connection"  # what only a real socket shows of clients unlike ours
 
 
 def entered(cli: Cli, folder: str, name: str) -> tuple[str, str]:

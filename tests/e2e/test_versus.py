@@ -19,8 +19,7 @@ from workbench.show.exits import Exit
 from workbench.show.screen import SCREEN, Choice, matching
 
 DRAW_TWICE = ["draw", "end", "1"] * 200
-BLUNT = ["check", "high card 9"] * 60
-"""What is typed to come to an end."""
+BLUNT = ["check", "high card 9"] * 60  # what is typed to come to an end
 
 
 TABLES = (("versus", "draw-3"), ("blef", "versus", "greedy"), ("euchre", "versus", "rules"))

@@ -6,8 +6,7 @@ import pytest
 from world.lies import Lie, harm_by, pairs_of_lies, rows_missing, single_lies
 
 SAMPLE = [*((lie,) for lie in single_lies()[::41]), *pairs_of_lies(5, seed=1)]
-HUGE = (Lie("view", "moveCount", 10**30),)
-"""It once ended the worker: no store holds such a number."""
+HUGE = (Lie("view", "moveCount", 10**30),)  # it once ended the worker: no store holds such a number
 
 SILENT = (Lie("view", "moves", []),)
 """A view that tells no moves, though it counts some: a log once had holes for it."""

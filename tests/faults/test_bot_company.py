@@ -24,8 +24,7 @@ from cardsharp.cloud.timing import Timing
 from workbench.cloud.http_events import Answered
 
 HOUR = timedelta(hours=1)
-PACE = timedelta(milliseconds=200)
-"""What a step takes besides, so that a match lasts half a minute."""
+PACE = timedelta(milliseconds=200)  # what a step takes besides, so that a match lasts half a minute
 
 FOUND = "somebody else plays as this user"
 

@@ -24,8 +24,7 @@ from cardsharp.deadmansdraw.replay import turns_of
 from cardsharp.far_clock import NEVER
 from workbench.cloud.http_events import Answered
 
-LONG = 10
-"""Looks at a breath's distance, after which a denial is believed."""
+LONG = 10  # looks at a breath's distance, after which a denial is believed
 
 LOST_STEPS = (2, 5, 15)
 """How long before an arena goes back its file was kept: for an action, for some, for a turn."""

@@ -16,14 +16,11 @@ from cardsharp.euchre.rules import Deal
 from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.store import Deals
 
-SEEDS = (4, 6, 48)
-"""Deals that are called early, late and alone."""
+SEEDS = (4, 6, 48)  # deals that are called early, late and alone
 
-DEALING = 6
-"""The deal in which our seats are 1 and 3, so that we discard; else they are 0 and 2."""
+DEALING = 6  # the deal in which our seats are 1 and 3, so that we discard; else they are 0 and 2
 
-CALLING = 24
-"""A deal in which the first seat calls, so that its answer is no safe one."""
+CALLING = 24  # a deal in which the first seat calls, so that its answer is no safe one
 
 CALLS = frozenset({"begin", "read", "append"})
 

@@ -34,8 +34,7 @@ from workbench.operate.story import PROBLEMS
 
 ALARMS, COMPOSITES = read_alarms(template(), STACK)
 VISIBILITY = timedelta(minutes=30)
-QUICK = 500
-"""Milliseconds that are late for nobody."""
+QUICK = 500  # milliseconds that are late for nobody
 
 DEATHS = [
     "2026-11-22T12:00:00.000Z 1f Task timed out after 300.00 seconds",

@@ -49,8 +49,7 @@ from workbench.stage.ordered import attending, workers
 from workbench.stage.serving import TIMEOUT
 
 OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
-GRACE = 60
-"""Seconds until a game that does not go on is given up."""
+GRACE = 60  # seconds until a game that does not go on is given up
 
 
 @pytest.fixture

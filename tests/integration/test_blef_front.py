@@ -154,8 +154,7 @@ def test_a_long_poll_is_answered_when_somebody_moves_and_when_the_front_stops() 
 PLAIN: dict[str, Any] = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/whoami"}
 """The least that is a request."""
 
-HALF = "\ud800"
-"""Half a surrogate pair, which JSON can hold."""
+HALF = "\ud800"  # half a surrogate pair, which JSON can hold
 
 HANDSHAKE, STRANGE = {"connectionId": "a"}, {"routeKey": "$connect", "identity": "me"}
 ODD: list[tuple[str, object]] = [

@@ -21,8 +21,7 @@ from random import Random
 ROOT = Path(__file__).parents[2]
 PLACES = (("layers/cardsharp/python", "."), ("functions", "."), ("workbench", "workbench"))
 PLACES += (("tests", "tests"), ("docs", "docs"), ("events", "events"))
-SURVIVED, UNTESTED = 0, 33
-"""mutmut's codes; anything else was noticed."""
+SURVIVED, UNTESTED = 0, 33  # mutmut's codes; anything else was noticed
 
 HERE = Path(__file__).parent
 TARGETS = tomllib.loads((HERE / "targets.toml").read_text("utf-8"))

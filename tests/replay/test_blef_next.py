@@ -12,8 +12,7 @@ from support.blef_next import NextRecording, game_of, next_rows, seen
 
 ROWS = next_rows()
 LONG, FED = "x" * 300, "abc\n"
-RENAMED = {LONG: "x" * 32, FED: "abc"}
-"""The nicknames that we refuse, and who plays in their place."""
+RENAMED = {LONG: "x" * 32, FED: "abc"}  # the nicknames that we refuse, and who plays in their place
 
 REFUSED_NAMES: Mapping[str, str] = {
     LONG: "Nickname too long - must be within 32 characters",
@@ -40,8 +39,7 @@ def _lowered(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "path": row["path"].lower(), "query": query}
 
 
-PARTLY = "gw.play.check"
-"""Of this change one text of two was recorded."""
+PARTLY = "gw.play.check"  # of this change one text of two was recorded
 
 
 def wrong(row: dict[str, Any], recorded: NextRecording, needed: set[str]) -> Reply | None:

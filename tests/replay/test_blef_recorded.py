@@ -37,11 +37,9 @@ from workbench.cloud.http_events import WireRequest
 ALICE = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
 """The game that alice and bob play from its creation to its end."""
 
-ODD = "2e38c64c-79b9-4d44-879d-37096b8eb879"
-"""The game of the odd nicknames."""
+ODD = "2e38c64c-79b9-4d44-879d-37096b8eb879"  # the game of the odd nicknames
 
-TWICE = "0ebffd3e-4da0-48d4-bd66-28ad15a57b9f"
-"""The game in which a parameter was sent twice."""
+TWICE = "0ebffd3e-4da0-48d4-bd66-28ad15a57b9f"  # the game in which a parameter was sent twice
 
 
 @dataclass

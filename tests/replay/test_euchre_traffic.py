@@ -25,8 +25,7 @@ from cardsharp.euchre.simulation import Match
 from cardsharp.euchre.strategies import Decision
 from workbench.euchre.remote import SeatedPlayer
 
-DECISIONS = {"suit", "alone", "card", "info"}
-"""The fields of an answer that are no echo."""
+DECISIONS = {"suit", "alone", "card", "info"}  # the fields of an answer that are no echo
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,13 @@ def _raw(name: str) -> bytes:
 
 
 MATCH = "6b006509d06c4dfa5a8e02ca"
-RUNNING = _raw("running")
-"""A match in its first turn, GET with showevents."""
+RUNNING = _raw("running")  # a match in its first turn, GET with showevents
 
-FINISHED = _raw("finished")
-"""The 410 of GET with waitactive."""
+FINISHED = _raw("finished")  # the 410 of GET with waitactive
 
-DRAWN = _raw("drawn")
-"""The answer to a Draw."""
+DRAWN = _raw("drawn")  # the answer to a Draw
 
-CLOSING = _raw("closing")
-"""The 410 of an action."""
+CLOSING = _raw("closing")  # the 410 of an action
 
 WHO, CREATED = _raw("who"), _raw("created")
 NOT_YOUR_TURN, NO_MATCH, NOT_VISIBLE = map(_raw, ("not_your_turn", "no_match", "not_visible"))

@@ -46,8 +46,7 @@ GAMES = {
 }
 """The services that the template has by name, and the setting where each keeps its matches."""
 
-LISTENING = timedelta(seconds=41)
-"""A second more than a poller needs to begin a poll at all."""
+LISTENING = timedelta(seconds=41)  # a second more than a poller needs to begin a poll at all
 
 
 @dataclass

@@ -31,8 +31,7 @@ from workbench.cloud.http_events import WireRequest, read_answer
 from workbench.cloud.http_front import HttpFront
 from workbench.stage.serving import TIMEOUT
 
-SOON = 10
-"""Seconds within which what is told comes."""
+SOON = 10  # seconds within which what is told comes
 
 
 @dataclass(frozen=True)

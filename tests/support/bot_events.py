@@ -10,8 +10,7 @@ from support.arena import ALICE, PASSWORDS
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.events import Event, sqs_event
 
-EVENTS = Path(__file__).parents[2] / "events"
-"""One real sample event a case."""
+EVENTS = Path(__file__).parents[2] / "events"  # one real sample event a case
 
 
 def context(seconds: float = 60) -> LambdaContext:

@@ -180,8 +180,7 @@ HANG = sent(stays=True)
 HINT = sent(_head(status=103), stays=True)
 """An early hint, and no answer after it before the test ends."""
 
-CLOSE = sent()
-"""The connection ends after the request was read, without an answer."""
+CLOSE = sent()  # the connection ends after the request was read, without an answer
 
 BABBLE = sent(b"220 mail.example.org ESMTP\r\n")
 

@@ -16,8 +16,7 @@ _FOLDER = Path(__file__).parents[1] / "samples" / "games"
 SAMPLED = tuple(sorted(file.parent.name for file in _FOLDER.glob("*/game.py")))
 """The folders of the sample games."""
 
-SAMPLES = tuple(f"{folder}.game:GAME" for folder in SAMPLED)
-"""The lines that mount them, one each."""
+SAMPLES = tuple(f"{folder}.game:GAME" for folder in SAMPLED)  # the lines that mount them, one each
 
 NIM = "nim.game:GAME"
 

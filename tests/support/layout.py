@@ -4,8 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-FINGER = 44
-"""Pixels that a finger needs (WCAG 2.5.5)."""
+FINGER = 44  # pixels that a finger needs (WCAG 2.5.5)
 
 
 def faults(page: Page, *, touched: bool) -> list[str]:

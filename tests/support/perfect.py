@@ -11,8 +11,7 @@ from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.rules import apply, legal_actions
 from cardsharp.deadmansdraw.state import State, TurnStart
 
-_SHOWN = 2
-"""An action brings a card and, where that is an Oracle, shows the next."""
+_SHOWN = 2  # an action brings a card and, where that is an Oracle, shows the next
 
 
 def values(state: State) -> dict[Action, float]:

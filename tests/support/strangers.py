@@ -19,16 +19,13 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
-CARDS = 2
-"""Cards after which a turn is ended."""
+CARDS = 2  # cards after which a turn is ended
 
-PAUSE = 0.5
-"""Seconds after a failure until the next try."""
+PAUSE = 0.5  # seconds after a failure until the next try
 
 FAILURES = (OSError, HTTPException, ValueError)
 
-Answer = tuple[int, Any, list[str]]
-"""Status, body, and who the arena asks to prove who they are."""
+Answer = tuple[int, Any, list[str]]  # status, body, and who the arena asks to prove who they are
 
 Send = Callable[[str, str, bytes | None, dict[str, str]], Answer]
 """What takes a request to the arena, given its method, path, body and headers."""

@@ -7,8 +7,7 @@ folds. At a showdown the higher card wins.
 from dataclasses import dataclass
 from enum import StrEnum
 
-CARDS = ("Jack", "Queen", "King")
-"""From the lowest to the highest."""
+CARDS = ("Jack", "Queen", "King")  # from the lowest to the highest
 
 
 class Action(StrEnum):
@@ -20,8 +19,7 @@ class Action(StrEnum):
     FOLD = "fold"
 
 
-Said = tuple[Action, ...]
-"""What was said so far, both players in turn."""
+Said = tuple[Action, ...]  # what was said so far, both players in turn
 
 OPENING = (Action.CHECK, Action.BET)
 ANSWER = (Action.CALL, Action.FOLD)

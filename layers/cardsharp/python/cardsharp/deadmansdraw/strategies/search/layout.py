@@ -2,13 +2,11 @@
 
 from cardsharp.deadmansdraw.strategies.search.sets import RANKS, SUITS
 
-KNOTS = (0, 8, 16, 48)
-"""Cards left for which V is learned; in between it is interpolated."""
+KNOTS = (0, 8, 16, 48)  # cards left for which V is learned; in between it is interpolated
 KNOT_PARTS = 32
 TOPS = RANKS + 1
 LEFTS = 51
-ONE = 1 << 21
-"""1.0 of a sum."""
+ONE = 1 << 21  # 1.0 of a sum
 
 MOVER, OTHER, PILE = 1, 2, 3
 """Where a card is, as the base-4 digit of its suit's key; 0 is the discard pile."""
@@ -19,8 +17,7 @@ _SPREAD = tuple(
     for mask in range(1 << RANKS)
 )
 """Each set of a suit's cards as a key in which all are in place 1."""
-LYING = SUITS * KEYS
-"""Added to a key whose suit lies in the play area."""
+LYING = SUITS * KEYS  # added to a key whose suit lies in the play area
 
 
 def knot_of(left: int) -> tuple[int, int]:

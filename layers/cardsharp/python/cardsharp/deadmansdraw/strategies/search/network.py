@@ -26,13 +26,11 @@ from cardsharp.deadmansdraw.strategies.search.layout import (
 from cardsharp.deadmansdraw.strategies.search.sets import RANKS, SUITS
 
 HIDDEN = 32
-PARTS = 2
-"""A turn that begins, and one that goes on."""
+PARTS = 2  # a turn that begins, and one that goes on
 ROWS = RANKS * 3 + 6 * TOPS
 """Of a suit: its cards by place; tops of both banks, how many are unseen and how many gone, how
 much the best unseen one would bring either."""
-ODDS_SHIFT = 17
-"""A step of log-odds is a sixteenth."""
+ODDS_SHIFT = 17  # a step of log-odds is a sixteenth
 
 
 class Field(NamedTuple):
@@ -62,11 +60,9 @@ _FIRST = (1 << _HALFWAY) - 1
 _MIDDLE = _HALFWAY - LANE
 _MASK, _SIGN_OF_LANE = (1 << LANE) - 1, 1 << LANE - 1
 _SIGNS = (_ONES & _FIRST) * _SIGN_OF_LANE
-_UNIT = 6
-"""Bits from a sum of products, 12 and 10 and those of 32 parts, to `ONE`."""
+_UNIT = 6  # bits from a sum of products, 12 and 10 and those of 32 parts, to `ONE`
 
-MOST = 16384
-"""Suits' sums that are remembered of each part; about 5 MB."""
+MOST = 16384  # suits' sums that are remembered of each part; about 5 MB
 
 
 class Network:
