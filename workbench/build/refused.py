@@ -26,6 +26,7 @@ NEW_ACCOUNT = 10  # concurrent executions of an account that is new
 
 
 def queue_policy_resource(template: Template) -> Iterator[str]:
+    """A statement is about one resource, the queue that its policy is for."""
     for name, told in of_kind(template, QUEUE_POLICY):
         queues = {target(one) for one in told["Queues"]}
         for statement in listed(told["PolicyDocument"]["Statement"]):
@@ -35,6 +36,7 @@ def queue_policy_resource(template: Template) -> Iterator[str]:
 
 
 def queue_policy_limits(template: Template) -> Iterator[str]:
+    """As large as SQS takes it, and of the version without which an update hangs."""
     for name, told in of_kind(template, QUEUE_POLICY):
         document = told["PolicyDocument"]
         statements = listed(document["Statement"])
@@ -47,6 +49,7 @@ def queue_policy_limits(template: Template) -> Iterator[str]:
 
 
 def redrive(template: Template) -> Iterator[str]:
+    """Tries from 1 to 1,000, and letters that are kept no shorter than messages."""
     queues = dict(of_kind(template, QUEUE))
     for name, told in queues.items():
         policy = told.get("RedrivePolicy")
@@ -61,6 +64,7 @@ def redrive(template: Template) -> Iterator[str]:
 
 
 def event_source(template: Template) -> Iterator[str]:
+    """A queue hides a message as long as the function may take, and starts no more than it may."""
     functions, queues = dict(of_kind(template, FUNCTION)), dict(of_kind(template, QUEUE))
     for name, told in of_kind(template, MAPPING):
         function = functions.get(target(told["FunctionName"]) or "", {})
@@ -78,6 +82,7 @@ def event_source(template: Template) -> Iterator[str]:
 
 
 def new_account(template: Template) -> Iterator[str]:
+    """A new account of ten executions takes the defaults: nothing reserved, no role to be set."""
     deployed = by_default(template)
     reserved = [
         name
@@ -96,6 +101,7 @@ def new_account(template: Template) -> Iterator[str]:
 
 
 def given_names(template: Template) -> Iterator[str]:
+    """A name that the template itself gives is no longer than its service takes it."""
     for kind, (key, limit) in expressions.told_of("names").items():
         for name, told in of_kind(template, kind):
             called = str(largest(told.get(key, ""), template))
@@ -104,6 +110,7 @@ def given_names(template: Template) -> Iterator[str]:
 
 
 def schedule_expression(template: Template) -> Iterator[str]:
+    """`rate(1 minute)`, `rate(2 minutes)`, a cron line of six fields, or `at(...)`."""
     for name, told in of_kind(template, "AWS::Scheduler::Schedule"):
         for one in values(told["ScheduleExpression"], template):
             rate = r"rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)"
@@ -112,6 +119,7 @@ def schedule_expression(template: Template) -> Iterator[str]:
 
 
 def table_indexes(template: Template) -> Iterator[str]:
+    """At most 20 indexes, and of a released table one made or deleted by an update."""
     for name, told in of_kind(template, TABLE):
         indexes = told.get("GlobalSecondaryIndexes", [])
         carried = [n for one in indexes for n in one["Projection"].get("NonKeyAttributes", [])]
@@ -123,6 +131,7 @@ def table_indexes(template: Template) -> Iterator[str]:
 
 
 def subscription(template: Template) -> Iterator[str]:
+    """A topic is subscribed to by a protocol that SNS speaks."""
     mail, mobile = {"email", "email-json"}, {"application", "sms"}
     known = {"firehose", "http", "https", "lambda", "sqs"} | mail | mobile
     for name, told in of_kind(template, "AWS::SNS::Subscription"):
@@ -131,6 +140,7 @@ def subscription(template: Template) -> Iterator[str]:
 
 
 def function_memory(template: Template) -> Iterator[str]:
+    """From 128 to 10,240 MB for a function that runs on instances of Lambda's own."""
     for name, told in of_kind(template, FUNCTION):
         memory = told.get("MemorySize", 128)
         if least(memory, template) < 128 or most(memory, template) > 10_240:
@@ -138,6 +148,7 @@ def function_memory(template: Template) -> Iterator[str]:
 
 
 def template_counts(template: Template) -> Iterator[str]:
+    """200 parameters and 200 mappings at most in what is deployed."""
     for section in ("Parameters", "Mappings"):
         if len(template.get(section, {})) > 200:
             yield f"{len(template[section])} {section.lower()}"
@@ -148,6 +159,7 @@ ROUTE, STAGE = "AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage"
 
 
 def route_settings(template: Template) -> Iterator[str]:
+    """A stage sets something of a route that is there before it."""
     routes = dict(of_kind(template, ROUTE))
     for name, told in of_kind(template, STAGE):
         resource = template["Resources"][name]
@@ -161,6 +173,7 @@ def route_settings(template: Template) -> Iterator[str]:
 
 
 def route_key(template: Template) -> Iterator[str]:
+    """A route of an HTTP API is a method and a path; of a WebSocket API, a word; or $default."""
     protocols = {name: told["ProtocolType"] for name, told in of_kind(template, API)}
     method = r"(ANY|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT) /\S*"
     for name, told in of_kind(template, ROUTE):
@@ -171,6 +184,7 @@ def route_key(template: Template) -> Iterator[str]:
 
 
 def api_throttle(template: Template) -> Iterator[str]:
+    """No stage promises more than an account has: 10,000 requests a second, in bursts 5,000."""
     for name, told in of_kind(template, STAGE):
         routes = values(told.get("RouteSettings", {}), template)
         every = [told.get("DefaultRouteSettings", {}), *(v for one in routes for v in one.values())]
@@ -182,6 +196,7 @@ def api_throttle(template: Template) -> Iterator[str]:
 
 
 def answer_in_time(template: Template) -> Iterator[str]:
+    """A function ends before the API that waits for it gives up: 30 s, of a WebSocket API 29 s."""
     functions = dict(of_kind(template, FUNCTION))
     sockets = _sockets(template)
     for name, told in of_kind(template, INTEGRATION):
@@ -199,6 +214,7 @@ def _function_of(uri: Part) -> str | None:
 
 
 def access_log_group(template: Template) -> Iterator[str]:
+    """What an HTTP API logs goes below /aws/vendedlogs/, where the policy for it does not grow."""
     groups = dict(of_kind(template, "AWS::Logs::LogGroup"))
     sockets = _sockets(template)
     for name, told in of_kind(template, STAGE):
@@ -211,6 +227,7 @@ def access_log_group(template: Template) -> Iterator[str]:
 
 
 def access_log_format(template: Template) -> Iterator[str]:
+    """A format of access logs has the id of the request."""
     for name, told in of_kind(template, STAGE):
         text = str(told.get("AccessLogSettings", {}).get("Format", "$context.requestId"))
         if not re.search(r"\$context\.(requestId|extendedRequestId)\b", text):
@@ -218,6 +235,7 @@ def access_log_format(template: Template) -> Iterator[str]:
 
 
 def account_role(template: Template) -> Iterator[str]:
+    """No WebSocket API logs, for which a new account's API Gateway has no role."""
     sockets = _sockets(template)
     for name, told in of_kind(template, STAGE):
         level = told.get("DefaultRouteSettings", {}).get("LoggingLevel", "OFF")

@@ -49,6 +49,7 @@ def may(template: Template, role: str | None, action: str, resource: str | None)
 
 
 def right_to_receive(template: Template) -> Iterator[str]:
+    """Lambda makes a queue's mapping only where the function may receive from it."""
     roles = {name: target(told["Role"]) for name, told in of_kind(template, FUNCTION)}
     for name, told in of_kind(template, "AWS::Lambda::EventSourceMapping"):
         queue = target(told.get("EventSourceArn"))
@@ -59,6 +60,7 @@ def right_to_receive(template: Template) -> Iterator[str]:
 
 
 def right_to_send(template: Template) -> Iterator[str]:
+    """Lambda sets a destination only where the function may send to it."""
     roles = {name: target(told["Role"]) for name, told in of_kind(template, FUNCTION)}
     for name, told in of_kind(template, "AWS::Lambda::EventInvokeConfig"):
         for one in told.get("DestinationConfig", {}).values():
@@ -68,6 +70,7 @@ def right_to_send(template: Template) -> Iterator[str]:
 
 
 def right_to_trace(template: Template) -> Iterator[str]:
+    """Lambda makes a function with tracing only where its role may trace."""
     for name, told in of_kind(template, FUNCTION):
         active = "Active" in values(told.get("TracingConfig", {}).get("Mode"), template)
         if active and not all(may(template, target(told["Role"]), one, None) for one in _TRACE):
@@ -75,6 +78,7 @@ def right_to_trace(template: Template) -> Iterator[str]:
 
 
 def right_to_start(template: Template) -> Iterator[str]:
+    """A schedule's role may start what it is for, and send what it cannot deliver."""
     for name, told in of_kind(template, SCHEDULE):
         to, role = told["Target"], target(told["Target"]["RoleArn"])
         if not may(template, role, "lambda:InvokeFunction", target(to["Arn"])):
@@ -85,6 +89,7 @@ def right_to_start(template: Template) -> Iterator[str]:
 
 
 def taken_on(template: Template) -> Iterator[str]:
+    """A role trusts the service that takes it on: Lambda, or the scheduler."""
     documents = ((name, told["AssumeRolePolicyDocument"]) for name, told in of_kind(template, ROLE))
     trusting = {name: json.dumps(document) for name, document in documents}
     users = [(name, told["Role"], "lambda") for name, told in of_kind(template, FUNCTION)]
@@ -96,6 +101,7 @@ def taken_on(template: Template) -> Iterator[str]:
 
 
 def confused_deputy(template: Template) -> Iterator[str]:
+    """A service that acts for anybody is let in for this account, or this resource, only."""
     for name, told in template["Resources"].items():
         properties = told.get("Properties", {})
         for document in (
@@ -119,6 +125,7 @@ def _lets_in(statement: Part) -> bool:
 
 
 def policy_sizes(template: Template) -> Iterator[str]:
+    """Of a role 10,240 characters in all of its own policies, 2,048 in its trust; managed 6,144."""
     for name, told in of_kind(template, ROLE):
         written = sum(size(one, template) for one in statements(template, name))
         if written > 10_240:
@@ -131,6 +138,7 @@ def policy_sizes(template: Template) -> Iterator[str]:
 
 
 def bounded(template: Template) -> Iterator[str]:
+    """A role takes the boundary that a deployment names."""
     for name, told in of_kind(template, ROLE):
         asked = {"Fn::If": ["Bounded", {"Ref": "Boundary"}, {"Ref": "AWS::NoValue"}]}
         if told.get("PermissionsBoundary") != asked:
@@ -138,6 +146,7 @@ def bounded(template: Template) -> Iterator[str]:
 
 
 def idle_right(template: Template) -> Iterator[str]:
+    """An action is allowed on what its service has; each resource is one for such an action."""
     kinds = {name: _SERVICES.get(told["Type"]) for name, told in template["Resources"].items()}
     for name, told in template["Resources"].items():
         for statement in statements(template, name) if told["Type"] == ROLE else []:

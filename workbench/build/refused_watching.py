@@ -24,6 +24,7 @@ def measured() -> dict[str, dict[str, Any]]:
 
 
 def redriven_unseen(template: Template) -> Iterator[str]:
+    """No alarm counts what is sent to a queue to which nobody but a redrive policy sends."""
     fed = {target(one) for one in _fed(template["Resources"])}
     for name, told in of_kind(template, ALARM):
         for metric in _metrics_of(told):
@@ -49,6 +50,7 @@ def _fed(part: Part) -> Iterator[Part]:
 
 
 def known_metric(template: Template) -> Iterator[str]:
+    """An alarm or widget asks for a metric that its service measures, by dimensions that it has."""
     for name, metric in watched(template):
         namespace = _namespace(metric, template)
         told = measured().get(namespace)
@@ -76,6 +78,7 @@ def recorded() -> set[tuple[str, tuple[str, ...]]]:
 
 
 def own_metric(template: Template) -> Iterator[str]:
+    """What is no service's is counted: by our code, by service and game, or by a metric filter."""
     counted: set[tuple[str, str, tuple[str, ...]]] = {
         (str(largest(one["MetricNamespace"], template)), str(one["MetricName"]), ())
         for _, told in of_kind(template, FILTER)
@@ -146,6 +149,7 @@ def _widgets(dashboard: Part, template: Template) -> list[Part]:
 
 
 def dashboard_limits(template: Template) -> Iterator[str]:
+    """Its body is JSON, with at most 500 widgets of 500 metrics; its name plain."""
     for name, told in of_kind(template, DASHBOARD):
         try:
             widgets = _widgets(told, template)
@@ -159,6 +163,7 @@ def dashboard_limits(template: Template) -> Iterator[str]:
 
 
 def alarm_window(template: Template) -> Iterator[str]:
+    """An alarm looks back over a day at most, over a week where its periods are hours."""
     for name, told in of_kind(template, ALARM):
         periods = [told.get("Period", 0)]
         periods += [one.get("MetricStat", {}).get("Period", 0) for one in told.get("Metrics", [])]
