@@ -194,7 +194,7 @@ def test_a_match_is_told_to_its_end(game: Game, seed: int) -> None:
 # --- made-up requests: never a failure, nor an answer outside the service's document ------------
 
 
-CASES = cases(8, every=500)  # for each operation; 500 of all take 10 minutes
+CASES = cases(5, every=500)  # for each operation; 500 of all take 10 minutes
 
 KNOWN = 0.7  # how often what is made up gives way to what exists
 

@@ -126,7 +126,7 @@ def said(answer: Answer, match: str) -> tuple[int, str]:
     [(ADMIN, [ALICE, BOB], (ALICE, BOB, SPECTATOR)), (ALICE, [ALICE, DUMMY], (DUMMY, SPECTATOR))],
 )
 @settings(
-    max_examples=cases(10, every=40),
+    max_examples=cases(6, every=40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -1,6 +1,6 @@
 """Matches of any game as the match log keeps them, between players that need no name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -33,10 +33,15 @@ def begun(game: Game, seed: int) -> Any:  # noqa: ANN401 - any game's
     return simulated(game).deal(Random(seed))
 
 
-def taken(state: Any, players: Sequence[Decides], dice: Random) -> list[Taken]:  # noqa: ANN401
+def taken(
+    state: Any,  # noqa: ANN401 - any game's
+    players: Sequence[Decides],
+    dice: Random,
+    over: Callable[[Any], bool] = lambda _: False,
+) -> list[Taken]:
     """What the players, seat by seat, do from that state on; at last the end, as a state."""
     simulation, notes = players[0].simulation, []
-    while (seat := simulation.to_act(state)) is not None:
+    while (seat := simulation.to_act(state)) is not None and not over(state):
         decision = players[seat % len(players)].decide(state)
         notes.append(Taken(state, decision.action, Decided(decision)))
         state = simulation.act(state, decision.action, dice)
@@ -53,5 +58,8 @@ def kept(game: Game, notes: Sequence[Taken], seats: int | None = None) -> list[K
 
 
 def played(game: Game, players: Sequence[Decides], seed: int = 1) -> Kept:
-    """A match between those players, seat by seat; in Euchre its first deal."""
-    return kept(game, taken(begun(game, seed), players, Random(seed)))[0]
+    """A match between those players, seat by seat; in Euchre its first deal, and no other."""
+    notes = taken(
+        begun(game, seed), players, Random(seed), lambda now: bool(getattr(now, "past", ()))
+    )
+    return kept(game, notes)[0]

@@ -68,9 +68,12 @@ class Spoils(Decides):
         return replace(decision, action=worst)
 
 
-def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> None:
+def test_a_planted_blunder_is_found_and_luck_is_that_of_each_card_that_came() -> None:
+    """As the lab takes it out of results; of whoever it befell, so for the first side."""
     captain, spoils = Decides(DEADMANSDRAW, "captain"), Spoils(DEADMANSDRAW, "captain")
-    found = analyse(DEADMANSDRAW, *played(DEADMANSDRAW, (captain, spoils)))
+    notes = taken(begun(DEADMANSDRAW, 1), (captain, spoils), Random(1))
+    [(record, moves)] = kept(DEADMANSDRAW, notes)
+    found = analyse(DEADMANSDRAW, record, moves)
     perfect, spoilt = found.players
     assert (perfect.accuracy, perfect.skill) == (100.0, 0.0)
     [blunder] = found.marked()
@@ -79,6 +82,17 @@ def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> N
     assert blunder.best == blunder.options[0].action != blunder.action
     assert blunder.reason.endswith(".")
     assert (spoilt.accuracy or 100) < 100
+    befell = [
+        (one.state.position.me, luck_of(one.state.position, after.state.history[-1].events))
+        for one, after in pairwise(notes)
+    ]
+    brought = [(luck or 0.0) * (1 if seat == 0 else -1) for seat, luck in befell]
+    assert found.chance == found.luck == pytest.approx(sum(brought))
+    assert max(map(abs, brought)) > 0.05
+    assert found.result is not None
+    assert found.less_luck(0) == pytest.approx(found.result - sum(brought) / 1.5)
+    assert found.less_luck(1) == pytest.approx(1 - found.result + sum(brought) / 1.5)
+    assert analyse(DEADMANSDRAW, record, moves[:8]).less_luck(0) is None
 
 
 @pytest.mark.slow
@@ -117,13 +131,13 @@ def late(match: Match) -> Match:
 
 def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> None:
     player, state = Decides(DEADMANSDRAW, "captain"), begun(DEADMANSDRAW, 1)
-    first: list[Taken] = []
+    notes: list[Taken] = []
     while len(state.position.play_area) < 2 or player.decide(state).action != DRAW:
-        first.append(Taken(state, player.decide(state).action, None))
-        state = player.simulation.act(state, first[-1].action, Random(1))
-    first.append(Taken(state, None, None))
-    rest = taken(late(state), (player,), Random(1))
-    found = analyse(DEADMANSDRAW, *kept(DEADMANSDRAW, [*first, *rest])[0])
+        notes.append(Taken(state, player.decide(state).action, None))
+        state = player.simulation.act(state, notes[-1].action, Random(1))
+    rest = taken(late(state), (Decides(DEADMANSDRAW, "draw-3"),), Random(1))
+    [(record, moves)] = kept(DEADMANSDRAW, [*notes, Taken(state, None, None), *rest])
+    found = analyse(DEADMANSDRAW, record, moves[: len(notes) + 4])
     [lapse] = [one for one in found.decisions if one.action == LAPSE]
     side = state.state.active
     stopping = next(one.value for one in lapse.options if one.action == "EndTurn")
@@ -131,28 +145,10 @@ def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> N
     assert lapse.cost == pytest.approx((lapse.options[0].value or 0) - (stopping or 0), abs=0.02)
     assert found.counts["time-outs"] == ((1, 0) if side == 0 else (0, 1))
     assert found.players[side].skill == -lapse.cost
-    assert found.start + found.luck + found.misjudged + found.players[0].skill - found.players[
-        1
-    ].skill == (pytest.approx(found.result))
-
-
-def test_the_luck_by_which_results_are_told_is_that_of_each_card_that_came() -> None:
-    """As the lab takes it out; of whoever it befell, so for the first side."""
-    players = Decides(DEADMANSDRAW, "champion"), Decides(DEADMANSDRAW, "draw-2")
-    notes = taken(begun(DEADMANSDRAW, 3), players, Random(3))
-    [(record, moves)] = kept(DEADMANSDRAW, notes)
-    befell = [
-        (one.state.position.me, luck_of(one.state.position, after.state.history[-1].events))
-        for one, after in pairwise(notes)
-    ]
-    brought = [(luck or 0.0) * (1 if seat == 0 else -1) for seat, luck in befell]
-    found = analyse(DEADMANSDRAW, record, moves)
-    assert found.chance == found.luck == pytest.approx(sum(brought))
-    assert max(map(abs, brought)) > 0.05
-    assert found.result is not None
-    assert found.less_luck(0) == pytest.approx(found.result - sum(brought) / 1.5)
-    assert found.less_luck(1) == pytest.approx(1 - found.result + sum(brought) / 1.5)
-    assert analyse(DEADMANSDRAW, record, moves[:8]).less_luck(0) is None
+    one, two = found.players
+    assert found.end == pytest.approx(
+        found.start + found.luck + found.misjudged + one.skill - two.skill
+    )
 
 
 def side(result: float, luck: float = 0.0, cost: float = 0.0) -> AnalysedSide:

@@ -264,7 +264,7 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     players=st.integers(2, 8),
     out=st.integers(0, 3),

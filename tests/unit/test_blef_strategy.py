@@ -45,7 +45,7 @@ def choice(name: str, position: Position) -> str:
     return name_of(build(name, Random(1)).decide(position).action)
 
 
-@pytest.mark.parametrize(("text", "hidden"), [("9c", 1), ("9c 9d", 2), ("Ac Kc Qc Jc", 2), ("", 2)])
+@pytest.mark.parametrize(("text", "hidden"), [("9c", 1), ("Ac Kc Qc Jc", 2), ("", 2)])
 def test_odds_are_the_shares_of_all_hidden_cards(text: str, hidden: int) -> None:
     """Counted one by one over all choices of the hidden cards, by the rules' own verdicts."""
     hand = hand_of(text)
@@ -125,7 +125,7 @@ def table_of(players: int, dice: Random) -> Position:
 def test_a_belief_is_never_said_as_a_fact_and_says_what_it_assumes(players: int) -> None:
     """Only what the own cards decide is certain; where others hold cards nothing is 0 or 100 %."""
     dice, certain = Random(players), 0
-    for _ in range(6):
+    for _ in range(3):
         position = table_of(players, dice)
         decision = build("reader", Random(1)).decide(position)
         by_cards = odds(bits_of(position.hand), position.hidden)
@@ -151,7 +151,7 @@ def test_verdicts_are_the_rules_and_odds_where_nothing_is_hidden(pool: tuple[obj
     assert odds(bits_of(cards), 0) == verdicts
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     players=st.integers(2, 8),

@@ -10,8 +10,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 TRIM = ROOT / "layers" / "dependencies" / "trim.py"
 SERVICES: frozenset[str] = runpy.run_path(str(TRIM))["SERVICES"]
@@ -25,11 +23,19 @@ DEPLOYED = {
 }
 
 READY = """
-import {function}.app, sys
-from cardsharp.cloud import secrets
-aws = sys.modules.get("cardsharp.cloud.aws")
-print(*[s for s, _ in (aws._prepared if aws else {{}})])
-print(*["ssm"] * secrets.provider.cache_info().currsize, *["pages"] * ("jinja2" in sys.modules))
+import importlib, json, os, sys
+import aws_lambda_powertools, boto3, pydantic  # not ours, and the same for all
+for function, variables in json.loads(sys.argv[1]):
+    if os.fork() == 0:
+        os.environ.update(variables)
+        importlib.import_module(f"{function}.app")
+        from cardsharp.cloud import secrets
+        aws = sys.modules.get("cardsharp.cloud.aws")
+        ready = [service for service, _ in (aws._prepared if aws else ())]
+        ready += ["ssm"] * secrets.provider.cache_info().currsize
+        print(*ready, *["pages"] * ("jinja2" in sys.modules), flush=True)
+        os._exit(0)
+    os.wait()
 """
 AT_HOME = """
 import sys, workbench.cli, workbench.deadmansdraw.bot
@@ -47,7 +53,7 @@ for region in ("eu-central-1", "us-east-1", "ap-southeast-7", "cn-north-1", "us-
         told[region, service] = [client.meta.endpoint_url, *client.meta.method_to_api_mapping]
 print(json.dumps(sorted(told.items())), Session.__module__)
 """
-CARDSHARP = "import sys; from workbench.cli import main; sys.exit(main(sys.argv[1:]))"
+CARDSHARP = "from workbench.cli import main; import sys; main(sys.argv[1:]); main(['--help'])"
 WITHOUT = f"import sys; sys.modules['research'] = None; {CARDSHARP}"
 """An import of the folder fails as it does where there is none."""
 
@@ -57,28 +63,28 @@ def said(program: str, *words: str, env: dict[str, str] | None = None) -> str:
     return subprocess.check_output(command, cwd=ROOT, env=env, text=True)  # noqa: S603 - our own
 
 
-@pytest.mark.parametrize(
-    ("function", "without", "ready"),
-    [
-        *((one, (), OF_THE_BOT) for one in ("worker", "poller", "practice", "director")),
-        ("web", ("CARDSHARP_QUEUE", "CARDSHARP_SECRET_ID"), ["dynamodb"]),
-        ("viewer", ("CARDSHARP_QUEUE",), ["dynamodb", "ssm", "pages"]),
-        ("worker", ("AWS_LAMBDA_FUNCTION_NAME",), []),
-        ("worker", ("AWS_DEFAULT_REGION",), []),
-    ],
-    ids=["worker", "poller", "practice", "director", "web", "viewer", "at home", "no region"],
+READIES: tuple[tuple[str, tuple[str, ...], list[str]], ...] = (
+    *((one, (), OF_THE_BOT) for one in ("worker", "poller", "practice", "director")),
+    ("web", ("CARDSHARP_QUEUE", "CARDSHARP_SECRET_ID"), ["dynamodb"]),
+    ("viewer", ("CARDSHARP_QUEUE",), ["dynamodb", "ssm", "pages"]),
+    ("worker", ("AWS_LAMBDA_FUNCTION_NAME",), []),
+    ("worker", ("AWS_DEFAULT_REGION",), []),
 )
-def test_r21_a_function_makes_its_clients_when_it_starts_and_only_where_it_is_deployed(
-    function: str, without: tuple[str, ...], ready: list[str]
-) -> None:
+"""Each function, the variables that it is without, and what is ready when it has started."""
+
+
+def test_r21_a_function_makes_its_clients_when_it_starts_and_only_where_it_is_deployed() -> None:
     """It starts with a whole processor, and answers with a fourteenth of one.
 
     Without a region it starts all the same: its first invocation says why it cannot be used.
     """
     plain = {name: told for name, told in os.environ.items() if not name.startswith("AWS_")}
-    variables = {name: told for name, told in DEPLOYED.items() if name not in without}
-    env = {**plain, **variables, "HOME": "/nowhere"}
-    assert said(READY.format(function=function), env=env).split() == ready
+    asked = [
+        (function, {name: told for name, told in DEPLOYED.items() if name not in without})
+        for function, without, _ in READIES
+    ]
+    told = said(READY, json.dumps(asked), env={**plain, "HOME": "/nowhere"})
+    assert [line.split() for line in told.splitlines()] == [ready for *_, ready in READIES]
 
 
 def test_the_bot_at_home_loads_what_plays_after_its_first_request() -> None:
@@ -88,9 +94,12 @@ def test_the_bot_at_home_loads_what_plays_after_its_first_request() -> None:
 
 def test_without_the_folder_research_the_lab_plays_the_same_and_nobody_offers_it() -> None:
     duel = ("lab", "duel", "draw-3", "draw-2", "--pairs", "3", "--workers", "1", "--json")
-    assert said(WITHOUT, *duel) == said(CARDSHARP, *duel)
-    assert "research" in said(CARDSHARP, "--help")
-    assert "research" not in said(WITHOUT, "--help")
+    (with_it, offered), (without, left) = (
+        said(program, *duel).split("\n", 1) for program in (CARDSHARP, WITHOUT)
+    )
+    assert with_it == without
+    assert "research" in offered
+    assert "research" not in left
 
 
 def test_the_layer_has_the_services_that_the_deployed_code_asks() -> None:

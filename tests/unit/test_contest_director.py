@@ -33,7 +33,7 @@ from cardsharp.viewer.base import Site
 DEEDS = ("step", "step", "crash", "rule", "withdraw", "rename", "enter", "undo")
 """What may happen in a contest, most often that it goes on."""
 
-LARGE = {form: cases(12, every=48 if form in ("ladder", "round-robin") else 64) for form in FORMATS}
+LARGE = {form: cases(8, every=48 if form in ("ladder", "round-robin") else 64) for form in FORMATS}
 """Of how many teams a contest is at most: all against all has as many matches as their square."""
 
 
@@ -181,7 +181,7 @@ def organised(deed: str, organiser: Desk, records: Records, data: st.DataObject)
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), seats=st.integers(2, 8))
-@settings(max_examples=cases(25, every=1000), deadline=None)
+@settings(max_examples=cases(15, every=1000), deadline=None)
 def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, seats: int) -> None:
     """Rulings, withdrawals, late entries, undoing and crashes in any order, also after its end.
 
@@ -254,10 +254,10 @@ def until(last: int, records: Records) -> list[Result]:
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)))
-@settings(max_examples=cases(10, every=1000), deadline=None)
+@settings(max_examples=cases(6, every=1000), deadline=None)
 def test_what_follows_a_freeze_shows_when_it_is_revealed(data: st.DataObject, form: str) -> None:
     records, tables, clock = (
-        founded(data.draw(st.integers(2, cases(12, every=20))), format=form, matches=1, most=3),
+        founded(data.draw(st.integers(2, cases(8, every=20))), format=form, matches=1, most=3),
         FakeTables(),
         HandClock(),
     )

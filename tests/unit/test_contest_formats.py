@@ -85,7 +85,7 @@ def test_who_looks_needs_nothing_that_draws(name: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("form", [Swiss(), Ladder()], ids=["swiss", "ladder"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(number=st.integers(2, cases(12, every=64)), seed=st.integers(0, 2**32))
 def test_in_drawn_rounds_all_play_as_often(form: DrawnFormat, number: int, seed: int) -> None:
     teams = named(number)
@@ -100,8 +100,8 @@ def test_in_drawn_rounds_all_play_as_often(form: DrawnFormat, number: int, seed:
     assert sorted(team for place in table for team in place) == sorted(teams)
 
 
-@settings(max_examples=40, deadline=None)
-@given(number=st.integers(2, 24), seats=st.integers(2, 8), seed=st.integers(0, 2**32))
+@settings(max_examples=15, deadline=None)
+@given(number=st.integers(2, 20), seats=st.integers(2, 8), seed=st.integers(0, 2**32))
 def test_tables_are_full_and_the_best_ends_first(number: int, seats: int, seed: int) -> None:
     """Everybody sits at one table a round, but for one where the last of the pairs is missing."""
     teams, form, chance = named(number), SeatedTables(seats), Random(seed)
@@ -200,7 +200,7 @@ class Day:
         return Counter(team for pairing in self.known for team in pairing.teams)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(number=st.integers(2, 20), steps=st.integers(1, 80), seed=st.integers(0, 2**32))
 def test_everybody_plays_as_often(number: int, steps: int, seed: int) -> None:
     """However long single pairings take, nobody is further ahead than allowed; seats change."""
@@ -218,7 +218,7 @@ def test_everybody_plays_as_often(number: int, steps: int, seed: int) -> None:
         assert all(before == after[::-1] for before, after in pairwise(order))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(number=st.integers(3, 12), steps=st.integers(30, 80), seed=st.integers(0, 2**32))
 def test_who_comes_and_goes_holds_up_nobody(number: int, steps: int, seed: int) -> None:
     """Those who are there all the time play as often; who comes late has nothing to make up for."""
@@ -254,7 +254,7 @@ def test_who_has_won_everything_is_not_rated_without_end() -> None:
     assert found["c"].value == pytest.approx(1000, abs=60)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(number=st.integers(2, 64), chance=st.randoms(use_true_random=False))
 def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
     teams = named(number)

@@ -33,6 +33,7 @@ from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.contest.tables import ArenaTables, OrganisedArena, facts_of
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.errors import Unreachable
+from workbench.contest import planning
 from workbench.contest.planning import RUNS, held, proposals
 
 
@@ -181,6 +182,13 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
 NEAR = 3 * 0.5 / RUNS**0.5  # three standard errors of a chance that is simulated so often
 
 
+@pytest.fixture
+def _one_or_five_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each pairing: those between take long."""
+    monkeypatch.setattr(planning, "MATCHES", (1, 5))
+
+
+@pytest.mark.usefixtures("_one_or_five_matches")
 @pytest.mark.parametrize(
     ("spread", "low", "high"), [(10_000, 0.97, 1), (0, 0.25 - NEAR, 0.25 + NEAR)]
 )
@@ -189,6 +197,7 @@ def test_the_best_wins_where_teams_are_far_apart(spread: float, low: float, high
         assert low <= one.best_wins <= high, one
 
 
+@pytest.mark.usefixtures("_one_or_five_matches")
 def test_more_matches_take_longer_and_tell_who_is_strongest() -> None:
     """Every pairing of a round is played at once; a round robin of four has three rounds."""
     found = {(one.format, one.matches): one.minutes for one in proposals(4, 120, 100)}

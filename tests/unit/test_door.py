@@ -32,7 +32,8 @@ FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
 
 @cache
 def one_match(*, runs: bool = False) -> OneMatch:
-    record, moves = any_match("deadmansdraw")
+    record, [*moves] = any_match("deadmansdraw")
+    del moves[9:]  # to judge all of them takes a while
     assert any(move.intent for move in moves)
     record = replace(record, match_id="abc")
     if runs:

@@ -40,8 +40,8 @@ def playing(held: str, table: Table) -> Position:
 
 
 def test_every_world_agrees_with_what_the_seat_has_seen() -> None:
-    for view in views(60):
-        for world, _ in Sampler(view, Dice(1)).worlds(4):
+    for view in views(24):
+        for world, _ in Sampler(view, Dice(1)).worlds(3):
             check_world(view, list(map(cards_of, world.hands)), list(map(cards_of, world.dealt)))
 
 
@@ -191,10 +191,10 @@ def most_tricks(
     [(CALL, None), (Call(4, 1, alone=True), None), (Call(7, 3, alone=True), 2)],
 )
 def test_the_search_finds_what_trying_all_finds(call: Call, lone_defender: int | None) -> None:
-    """Three cards each, 40 times: few enough to try every line of play."""
+    """Three cards each, 25 times: few enough to try every line of play."""
     rng, table = Random(7), Seating(call, lone_defender)
     cards = layout(call.suit)
-    for _ in range(40):
+    for _ in range(25):
         dealt = rng.sample(DECK, 12)
         hands = [dealt[3 * seat : 3 * seat + 3] for seat in SEATS]
         leader = rng.randrange(4)
@@ -208,7 +208,7 @@ def test_the_search_finds_what_trying_all_finds(call: Call, lone_defender: int |
 def test_the_search_goes_on_from_the_middle_of_a_trick() -> None:
     """Whoever leads has the best of what each lead leads to; so has the second, of each reply."""
     rng, cards, table = Random(8), layout(HEARTS), Seating(CALL)
-    for _ in range(60):
+    for _ in range(30):
         dealt = rng.sample(DECK, 12)
         hands = [dealt[3 * seat : 3 * seat + 3] for seat in SEATS]
         search = Search(table, list(map(cards.mask, hands)))
@@ -252,7 +252,7 @@ def test_cards_as_bits_are_worth_and_discarded_as_by_the_rules() -> None:
 
 def test_a_world_is_played_out_as_the_player_rules_plays_it() -> None:
     """From every card of dealt deals on, played to the end by `rules` and over bits."""
-    for seed in range(60):
+    for seed in range(25):
         for deal in decisions(seed):
             now = turn(deal.table)
             assert now is not None

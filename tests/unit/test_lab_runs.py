@@ -132,7 +132,7 @@ def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
         dies()
 
 
-@pytest.mark.parametrize("pairs", [2, 3, 8, 20, 100, 500])
+@pytest.mark.parametrize("pairs", [2, 3, 8, 100])
 @pytest.mark.parametrize(
     ("share", "alike"),
     [(0.5, -0.5), (0.5, 0.0), (0.5, 1.0), (0.9, 0.0), (0.9, 0.6), (0.99, 0.0), (0.99, 1.0)],
@@ -238,8 +238,8 @@ def test_an_unsteady_file_is_named(capsys: pytest.CaptureFixture[str], tmp_path:
     body = "return Decision(random.choice(position.legal_actions()), 'who knows')"
     file = written(tmp_path, "wavers", body, "import random")
     said = []
-    for _ in range(2):
-        lab("duel", file, "draw-2", "-n", "1", "--workers", "1")
+    for name in (file, "draw-3"):
+        lab("duel", name, "draw-2", "-n", "1", "--workers", "1")
         said.append(capsys.readouterr().err)
     assert len({text.partition("(seed ")[2].partition(")")[0] for text in said}) == 2
     assert "wavers.py decided otherwise when a deal was played again" in said[0]

@@ -156,7 +156,7 @@ def test_a_starter_decides_as_that_in_python(starter: str, runs: str, tmp_path: 
     model = build(strategy_named(str(model_file)), Random(0))
     other = build(strategy_named(f"{runs} {STARTERS / starter}"), Random(0))
     asked = 0
-    for seed in range(5):
+    for seed in range(2):
         dice = Random(seed)
         state = simulation.deal(dice)
         while simulation.to_act(state) is not None:
@@ -165,4 +165,4 @@ def test_a_starter_decides_as_that_in_python(starter: str, runs: str, tmp_path: 
             assert other.decide(position).action == decision.action, position
             state = simulation.act(state, decision.action, dice)
             asked += 1
-    assert asked > 100
+    assert asked > 40

@@ -267,7 +267,7 @@ def answer(app: Starlette, target: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-@settings(max_examples=cases(3, every=100), deadline=None)
+@settings(max_examples=cases(2, every=100), deadline=None)
 @given(seed=st.integers(0, 10**6), share=st.floats(0, 0.999))
 def test_nobody_is_told_what_is_hidden_from_them(name: str, seed: int, share: float) -> None:
     """Spectators not even what we thought, and of which strategies of ours there are.
