@@ -1,6 +1,5 @@
 """A clock that stands still but for sleeps and steps, so that every run is the same."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from cardsharp.cloud.ports import Signal
@@ -17,16 +16,15 @@ class StillClock:
 
     def __init__(self) -> None:
         self.passed = timedelta(0)
-        self.slept = timedelta(0)
+        self._seconds = 0.0  # the same
 
     def now(self) -> datetime:
         return START + self.passed
 
     def monotonic(self) -> float:
-        return self.passed.total_seconds()
+        return self._seconds
 
     def sleep(self, duration: timedelta) -> None:
-        self.slept += max(duration, timedelta(0))
         self.advance(duration)
 
     def wait(self, signal: Signal, timeout: timedelta) -> bool:
@@ -39,21 +37,22 @@ class StillClock:
 
     def advance(self, duration: timedelta) -> None:
         """Let `duration` pass."""
-        self.passed += max(duration, timedelta(0))
+        if duration > timedelta(0):
+            self.passed += duration
+            self._seconds = self.passed.total_seconds()
 
 
-@dataclass(frozen=True)
 class SkewedClock:
     """A machine's clock that is wrong; how it counts seconds begins anywhere."""
 
-    true: StillClock
-    skew: timedelta
+    def __init__(self, true: StillClock, skew: timedelta) -> None:
+        self.true, self.skew, self._counts_from = true, skew, abs(skew).total_seconds()
 
     def now(self) -> datetime:
         return self.true.now() + self.skew
 
     def monotonic(self) -> float:
-        return self.true.monotonic() + abs(self.skew).total_seconds()
+        return self.true.monotonic() + self._counts_from
 
     def sleep(self, duration: timedelta) -> None:
         self.true.sleep(duration)

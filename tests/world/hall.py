@@ -114,9 +114,11 @@ class Hall(World):
         """Play the opponent's side of a match: two cards a turn, effects as the arena likes."""
         bob = User(BOB, "Bob", "player")
 
+        lobby = self.arena.arena.lobby
+
         def is_his() -> bool:
-            match = self.referee.find(match_id)
-            return self.done or match.finished or match.active_player == BOB
+            match = lobby.find(match_id)
+            return self.done or match is None or match.active_player in {BOB, None}
 
         while True:
             self.time.until(is_his)

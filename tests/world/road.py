@@ -123,9 +123,10 @@ class Road(Gate):
         world.sleep(min(limit, world.cut_until - world.time.monotonic() + INSTANT))
         told = self._slow_down(user, kind, gives_up - world.time.monotonic()) if user else {}
         if user and WAITS.search(str(request.url)):
-            if match_of(request) == "matches" and not world.is_ready(request, user):
+            answers = world.answers(request, user)
+            if match_of(request) == "matches" and not answers():
                 self.place.ask(request)  # it is heard of at once, and answered later
-            world.time.until(lambda: world.is_ready(request, user), min(POLL, limit))
+            world.time.until(answers, min(POLL, limit))
         if world.time.monotonic() < world.cut_until:
             raise requests.ReadTimeout("the arena is cut off")
         if world.time.monotonic() < world.down_until or world.starts != starts:

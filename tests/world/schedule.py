@@ -74,7 +74,7 @@ class Schedule(StillClock):
         self.chance = chance
         self._due: list[tuple[float, int, Sleeper]] = []
         self._numbers = count()
-        self._waiting: dict[Sleeper, None] = {}
+        self._waiting: dict[Sleeper, Callable[[], bool]] = {}
         self._live = 0
         self.news = 0
         """How often something has happened that somebody may wait for; nobody is asked before."""
@@ -153,7 +153,7 @@ class Schedule(StillClock):
     def _lie_down(self, sleeper: Sleeper, seconds: float) -> Sleeper:
         self._push(sleeper, self.monotonic() + seconds)
         if sleeper.ready is not None:
-            self._waiting[sleeper] = None
+            self._waiting[sleeper] = sleeper.ready
             self._heard = -1  # it may be so already
         return sleeper
 
@@ -163,50 +163,52 @@ class Schedule(StillClock):
     def _next(self) -> Sleeper:
         """Who is awake next, by the clock, which is there then."""
         now = self.monotonic()
-        awake = [] if self._heard == self.news else [*self._ready(now)]
-        if not awake:
-            self._heard = self.news
-        if not awake or self.chance is not None:
-            awake += self._next_due(now, only_now=bool(awake))
-        assert awake, "everybody sleeps, and nobody will be woken"
-        chosen = awake[0] if self.chance is None else self.chance.choice(awake)
+        ready = self._ready(now)
+        if self.chance is None:
+            chosen = next(ready, None) or next(self._woken(now), None)
+        else:
+            awake = [*ready]
+            woken = dict.fromkeys(self._woken(now, only_now=bool(awake)))
+            for sleeper in woken:
+                self._push(sleeper, self.monotonic())
+            chosen = self.chance.choice([*awake, *woken])
+        assert chosen is not None, "everybody sleeps, and nobody will be woken"
         chosen.asleep = False
         self._waiting.pop(chosen, None)
         return chosen
 
     def _ready(self, now: float) -> Iterator[Sleeper]:
         """Who has what it waits for; whoever is frozen wakes up with it when it thaws."""
-        for one in self._waiting:
-            if one.ready is not None and one.ready():
-                if one.process.thaws <= now:
-                    yield one
+        if self._heard == self.news:
+            return
+        nobody = True
+        for sleeper, is_ready in self._waiting.items():
+            if is_ready():
+                thaws = sleeper.process.thaws
+                if thaws <= now:
+                    nobody = False
+                    yield sleeper
                 else:
-                    self._push(one, one.process.thaws)
+                    self._push(sleeper, thaws)
+        if nobody:
+            self._heard = self.news
 
-    def _next_due(self, now: float, *, only_now: bool) -> list[Sleeper]:
-        """Who wakes next by the clock: one, or with `chance` all who do then; time is there now."""
-        found: list[Sleeper] = []
-        while self._due:
-            due, _, sleeper = self._due[0]
-            if not sleeper.asleep or sleeper in found:
-                heappop(self._due)
+    def _woken(self, now: float, *, only_now: bool = False) -> Iterator[Sleeper]:
+        """Who wakes next by the clock, and all others who do then; time is there now."""
+        while self._due and (self._due[0][0] <= now or not only_now):
+            due, _, sleeper = heappop(self._due)
+            if not sleeper.asleep:
                 continue
-            if due > now and (found or only_now):
-                break
-            heappop(self._due)
-            thaws = 0 if sleeper.process.dead else sleeper.process.thaws
+            process = sleeper.process
+            thaws = 0 if process.dead else process.thaws
             if thaws > max(due, now):
                 self._push(sleeper, thaws)
                 continue
-            self.advance(timedelta(seconds=due - now))
-            now = max(now, due)
-            found.append(sleeper)
-            if self.chance is None:
-                break
-        if self.chance is not None:
-            for sleeper in found:
-                self._push(sleeper, now)
-        return found
+            if due > now:
+                self.advance(timedelta(seconds=due - now))
+                now = due
+            only_now = True
+            yield sleeper
 
     def _stand_ins(self) -> dict[str, object]:
         """What there is in place of all that would ask the real clock, by its name."""

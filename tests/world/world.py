@@ -27,7 +27,7 @@ from world.arena import BenchArena
 from world.judge import Evidence, Suffered, Verdict, judge
 from world.schedule import Process, Schedule
 
-RARELY = 50_000
+RARELY = 200_000
 """After so many new objects Python looks for those that nobody has; else it takes a fifth."""
 
 FREEZE = (0.5, 12)  # how long a freeze may last, in seconds
@@ -159,17 +159,24 @@ class World:
         self.outcome.verdicts.append(verdict)
         return verdict
 
-    def is_ready(self, request: requests.PreparedRequest, user: str) -> bool:
-        """Whether a long poll is answered."""
-        parts = urlsplit(str(request.url))
+    def answers(self, request: requests.PreparedRequest, user: str) -> Callable[[], bool]:
+        """What says whether a long poll is answered."""
+        parts, arena = urlsplit(str(request.url)), self.arena
         match_id = parts.path.rpartition("/")[2].lower()
-        if match_id != "matches":
-            match = self.arena.arena.referee.find(match_id)
-            return match.finished or match.active_player == user
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
-        lobby = self.arena.arena.lobby
-        matches = lobby.at_turn(user) if "active" in query else lobby.of_player(user)
-        return any(match.id > query.get("offset", "") for match in matches)
+        after, active = query.get("offset", ""), "active" in query
+
+        def of_match() -> bool:
+            match = arena.arena.lobby.find(match_id)
+            assert match is not None, "nobody waits for what is not there"
+            return match.finished or match.active_player == user
+
+        def of_list() -> bool:
+            lobby = arena.arena.lobby
+            matches = lobby.at_turn(user) if active else lobby.of_player(user)
+            return any(match.id > after for match in matches)
+
+        return of_list if match_id == "matches" else of_match
 
     def suffer(self, name: str, whom: str = "", lasts: float = 0) -> None:
         """Note what befalls a match or a team, or all of them."""

@@ -55,7 +55,8 @@ class Registry(Generic[G, S]):
         """What makes the strategy of that name; raises as `build`."""
         if name in self._guests:
             return self._guests[name]
-        self._import_all()
+        if name not in self._makers:
+            self._import_all()
         if name not in self._makers:
             there = ", ".join(self.names())
             where = _HOME_ONLY if " " in name or name.endswith((".py", ".json")) else ""

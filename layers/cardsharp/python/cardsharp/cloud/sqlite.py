@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 from cardsharp.cloud.codec import (
@@ -311,7 +312,7 @@ def _understood(row: sqlite3.Row) -> MatchRecord:
     lease = None
     if row["owner"] is not None:
         lease = Lease(row["id"], row["owner"], row["fence"])
-    bodies, fault = readable(header=row["header"], outcome=row["outcome"])
+    bodies, fault = _bodies(row["header"], row["outcome"])
     return MatchRecord(
         match_id=row["id"],
         status=Status(row["status"]),
@@ -325,6 +326,14 @@ def _understood(row: sqlite3.Row) -> MatchRecord:
         finished=None if row["finished"] is None else from_micros(row["finished"]),
         fault=fault,
     )
+
+
+@lru_cache(maxsize=256)
+def _bodies(
+    header: str | bytes | None, outcome: str | bytes | None
+) -> tuple[Mapping[str, Body | None], str | None]:
+    """Read once, for each look at the running matches comes upon the same ones."""
+    return readable(header=header, outcome=outcome)
 
 
 def _move_of(row: sqlite3.Row) -> MoveRecord:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import stamina
@@ -63,7 +64,7 @@ class SqliteFile:
     """
 
     def __init__(self, path: str | Path, contents: Contents, *, to_read: bool = False) -> None:
-        self._path = path
+        self._path = Path(path)
         self._contents = contents
         self._lock = threading.RLock()  # a file that is replaced is prepared in the midst of it
         self._to_read = to_read
@@ -104,7 +105,7 @@ class SqliteFile:
         self._end = weakref.finalize(self, self._db.close)
         self._db.row_factory = sqlite3.Row
         # One damaged letter must not hide the other rows of an answer.
-        self._db.text_factory = lambda raw: raw.decode(errors="replace")
+        self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
             self._prepare(self._to_read)
         except BaseException:
@@ -113,7 +114,7 @@ class SqliteFile:
 
     def _is_gone(self) -> bool:
         """Whether a file that we write is gone: SQLite would write on where nobody can read."""
-        writes = self._end.alive and not self._to_read
+        writes = self._end.alive and not self._to_read and str(self._path) != MEMORY
         return writes and _identity(self._path) != self._is
 
     def _replace(self) -> None:
@@ -128,7 +129,7 @@ class SqliteFile:
         _log.error("%s; what it held is lost, and a file that is there now goes on.", said)
         self._end()
         for end in _SIDECARS:  # of the deleted file; in a new one they would be taken for its own
-            if not Path(path).exists():
+            if not path.exists():
                 Path(f"{path}{end}").unlink(missing_ok=True)
         self._open()
 
@@ -220,10 +221,10 @@ def _found(db: sqlite3.Connection) -> tuple[int, set[str]]:
     return version, set(json.loads(tables))
 
 
-def _identity(path: str | Path) -> tuple[int, int] | None:
+def _identity(path: Path) -> tuple[int, int] | None:
     """Which file lies there, None where none does or all is kept in memory."""
     try:
-        found = Path(path).stat()
+        found = path.stat()
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
