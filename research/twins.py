@@ -46,7 +46,7 @@ def _result(match: Compiled, plan: Plan) -> Result:
 
 def euchre_player(effort: Effort) -> Strategy | None:
     """The Euchre engine with that effort, for single decisions."""
-    return euchre.Compiled(effort) if euchre.available() else None
+    return euchre.Compiled(effort) if euchre.library() else None
 
 
 def specialists(seed: int, matches: int) -> Specialists | None:

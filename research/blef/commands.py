@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,9 +16,9 @@ from cardsharp.blef.strategies.large import known
 from cardsharp.blef.strategies.large import write as write_large
 from cardsharp.blef.strategies.trained import FILE, write
 from cardsharp.errors import ConfigError
-from research.blef.compiled import Cards, CPlayer, lacking, library, player, tables_of
+from research.blef.compiled import Cards, CPlayer, lacking, library, player
 from research.blef.packing import ROUNDS as LARGE_ROUNDS
-from research.blef.packing import Lessons, known_in, learn_all, packed, tables_in, teach
+from research.blef.packing import Lessons, known_in, learn, packed, tables_in, teach
 from research.blef.solve import SmallRound, Solver, exploitability, small_round
 from research.blef.tables import FOLDER, plays, profile_in, profile_of, table_of
 from research.blef.tables import write as write_solved
@@ -179,8 +180,9 @@ def large(
     """
     library()
     wanted, learned = _rounds(setups, LARGE_ROUNDS), dict[Cards, bytes]()
+    lesson = partial(learn, lessons=Lessons(steps, _LESSONS.deals))
     with Bar(len(wanted), "rounds") as bar, pool_of(workers, cluster) as pool:
-        for found in learn_all(wanted, Lessons(steps, _LESSONS.deals), pool):
+        for found in (map if pool is None else pool.map)(lesson, wanted):
             learned |= found
             bar.advance(1)
     write_large(out, f"cardsharp research blef large --steps {steps}", learned)
@@ -214,7 +216,7 @@ def check(
     tables, learned = tables_in(file), known_in(known())
     for cards in _rounds(setups, (*ROUNDS, *learned)) if setups else tables:
         if cards in tables:
-            _check(cards, tables_of(cards, tables[cards]), options)
+            _check(cards, player("tables", {cards: tables[cards]}), options)
         elif cards in learned:
             _check(cards, teach(player("tables"), learned), options)
 

@@ -219,8 +219,3 @@ def lacking(cards: Cards, other: CPlayer, depth: int, seed: int, rounds: int) ->
     spread = sum(share * (1 - share) / each for share in won) / len(won) ** 2
     margin, mean = NORMAL_95 * sqrt(spread), sum(won) / len(won) - 0.5
     return Measured(mean - margin, mean + margin)
-
-
-def tables_of(cards: Cards, table: CTable) -> CPlayer:
-    """A player of one table."""
-    return player("tables", {cards: table})

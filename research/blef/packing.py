@@ -2,9 +2,7 @@
 
 import ctypes
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from functools import partial
+from collections.abc import Mapping
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import NamedTuple
@@ -68,11 +66,6 @@ def _rows_of(table: RoleTable) -> Rows:
     return Rows(numbers, rows)
 
 
-def table(learner: Learner) -> CTable:
-    """What was learned so far as the compiled players take it."""
-    return table_of(learner.setup, packed(learner))
-
-
 _FEWEST, _MOST = 8, 18
 _SEED = 1
 
@@ -100,13 +93,6 @@ def learn(cards: Cards, lessons: Lessons) -> dict[Cards, bytes]:
     if not library().learn_large(*cards, lessons.steps, lessons.deals, seed, *kept):
         raise MemoryError("Not enough memory to learn.")
     return {cards: kept[0].raw, cards[::-1]: kept[1].raw}
-
-
-def learn_all(
-    rounds: Sequence[Cards], lessons: Lessons, pool: Executor | None = None
-) -> Iterator[dict[Cards, bytes]]:
-    """What is learned of these rounds, one after the other; the same, whoever works on them."""
-    yield from (map if pool is None else pool.map)(partial(learn, lessons=lessons), rounds)
 
 
 def teach(player: CPlayer, known: Mapping[Cards, bytes]) -> CPlayer:

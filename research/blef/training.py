@@ -6,7 +6,7 @@ order of the rounds, nor on who works on them.
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -114,37 +114,31 @@ def train(
     tell: Callable[[Cards, int], None] = lambda _cards, _steps: None,
 ) -> None:
     """Train these rounds, the least trained first; `tell` hears of each that got further."""
-    end = budget.clock() + budget.seconds
+    end, at_once = budget.clock() + budget.seconds, 1 if pool is None else _AT_ONCE
     waiting = [(folder.steps(cards), cards) for cards in wanted]
     heapify(waiting)
-
-    def next_task() -> tuple[int, Cards] | None:
-        if not waiting or waiting[0][0] >= budget.steps or budget.clock() >= end:
-            return None
-        return heappop(waiting)
-
-    for cards, steps, state in _work(folder, next_task, pool):
-        folder.write(cards, state)
-        heappush(waiting, (steps, cards))
-        tell(cards, steps)
-
-
-def _work(
-    folder: Folder, next_task: Callable[[], tuple[int, Cards] | None], pool: Executor | None
-) -> Iterator[tuple[Cards, int, bytes]]:
-    """The tasks done, here one by one, or by a pool as many as it has workers."""
-    if pool is None:
-        while (task := next_task()) is not None:
-            steps, cards = task
-            yield cards, steps + STEPS, advance(cards, folder.read(cards))
-        return
     running: dict[Future[bytes], tuple[int, Cards]] = {}
+
+    def goes_on() -> bool:
+        return bool(waiting) and waiting[0][0] < budget.steps and budget.clock() < end
+
     while True:
-        while len(running) < _AT_ONCE and (task := next_task()) is not None:
-            running[pool.submit(advance, task[1], folder.read(task[1]))] = task
+        while len(running) < at_once and goes_on():
+            steps, cards = heappop(waiting)
+            running[_begun(pool, cards, folder.read(cards))] = steps + STEPS, cards
         if not running:
             return
-        done, _ = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
             steps, cards = running.pop(future)
-            yield cards, steps + STEPS, future.result()
+            folder.write(cards, future.result())
+            heappush(waiting, (steps, cards))
+            tell(cards, steps)
+
+
+def _begun(pool: Executor | None, cards: Cards, state: bytes) -> Future[bytes]:
+    """A task of a pool; without one it is done here and at once."""
+    if pool is not None:
+        return pool.submit(advance, cards, state)
+    here = Future[bytes]()
+    here.set_result(advance(cards, state))
+    return here

@@ -11,8 +11,8 @@ from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, NUMBER, bits_
 from research.compiling import declare, members
 from research.deadmansdraw.engine import Engine, Twin
 
-_NOTHING, _DRAW, _END_TURN, _MOST_OPTIONS, _OFFER = -1, 60, 61, 12, 3
-_MOST_LOSSES = 500
+_NOTHING, _DRAW, _END_TURN, _OFFER = -1, 60, 61, 3
+MOST_OPTIONS, _MOST_LOSSES = 12, 500
 
 
 class _Table(ctypes.Structure):
@@ -30,7 +30,7 @@ class _Table(ctypes.Structure):
     )
 
 
-class _Option(ctypes.Structure):
+class COption(ctypes.Structure):
     """`Option` of search.h."""
 
     _fields_ = members("id", "action value")
@@ -83,7 +83,7 @@ class Solver:
 
         Refusing an Oracle's card is left out, being never better than stopping or taking.
         """
-        options, table = (_Option * _MOST_OPTIONS)(), table_of(position)
+        options, table = (COption * MOST_OPTIONS)(), table_of(position)
         number = self.library.exact_weigh(self.address, ctypes.byref(table), options)
         found = {_action(position, one.action): one.value for one in options[:number]}
         return found or None

@@ -70,11 +70,6 @@ def library() -> ctypes.CDLL | None:
     return found
 
 
-def available() -> bool:
-    """Whether the engine is or can be compiled here."""
-    return library() is not None
-
-
 def opened() -> ctypes.CDLL:
     """The compiled engine; raises `RuntimeError` where it cannot be compiled."""
     found = library()

@@ -10,8 +10,9 @@ from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
 from cardsharp.deadmansdraw.cards import SERVER_DECK
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
-from research.compiling import declare, members, why_not
+from research.compiling import declare, why_not
 from research.deadmansdraw.engine import Twin, load
+from research.deadmansdraw.exact import MOST_OPTIONS, COption
 from workbench.lab.dice import DicePurpose, dice
 
 needs_compiler = pytest.mark.skipif(
@@ -19,13 +20,7 @@ needs_compiler = pytest.mark.skipif(
 )
 
 CODES = {card: code for code, card in enumerate(SERVER_DECK)}
-MOST, MOST_OPTIONS = 1000, 12
-
-
-class _Option(ctypes.Structure):
-    """`Option` of search.h."""
-
-    _fields_ = members("id", "action value")
+MOST = 1000
 
 
 def code_of(action: Action) -> int:
@@ -48,7 +43,7 @@ def assert_alike(twin: Twin, maker: Maker, matches: int) -> None:
 
 def compiled_options(captain: Twin, seed: int, number: int) -> list[list[tuple[int, float]]]:
     """The options of each position of such a match, none where there is no choice."""
-    options, numbers = (_Option * (MOST * MOST_OPTIONS))(), (ctypes.c_int32 * MOST)()
+    options, numbers = (COption * (MOST * MOST_OPTIONS))(), (ctypes.c_int32 * MOST)()
     decided = len(_traced(captain, seed, number, options, numbers))
     starts = range(0, MOST_OPTIONS * decided, MOST_OPTIONS)
     return [

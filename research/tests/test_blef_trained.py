@@ -28,17 +28,14 @@ from research.blef.compiled import (
     player,
     setup_of,
     table_of,
-    tables_of,
 )
 from research.blef.packing import (
     ROW,
     Lessons,
     known_in,
     learn,
-    learn_all,
     opened,
     packed,
-    table,
     tables_in,
     teach,
 )
@@ -56,8 +53,12 @@ def learned(cards: tuple[int, int], steps: int) -> Learner:
     return learner_of(cards, advance(cards, b"", steps))[0]
 
 
+def table(learner: Learner) -> CTable:
+    return table_of(learner.setup, packed(learner))
+
+
 def lacks_least(cards: Cards, table: CTable, rounds: int, depth: int = 1) -> float:
-    return lacking(cards, tables_of(cards, table), depth, 1, rounds).low
+    return lacking(cards, player("tables", {cards: table}), depth, 1, rounds).low
 
 
 def test_the_compiled_rules_are_those_of_python() -> None:
@@ -263,12 +264,6 @@ def test_learning_makes_a_better_player() -> None:
         1 - play_rounds(hardly, taught, (5, 5), 2, 2000),
     ]
     assert sum(won) / 2 > 0.6
-
-
-def test_an_executor_learns_the_same_of_large_rounds() -> None:
-    with ThreadPoolExecutor(2) as pool:
-        there = list(learn_all([(1, 9), (5, 5)], FEW, pool))
-    assert there == list(learn_all([(1, 9), (5, 5)], FEW))
 
 
 def test_the_command_writes_what_it_learned(tmp_path: Path) -> None:

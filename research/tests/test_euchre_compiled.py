@@ -18,7 +18,7 @@ from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.strategies.sound import Rules
 from cardsharp.euchre.strategies.thumb import CALLER
 from cardsharp.euchre.table import SEATS, Call
-from research.euchre.compiled import Compiled, action_of, available, opened, told_of
+from research.euchre.compiled import Compiled, action_of, opened, told_of
 from research.tests.decisions import needs_compiler
 from workbench.lab.duel import Duel
 from workbench.lab.plan import Plan
@@ -108,7 +108,6 @@ def test_a_number_of_worlds_has_to_be_one() -> None:
 def test_without_a_compiler_python_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     with_it = duel(("pimc@4", "rules"), 2, seed=5).pairs
     monkeypatch.setattr("research.euchre.compiled.library", lambda: None)
-    assert not available()
     with pytest.raises(RuntimeError, match="Use the player `pimc` itself"):
         Compiled()
     assert duel(("pimc@4", "rules"), 2, seed=5).pairs == with_it
