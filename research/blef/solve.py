@@ -226,52 +226,42 @@ def _matched(regrets: Play, default: Play) -> Play:
 
 def best_response(small: SmallRound, profile: Profile, seat: int) -> float:
     """What the best answer of a seat to the other's plan wins, exactly."""
-    answer = _Answer(small, profile[1 - seat], seat)
-    everything = [1.0] * len(small.hands[1 - seat])
-    return sum((answer.own if seat == STARTER else answer.others)(0, everything))
+
+    def own(said: int, reach: Row) -> Row:
+        """By hand, what the best action is worth."""
+        options = [others(said | 1 << bet, reach) for bet in small.raises(said)]
+        if said:
+            options.append(small.checked(seat, said, reach))
+        return [max(column) for column in zip(*options, strict=True)]
+
+    def others(said: int, reach: Row) -> Row:
+        """By hand, what is won against the plan."""
+        worth = [0.0] * len(small.hands[seat])
+        for action, left in _moves(small, profile[1 - seat], said, reach):
+            if action == CHECK:
+                values = small.believed(seat, said, left)
+            else:
+                values = own(said | 1 << action, left)
+            worth = [w + v for w, v in zip(worth, values, strict=True)]
+        return worth
+
+    return sum((own if seat == STARTER else others)(0, [1.0] * len(small.hands[1 - seat])))
+
+
+def _moves(small: SmallRound, plan: Plan, said: int, reach: Row) -> Sequence[tuple[int, Row]]:
+    """What a plan does, and how likely each of its hands comes there."""
+    play = plan.get(said) or small.default(mover(said), said)
+    totals = [sum(column) for column in zip(*play.values(), strict=True)]
+    moves = dict(play)
+    if said:
+        checks = play.get(CHECK, [0.0] * len(reach))
+        moves[CHECK] = [c if t > 0 else 1.0 for c, t in zip(checks, totals, strict=True)]
+    led = [
+        (action, [r * p for r, p in zip(reach, row, strict=True)]) for action, row in moves.items()
+    ]
+    return [(action, left) for action, left in led if any(left)]
 
 
 def exploitability(small: SmallRound, profile: Profile) -> float:
     """What a best answer wins above an equal share, mean of both seats; 0 in equilibrium."""
     return (sum(best_response(small, profile, seat) for seat in SEATS) - 1) / 2
-
-
-class _Answer:
-    """The best answer of `seat` to a plan of the other's."""
-
-    def __init__(self, small: SmallRound, plan: Plan, seat: int) -> None:
-        self._small = small
-        self._plan = plan
-        self._seat = seat
-
-    def own(self, said: int, reach: Row) -> Row:
-        """By hand, what the best action is worth."""
-        options = [self.others(said | 1 << bet, reach) for bet in self._small.raises(said)]
-        if said:
-            options.append(self._small.checked(self._seat, said, reach))
-        return [max(column) for column in zip(*options, strict=True)]
-
-    def others(self, said: int, reach: Row) -> Row:
-        """By hand, what is won against the plan."""
-        worth = [0.0] * len(self._small.hands[self._seat])
-        for action, left in self._moves(said, reach):
-            if action == CHECK:
-                values = self._small.believed(self._seat, said, left)
-            else:
-                values = self.own(said | 1 << action, left)
-            worth = [w + v for w, v in zip(worth, values, strict=True)]
-        return worth
-
-    def _moves(self, said: int, reach: Row) -> Sequence[tuple[int, Row]]:
-        """What the other does, and how likely each of its hands comes there."""
-        play = self._plan.get(said) or self._small.default(mover(said), said)
-        totals = [sum(column) for column in zip(*play.values(), strict=True)]
-        moves = dict(play)
-        if said:
-            checks = play.get(CHECK, [0.0] * len(reach))
-            moves[CHECK] = [c if t > 0 else 1.0 for c, t in zip(checks, totals, strict=True)]
-        led = [
-            (action, [r * p for r, p in zip(reach, row, strict=True)])
-            for action, row in moves.items()
-        ]
-        return [(action, left) for action, left in led if any(left)]

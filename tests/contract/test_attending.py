@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,9 @@ from typing import Any
 import pytest
 from support.games import GAMES
 from support.size import ALL, cases
-from world import kit
-from world.bench import Bench, played
+from world.bench import Bench
 from world.faults import REQUESTS, STORE_KINDS, Kind, kinds_for, suffering
-from world.kit import HOMES, PLACES, Faults, Kit, counted, pairs, singles
+from world.kit import HOMES, PLACES, counted, pairs, run, shown, singles
 
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.timing import Timing
@@ -61,11 +61,6 @@ def steps(folder: Path, game: str) -> list[str]:
     return run(game, folder, {}).plan.steps
 
 
-def run(game: str, folder: Path, faults: Faults, **settings: Any) -> Bench:  # noqa: ANN401
-    """A match under faults, after it has ended or was given up."""
-    return played(Bench(PLACES[game], folder, faults, **settings))
-
-
 def harm(found: Iterable[tuple[object, Sequence[object]]]) -> list[object]:
     """After what something was wrong, and what."""
     return [(what, faults) for what, faults in found if faults]
@@ -98,21 +93,21 @@ def test_r01_r03_r17_one_fault_harms_nothing(game: str, folder: Path, steps: lis
 
 def test_what_can_go_wrong_in_the_cloud_alone_harms_nothing_at_some_step(folder: Path) -> None:
     with HOMES["DynamoDB and SQS"]() as stores:
-        kit = Kit("nim", stores, folder)
-        steps = kit.steps()
+        play = partial(run, "nim", folder, home=stores)
+        steps = play({}).plan.steps
         hit = {kind: at for at, kind in singles(steps) if steps[at] in REQUESTS}
         alone = hit.keys() - STORE_KINDS
         assert len(alone) > 5
-        assert harm((kind, kit.run({hit[kind]: kind}).found) for kind in alone) == []
+        assert harm((kind, play({hit[kind]: kind}).found) for kind in alone) == []
 
 
 def test_the_page_lists_the_faults_and_steps_of_the_kit(folder: Path) -> None:
     """Those of a match at home as they are now; of the cloud, every kind but of a transaction."""
     home, cloud = HOMES
     counts = sum((counted(run(game, folder, {}).plan.steps) for game in PLACES), Counter[Any]())
-    shown = kit.shown()
-    assert shown[home] == {(str(kind), step) for kind, step in counts}, "run make faults-all"
-    assert {kind for kind, _ in shown[cloud]} >= {
+    listed = shown()
+    assert listed[home] == {(str(kind), step) for kind, step in counts}, "run make faults-all"
+    assert {kind for kind, _ in listed[cloud]} >= {
         str(kind) for step in REQUESTS - {"transact_write_items"} for kind in kinds_for(step)
     }
 

@@ -15,7 +15,7 @@ from cardsharp.cloud.offering import Offering, Onlooker
 from cardsharp.cloud.ports import MatchLog, MoveRecord
 from cardsharp.cloud.timing import Timing
 from cardsharp.errors import ArenaError, StoreError
-from world.clock import StillClock
+from world.clock import SkewedClock, StillClock
 from world.faults import OUTAGE, Crash, FaultPlan, Kind, Meant, Mindful
 from world.network import FaultyWire, Gate, Place, Tools
 from world.stores import Home, at_home
@@ -74,7 +74,7 @@ class Bench:
         # In one step, for two threads may ask at once, and one name would be one holder of a lease.
         number = next(self.numbers)
         plan, meant = plan or self.plan, Meant()
-        clock = self.clock.as_seen_by(self.skews[number % len(self.skews)])
+        clock = SkewedClock(self.clock, self.skews[number % len(self.skews)])
         log, vault, queue = self.stores.faulty(plan, clock)
         wire, minds = FaultyWire(self.gate, plan, meant), cast("MatchLog", Mindful(log, meant))
         return Tools(wire, minds, vault, queue, f"worker-{number}", clock)

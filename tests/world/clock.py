@@ -16,13 +16,12 @@ class StillClock:
 
     def __init__(self) -> None:
         self.passed = timedelta(0)
-        self._seconds = 0.0  # the same
 
     def now(self) -> datetime:
         return START + self.passed
 
     def monotonic(self) -> float:
-        return self._seconds
+        return self.passed.total_seconds()
 
     def sleep(self, duration: timedelta) -> None:
         self.advance(duration)
@@ -31,15 +30,9 @@ class StillClock:
         del timeout
         return signal.wait()
 
-    def as_seen_by(self, skew: timedelta) -> "SkewedClock":
-        """The same time on a machine whose clock is wrong by so much."""
-        return SkewedClock(self, skew)
-
     def advance(self, duration: timedelta) -> None:
         """Let `duration` pass."""
-        if duration > timedelta(0):
-            self.passed += duration
-            self._seconds = self.passed.total_seconds()
+        self.passed += max(duration, timedelta(0))
 
 
 class SkewedClock:

@@ -15,12 +15,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import cyclopts
 from cyclopts import Parameter
@@ -56,19 +55,9 @@ Counts = Counter[tuple[Kind, str]]  # how often a kind of fault hit a step of th
 NEXT = 12  # the second fault of a pair befalls one of so many steps after the first
 
 
-@dataclass(frozen=True)
-class Kit:
-    """Matches of one bot at one home, each under its own faults."""
-
-    game: str
-    home: Home
-    folder: Path
-
-    def run(self, faults: Faults) -> Bench:
-        return played(Bench(PLACES[self.game], self.folder, faults, self.home))
-
-    def steps(self) -> list[str]:
-        return self.run({}).plan.steps
+def run(game: str, folder: Path, faults: Faults, **settings: Any) -> Bench:  # noqa: ANN401
+    """A match of a game's bot under faults, after it has ended or was given up."""
+    return played(Bench(PLACES[game], folder, faults, **settings))
 
 
 def singles(steps: list[str]) -> Iterator[tuple[int, Kind]]:
@@ -129,21 +118,21 @@ _open = ExitStack()
 
 
 @cache
-def kit_of(game: str, home: str) -> Kit:
-    """The kit of this process; its home and folder last as long as the process."""
+def _place(game: str, home: str) -> Callable[[Faults], Bench]:
+    """What plays there in this process; home and folder last as long as it does."""
     logging.disable()
-    folder = _open.enter_context(tempfile.TemporaryDirectory())
-    return Kit(game, _open.enter_context(HOMES[home]()), Path(folder))
+    folder = Path(_open.enter_context(tempfile.TemporaryDirectory()))
+    return partial(run, game, folder, home=_open.enter_context(HOMES[home]()))
 
 
 def steps(game: str, home: str) -> list[str]:
-    return kit_of(game, home).steps()
+    return _place(game, home)({}).plan.steps
 
 
 def harmed(game: str, home: str, batch: Sequence[Faults]) -> list[str]:
     """A sentence for each match that its faults harmed."""
     found = []
-    for bench in (kit_of(game, home).run(faults) for faults in batch):
+    for bench in map(_place(game, home), batch):
         hits = (f"{kind} at {number} {step}" for _, number, step, kind in bench.plan.hits)
         found += [f"  {', '.join(hits)}: {'; '.join(bench.found)}"] if bench.found else []
     return found

@@ -26,6 +26,7 @@ from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ArenaError, StoreError
 from world.arena import URL
+from world.clock import SkewedClock
 from world.faults import Meant, Mindful
 from world.network import FaultyWire, Tools
 from world.road import Chances, Road
@@ -53,7 +54,7 @@ class Station(Process):
     def __init__(self, name: str, bench: Bench, skew: float = 0) -> None:
         super().__init__(name)
         self.world, self.bench, self.skew = bench.world, bench, skew
-        self.clock = self.world.time.as_seen_by(timedelta(seconds=skew))
+        self.clock = SkewedClock(self.world.time, timedelta(seconds=skew))
         self.contact = Contact(self.clock)
         self.line = Line(self.clock, places=1000)
         for work in (self._listen, self._feed):

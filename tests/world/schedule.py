@@ -71,7 +71,7 @@ class Schedule(StillClock):
 
     def __init__(self, chance: Random | None = None) -> None:
         super().__init__()
-        self.chance = chance
+        self.chance, self._seconds = chance, 0.0
         self._due: list[tuple[float, int, Sleeper]] = []
         self._numbers = count()
         self._waiting: dict[Sleeper, Callable[[], bool]] = {}
@@ -82,6 +82,14 @@ class Schedule(StillClock):
         self._heard = 0
         self._home = getcurrent()
         """To whom a thread leaves what happens next when it ends, and what it raised."""
+
+    def advance(self, duration: timedelta) -> None:
+        """Let `duration` pass; its seconds are asked for so often that they are kept."""
+        super().advance(duration)
+        self._seconds = self.passed.total_seconds()
+
+    def monotonic(self) -> float:
+        return self._seconds
 
     @property
     def process(self) -> Process:
