@@ -12,7 +12,7 @@ from cardsharp.euchre.strategies.pimc import Effort
 from research.blef import compiled as blef
 from research.compiling import why_not
 from research.deadmansdraw.engine import Result as Compiled
-from research.deadmansdraw.engine import load, twin
+from research.deadmansdraw.engine import load, needed, twin
 from research.deadmansdraw.specialist import Specialists
 from research.euchre import compiled as euchre
 from research.lanes import CompiledLanes
@@ -67,13 +67,7 @@ def _library(game: str) -> CDLL | None:
     if why is not None:
         companion.say(why)
         return None
-    match game:
-        case "deadmansdraw":
-            engine = load()
-            return None if engine is None else engine.library
-        case "blef":
-            return blef.library()
-        case "euchre":
-            return euchre.library()
-        case _:
-            return None
+    if game == "deadmansdraw":
+        return needed().library
+    libraries = {"blef": blef.library, "euchre": euchre.library}
+    return libraries[game]() if game in libraries else None

@@ -368,18 +368,15 @@ class Contest(World):
         self.faults += contest_judge.faults_of(self.played, self.suffered[ALL])
         for match, _ in self.played.matches:
             for team in {*match.pairing.players} & self.ours:
-                self._judge_bot(match.id, team)
+                verdict = self.judged(match.id, team, self.stores[team].log)
+                for broken in (*verdict.wrong, *verdict.refused):
+                    self.faults.append(f"match {verdict.match} of {self._name(team)}: {broken}")
         self._judge_late()
         for team in self.teams:
             if team.kind is ATTACKER:
                 self._judge_attacks(team)
         places, names = records.table(), records.names()
         self.champion = ", ".join(names[team] for team in places[0]) if places else "nobody"
-
-    def _judge_bot(self, match_id: str, team: str) -> None:
-        verdict = self.judged(match_id, team, self.stores[team].log)
-        broken = [*verdict.wrong, *map(str, verdict.refused)]
-        self.faults += [f"match {verdict.match} of {self._name(team)}: {one}" for one in broken]
 
     def _judge_attacks(self, team: Team) -> None:
         """No attack may succeed, and of each the organiser must have been told."""

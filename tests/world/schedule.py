@@ -224,7 +224,9 @@ class Schedule(StillClock):
         untimed = lambda work, owner, _limit: tried(work, owner)  # noqa: E731
         uncut = SimpleNamespace(has_cut=False, within=lambda _limit: nullcontext())
         return {
-            "cloud.lease.threading": self._threading(),
+            "cloud.lease.threading": SimpleNamespace(
+                Thread=partial(Beside, self), Event=partial(Event, self), Lock=partial(Lock, self)
+            ),
             "exchange.time": seconds,
             "connections.time": seconds,
             "deciding.tried": untimed,
@@ -232,11 +234,6 @@ class Schedule(StillClock):
             "exchange.Cutter": lambda: uncut,
             "exchange.Patience": partial(Patience, clock=self.monotonic),
         }
-
-    def _threading(self) -> SimpleNamespace:
-        """What the keeper of a lease needs of `threading`, by this schedule."""
-        kinds = {"Thread": Beside, "Event": Event, "Lock": Lock}
-        return SimpleNamespace(**{name: partial(kind, self) for name, kind in kinds.items()})
 
 
 class Event(threading.Event):

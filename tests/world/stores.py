@@ -81,41 +81,35 @@ def in_the_cloud() -> Iterator[Home]:
     region = {"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
     with environment(region), mock_aws(), stamina.set_testing(True, attempts=5, cap=True):
         session = Session(region_name="us-east-1")
-        yield _Cloud(session.client("dynamodb"), session.client("sqs")).home
+        aws = session.client("dynamodb"), session.client("sqs")
+        table, numbers = table_request(all_resources()["Matches"].properties), count()
+        yield lambda _, clock: _in_aws(aws, f"matches-{next(numbers)}", table, clock)
 
 
-class _Cloud:
-    """An AWS in which every match gets a table and a queue of its own."""
+def _in_aws(aws: tuple[Any, Any], name: str, table: Any, clock: Clock) -> Stores:  # noqa: ANN401
+    """A match that has a table and a queue of its own there."""
+    dynamodb, sqs = aws
+    dynamodb.create_table(TableName=name, **table)
+    hidden = {"VisibilityTimeout": str(int(HOUR.total_seconds()))}
+    url = sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]
 
-    def __init__(self, dynamodb: Any, sqs: Any) -> None:  # noqa: ANN401 - boto3's
-        self._dynamodb, self._sqs = dynamodb, sqs
-        self._numbers = count()
-        self._table = table_request(all_resources()["Matches"].properties)
+    def trio(dynamodb: Any, sqs: Any, there: Clock) -> Trio:  # noqa: ANN401 - boto3's
+        vault = dynamo_vault(name, there, dynamodb)
+        return DynamoLog(name, there, dynamodb), vault, SqsQueue(url, sqs)
 
-    def home(self, _folder: Path, clock: StillClock) -> Stores:
-        name = f"matches-{next(self._numbers)}"
-        self._dynamodb.create_table(TableName=name, **self._table)
-        hidden = {"VisibilityTimeout": str(int(HOUR.total_seconds()))}
-        url = self._sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]
+    def faulty(plan: FaultPlan, there: Clock) -> Trio:
+        return trio(*(Faulty(client, plan, REQUESTS, AWS) for client in aws), there)
 
-        def trio(dynamodb: Any, sqs: Any, there: Clock) -> Trio:  # noqa: ANN401 - boto3's
-            vault = dynamo_vault(name, there, dynamodb)
-            return DynamoLog(name, there, dynamodb), vault, SqsQueue(url, sqs)
+    def dump() -> str:
+        items = dynamodb.scan(TableName=name)["Items"]
+        shown = [one for one in items if not one["pk"]["S"].startswith("vault#")]
+        return json.dumps(shown, default=unpack)  # what is packed is bytes
 
-        def faulty(plan: FaultPlan, there: Clock) -> Trio:
-            dynamodb, sqs = (Faulty(c, plan, REQUESTS, AWS) for c in (self._dynamodb, self._sqs))
-            return trio(dynamodb, sqs, there)
+    def close() -> None:
+        dynamodb.delete_table(TableName=name)
+        sqs.delete_queue(QueueUrl=url)
 
-        def dump() -> str:
-            items = self._dynamodb.scan(TableName=name)["Items"]
-            shown = [one for one in items if not one["pk"]["S"].startswith("vault#")]
-            return json.dumps(shown, default=unpack)  # what is packed is bytes
-
-        def close() -> None:
-            self._dynamodb.delete_table(TableName=name)
-            self._sqs.delete_queue(QueueUrl=url)
-
-        return Stores(*trio(self._dynamodb, self._sqs, clock), faulty, dump, close)
+    return Stores(*trio(*aws, clock), faulty, dump, close)
 
 
 def _refused(code: str, status: int, **more: object) -> ClientError:

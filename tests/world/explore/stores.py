@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,8 +9,9 @@ from typing import Any, NamedTuple
 from cardsharp.cloud.codec import decode, from_micros, to_micros
 from cardsharp.cloud.ports import Lease, MatchRecord, Outwaited
 from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Conflict, StoreError
-from world.clock import START
+from world.clock import START, StillClock
 from world.explore.cards import MATCH, ME
 from world.explore.process import Question
 from world.explore.values import Numbered, moment, units
@@ -58,17 +58,12 @@ class Told(NamedTuple):
     beats: bool
 
 
-class _FixedClock:
-    def now(self) -> datetime:
-        return START
-
-
 class Stores:
     """Every content that the log was seen with, by number; 0 is the empty log."""
 
     def __init__(self, past: int) -> None:
         self._past = past
-        self._log = SqliteLog(Path(":memory:"), _FixedClock())  # type: ignore[arg-type]
+        self._log = SqliteLog(Path(MEMORY), StillClock())
         contents = Numbered[Contents]()
         self._number, self.all = contents.number, contents.all
         self._number(Contents())
