@@ -172,21 +172,6 @@ def test_r01_two_faults_harm_nothing(game: str, folder: Path, steps: list[str]) 
 
 
 @every_game
-def test_r05_a_worker_that_runs_out_of_time_hands_the_match_on(game: str, folder: Path) -> None:
-    with closing(Bench(PLACES[game], folder)) as bench:
-        bench.order()
-        end = bench.clock.now() + timedelta(seconds=15)
-        attended = bench.worker().attend(bench.match_id, lambda: end - bench.clock.now())
-        assert attended is Attended.HANDED_ON
-        assert bench.clock.now() < end
-        bench.play()
-        assert bench.faults_found() == []
-
-
-# --- the same message again ------------------------------------------------------------------
-
-
-@every_game
 def test_r02_r11_a_message_that_comes_again_changes_nothing(game: str, folder: Path) -> None:
     """Nor does the same order."""
     with closing(Bench(PLACES[game], folder)) as bench:

@@ -53,17 +53,13 @@ class Hall:
         return self.arena.referee.find(match_id)
 
 
-def test_a_turn_is_ended_once_it_is_late_for_long_enough(tmp_path: Path) -> None:
-    """Not before: until then the late player's own action ends it, as in the original."""
-    hall = Hall(tmp_path)
-    match = hall.begin()
-    assert [hall.after(12), hall.after(0.5), hall.after(0.5)] == [0, 1, 0]
-    assert hall.match(match).active_player == BOB
-    assert hall.match(match).state.timeouts == 1
+def test_a_turn_is_ended_once_it_is_late_for_long_enough_but_not_by_time_without_an_arena(
+    tmp_path: Path,
+) -> None:
+    """Until then the late player's own action ends it, as in the original.
 
-
-def test_time_in_which_there_was_no_arena_does_not_count(tmp_path: Path) -> None:
-    """After a start every turn has all its time again, whoever would end it."""
+    After a start every turn has all its time again, whoever would end it.
+    """
     first = Hall(tmp_path, data=tmp_path / "arena.db")
     match = first.begin()
     first.arena.close()
@@ -73,7 +69,9 @@ def test_time_in_which_there_was_no_arena_does_not_count(tmp_path: Path) -> None
     assert referee.end_overdue_turns() == []
     drawn = referee.act(second.player(match), match, {"etype": "Draw"}, None)
     assert "Forceful" not in drawn.events_text
-    assert [second.after(12), second.after(0.5)] == [0, 1]
+    assert [second.after(12), second.after(0.5), second.after(0.5)] == [0, 1, 0]
+    assert second.match(match).active_player == BOB
+    assert second.match(match).state.timeouts == 1
     second.arena.close()
 
 
@@ -97,20 +95,17 @@ def test_the_slow_down_has_the_measured_delays_in_fixed_windows_that_are_forgott
 
     60 s after its first request the count begins again, however many came in between.
     """
-    slow = SlowDown(PER_USER, HandClock())
+    clock = HandClock()
+    slow = SlowDown(PER_USER, clock)
     delays = [slow.count("key").delay.total_seconds() for _ in range(400)]
     assert delays[:100] == [0] * 100
     assert [delays[n - 1] for n in (101, 106, 111, 121)] == pytest.approx([0.1, 0.6, 1.1, 2.1])
     assert delays[-1] == 10
-    clock = HandClock()
-    slow = SlowDown(1, clock)
-    slow.count("key")
     clock.turn(timedelta(seconds=59))
     assert slow.count("key").delay > timedelta(0)
     clock.turn(timedelta(seconds=1))
     assert slow.count("key").delay == timedelta(0)
-    clock = HandClock()
-    slow = SlowDown(1, clock)
+    slow = SlowDown(PER_USER, clock)
     for number in range(10_000):
         slow.count(str(number))
     clock.turn(timedelta(minutes=1))

@@ -386,6 +386,7 @@ class Still(Count):
 
 
 def test_r38_a_match_in_which_nothing_happens_is_left_until_it_is_named(desk: Desk) -> None:
+    """One that nobody names is looked at now and then: its end may have come without us."""
     match = Still(wants=9)
     assert desk.attend(match) is Attended.LEFT
     assert match.waits == 1
@@ -396,18 +397,13 @@ def test_r38_a_match_in_which_nothing_happens_is_left_until_it_is_named(desk: De
     for _ in range(9):
         assert desk.offering.offer() == 0
         desk.clock.advance(timedelta(minutes=1))
+    desk.clock.advance(TIMING.rest - timedelta(minutes=9))
+    assert desk.offering.offer() == 1, "now and then"
+    assert desk.attend(match) is Attended.LEFT
     match.wants = match.others
     assert desk.offering.offer(["m"]) == 1, "at once"
     assert desk.offering.offer(["m"]) == 0, "a worker is on its way"
     assert desk.attend(match) is Attended.FINISHED
-
-
-def test_r38_one_that_nobody_names_is_looked_at_now_and_then(desk: Desk) -> None:
-    """Its end may have come without us."""
-    assert desk.attend(Still(wants=9)) is Attended.LEFT
-    assert desk.offering.offer() == 0
-    desk.clock.advance(TIMING.rest)
-    assert desk.offering.offer() == 1
 
 
 def test_r38_a_match_that_no_poller_is_told_of_is_held(desk: Desk) -> None:

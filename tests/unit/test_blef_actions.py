@@ -25,16 +25,9 @@ from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.params import is_random, read_number
 from cardsharp.blef.position import position_of
-from cardsharp.blef.records import ClosedRound, GameRecord, Player, key_of
+from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.rules import Round
-from cardsharp.blef.store import (
-    Games,
-    decode_game,
-    decode_round,
-    encode_game,
-    encode_round,
-    sqlite_games,
-)
+from cardsharp.blef.store import Games, sqlite_games
 from cardsharp.blef.wire import parse_state, position_in, state_body
 from cardsharp.cloud.feeds import memory_watchers
 from cardsharp.cloud.sockets import Feed
@@ -74,15 +67,11 @@ NO_NUMBERS = ("", " ", "abc", "NaN", "NA", "TRUE", "1_0", "1,1", "0x", "1e", "--
 NO_NUMBERS += ("\u0661", "\u00a01")
 
 
-@pytest.mark.parametrize("text", NO_NUMBERS)
-def test_what_is_no_number_is_none(text: str) -> None:
-    assert read_number(text) is None
-
-
 @pytest.mark.timeout(60)
-def test_no_text_takes_the_square_of_its_length() -> None:
-    """This one would take three minutes, not some milliseconds."""
-    assert read_number("1" * 100_000 + "x") is None
+@pytest.mark.parametrize("text", [*NO_NUMBERS, "1" * 100_000 + "x"], ids=lambda text: text[:9])
+def test_what_is_no_number_is_none(text: str) -> None:
+    """The last one would take three minutes if it took the square of its length."""
+    assert read_number(text) is None
 
 
 CHANCE = SecretChance()
@@ -167,15 +156,6 @@ def test_every_game_ends_in_time_with_one_winner(players: int, seed: int) -> Non
 def table_of(live: Round | None, names: tuple[str, ...]) -> GameRecord:
     seated = tuple(Player(name, key_of(name)) for name in names)
     return GameRecord("", START, admin=names[0], players=seated, public=True, round=live)
-
-
-@given(players=players, seed=seeds)
-def test_a_stored_game_is_read_back_as_it_was(players: int, seed: int) -> None:
-    live = random_round(Random(seed), players)
-    game = table_of(live, tuple(f"\u00e9{seat}" for seat in range(players)))
-    assert decode_game("", encode_game(game)) == game
-    closed = ClosedRound(live, START)
-    assert decode_round(encode_round(closed)) == closed
 
 
 @given(players=players, seed=seeds)

@@ -21,10 +21,9 @@ from cardsharp.blef.bot import SeatMatch, SeatTurn
 from cardsharp.blef.cards import DECK, VALUES
 from cardsharp.blef.client import Sighting
 from cardsharp.blef.logbook import SPAN
-from cardsharp.blef.position import Position, position_of
+from cardsharp.blef.position import Position
 from cardsharp.blef.replay import decisions
 from cardsharp.blef.rules import Move, Round
-from cardsharp.blef.simulation import Match
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.minds import OPENING
@@ -38,20 +37,6 @@ from cardsharp.seats import Seat
 
 BLEF = game("blef")
 NUMBERS = {bet.name: number for number, bet in enumerate(BETS)}
-
-
-@pytest.mark.parametrize("seats", [2, 3])
-def test_it_is_what_an_observer_saw_of_them_and_no_hidden_card_changes_it(seats: int) -> None:
-    player = Decides(BLEF, "greedy", seats=seats)
-    notes = taken(player.simulation.deal(Random(1)), (player,), Random(1))
-    assert len(notes[-1].state.closed) > 10
-    for note in notes[:-1]:
-        state: Match = note.state
-        seen = player.simulation.position(state)
-        shown = tuple(position_of(one, None).round() for one in state.closed)
-        assert seen.earlier == shown
-        assert len(seen.earlier) == seen.number - 1
-        assert player.simulation.position(player.simulation.disguised(state, Random(2))) == seen
 
 
 def test_it_is_in_no_text_and_bayes_decides_as_without() -> None:

@@ -217,18 +217,10 @@ def test_matches_are_asked_for_by_the_tags_that_an_operator_set_last(
     assert asked[:3] == [(), ("final",), ()]
 
 
-def test_r15_an_arena_that_answers_at_once_is_asked_at_a_calm_pace(scene: Listening) -> None:
-    attend(scene, timedelta(hours=1))
-    assert scene.listen(2 * MINUTE) == 0
-    gaps = [later - earlier for earlier, later in pairwise(scene.asked)]
-    assert len(scene.asked) > 20
-    assert min(gaps) >= TIMING.pace
-    assert max(gaps) <= TIMING.pace + SLACK
-
-
-def test_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_while_no_worker_comes(
+def test_r15_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_while_no_worker_comes(
     scene: Listening, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """And the arena, which answers at once, is asked at a calm pace."""
     began = scene.bench.clock.now()
     assert scene.listen(TIMING.long_poll + timedelta(seconds=110)) == 7
     times = [at for at, _ in scene.offered]
@@ -237,6 +229,9 @@ def test_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_while_no
     assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
     assert {match_id for _, match_id in scene.offered} == {scene.bench.match_id}
     assert scene.meter.counted[Metric.UNANSWERED] == len(gaps)
+    pauses = [later - earlier for earlier, later in pairwise(scene.asked)]
+    assert len(pauses) > 20
+    assert TIMING.pace <= min(pauses) <= max(pauses) <= TIMING.pace + SLACK
     told = [line for line in caplog.records if line.message.startswith("no worker came")]
     assert [vars(line)["match_id"] for line in told] == [scene.bench.match_id] * len(gaps)
 
@@ -305,23 +300,18 @@ def unheard(scene: Listening, until: datetime) -> timedelta:
     return max((b - e for e, b in zip(ends, [*begins, until], strict=False)), default=LIFE)
 
 
-@pytest.mark.parametrize("later", [30, 60, 61, 64, 90, 119])
-def test_r28_a_poller_listens_until_its_successor_does(scene: Listening, later: int) -> None:
+@pytest.mark.parametrize(
+    "later", [(30,), (60,), (61,), (64,), (90,), (119,), (60, 179), (119, 179)]
+)
+def test_r28_r29_a_poller_listens_until_its_successors_do(
+    scene: Listening, later: tuple[int, ...]
+) -> None:
+    """One of two until two others do, so any one of them may die."""
     scene.fall_silent()
-    successor = scene.bench.clock.now() + timedelta(seconds=later) + START
-    scene.successors = [successor]
-    scene.listen(LIFE)
-    assert successor <= scene.ended <= successor + scene.takes + TIMING.pace
-    assert unheard(scene, successor) <= TIMING.pace + SLACK
-
-
-@pytest.mark.parametrize("first", [60, 119])
-def test_r29_one_of_two_pollers_listens_until_two_others_do(scene: Listening, first: int) -> None:
-    """So any one of them may die."""
-    scene.fall_silent()
-    scene.post.listeners = 2
+    scene.post.listeners = len(later)
     began = scene.bench.clock.now()
-    scene.successors = [began + timedelta(seconds=after) + START for after in (first, 179)]
+    scene.successors = [began + timedelta(seconds=after) + START for after in later]
     scene.listen(LIFE)
-    assert scene.ended >= scene.successors[1]
-    assert unheard(scene, scene.successors[1]) <= TIMING.pace + SLACK
+    last = scene.successors[-1]
+    assert last <= scene.ended <= last + scene.takes + TIMING.pace
+    assert unheard(scene, last) <= TIMING.pace + SLACK

@@ -109,10 +109,6 @@ def test_what_an_answer_is_worth(table: Position, worth: float) -> None:
     assert decide(table).options[0].value == pytest.approx(worth)
 
 
-HOOK, SWORD, CANNON = EffectType.HOOK, EffectType.SWORD, EffectType.CANNON
-MAP, ORACLE, KRAKEN = EffectType.MAP, EffectType.ORACLE, EffectType.KRAKEN
-
-
 def decides(name: str, roll: float, table: Position) -> Action:
     """What a player does whose dice always roll the same."""
     dice = cast("Random", SimpleNamespace(random=lambda: roll))
