@@ -151,13 +151,6 @@ def drawn(lines: Any) -> list[str]:  # noqa: ANN401 - strings and what rich rend
 
 
 @every_terminal
-def test_the_rules_are_one_screen(game: Game) -> None:
-    rules = screen_of(game).rules.splitlines()
-    assert 5 < len(rules) < SCREEN
-    assert max(map(len, rules)) < WIDTH
-
-
-@every_terminal
 @pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_is_decided_is_seen_at_once(game: Game, seed: int) -> None:
     """The table, every choice and the prompt; each choice is known by key and name."""
@@ -177,8 +170,11 @@ def test_whatever_is_decided_is_seen_at_once(game: Game, seed: int) -> None:
 @every_terminal
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_match_is_told_to_its_end(game: Game, seed: int) -> None:
-    """In chapters, of which several end; nothing told needs more than the screen."""
+    """In chapters, of which several end; neither that nor the rules need more than the screen."""
     simulation, screen, dice = simulated(game), screen_of(game), Random(seed)
+    rules = screen.rules.splitlines()
+    assert 5 < len(rules) < SCREEN
+    assert max(map(len, rules)) < WIDTH
     state = simulation.deal(dice)
     told = []
     while simulation.to_act(state) is not None:

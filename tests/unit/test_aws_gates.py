@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
-import boto3
 import pytest
 import yaml
-from moto import mock_aws
 from support.cloud_clock import FakeClock
 
 from cardsharp.errors import ConfigError
@@ -85,7 +84,6 @@ def test_s14_every_push_runs_what_contributing_says_and_asks_for_known_faults() 
     commands = {step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]}
     for target in ("test", "test-browser", "gates", "coverage", "research-test"):
         assert any(re.match(rf"make {target}( |$)", one) for one in commands), target
-    workflow = yaml.safe_load((WORKFLOWS / "test.yml").read_text())
     commands = [step.get("run", "") for step in workflow["jobs"]["gates"]["steps"]]
     assert ".venv/bin/uv audit --locked --no-default-groups" in commands
 
@@ -127,17 +125,16 @@ def test_following_tells_each_line_once_also_one_that_comes_late() -> None:
 
 def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> None:
     """And none is set for a service that is not there, or without a password."""
-    with mock_aws():
-        client = boto3.client("ssm", "us-east-1")
-        told = {"deadmansdrawName": "f"}
-        stack = Stack("s", NOW, False, {}, told, {}, lambda _name: client)  # noqa: FBT003
-        rotate_service_secret(stack, "deadmansdraw", "organising")
-        kept = client.get_parameter(Name="/s/deadmansdraw", WithDecryption=True)["Parameter"]
-        with pytest.raises(ConfigError, match="has no service blef"):
-            rotate_service_secret(stack, "blef", "organising")
-        with pytest.raises(ConfigError, match="password is needed"):
-            rotate_service_secret(stack, "deadmansdraw", "")
-    assert kept["Type"] == "SecureString"
+    put: list[dict[str, str]] = []
+    ssm = SimpleNamespace(put_parameter=lambda **told: put.append(told))
+    stack = Stack("s", NOW, False, {}, {"deadmansdrawName": "f"}, {}, lambda _name: ssm)  # noqa: FBT003
+    rotate_service_secret(stack, "deadmansdraw", "organising")
+    with pytest.raises(ConfigError, match="has no service blef"):
+        rotate_service_secret(stack, "blef", "organising")
+    with pytest.raises(ConfigError, match="password is needed"):
+        rotate_service_secret(stack, "deadmansdraw", "")
+    [kept] = put
+    assert (kept["Name"], kept["Type"]) == ("/s/deadmansdraw", "SecureString")
     assert json.loads(kept["Value"]) == {"username": "admin", "password": "organising"}
 
 

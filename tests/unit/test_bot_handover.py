@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import LogBench, NotedMeter, known, sqlite_log
+from support.cloud_benches import TTL, LogBench, NotedMeter, known, sqlite_log, taken
 from world.arena import SEED, TABLE, BenchArena
 from world.bench import Bench, bot_of
 from world.bench import played as finished
@@ -198,8 +198,7 @@ def log(clock: StillClock) -> Iterator[SqliteLog]:
 
 def hold(log: SqliteLog, clock: StillClock, left: timedelta) -> Hold:
     """A hold by a worker who has so much time left, whatever the clock says."""
-    lease = log.take("m", "worker", TIMING.lease)
-    assert lease is not None
+    lease = taken(log, ttl=TIMING.lease)
     keeper = LeaseKeeper(log, lease, TIMING, clock, clock.monotonic())
     return Hold(keeper, log, clock, Meter(), TIMING, lambda: left, clock.monotonic())
 
@@ -252,7 +251,6 @@ def test_an_action_without_an_answer_is_let_arrive(
     assert clock.now() - began == slept
 
 
-TTL = timedelta(seconds=3)
 EVERY = timedelta(seconds=1)
 KEEPING = Timing(lease=TTL, renew=EVERY)
 MARGIN = timedelta(seconds=1)
@@ -265,8 +263,7 @@ def leases(tmp_path: Path) -> Iterator[LogBench]:
 
 
 def kept(leases: LogBench, book: LeaseBook | None = None) -> LeaseKeeper:
-    asked, lease = leases.clock.monotonic(), leases.log.take("m", "ann", TTL)
-    assert lease is not None
+    asked, lease = leases.clock.monotonic(), taken(leases.log)
     return LeaseKeeper(book or leases.log, lease, KEEPING, leases.clock, asked)
 
 

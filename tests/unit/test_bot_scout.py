@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from support.arena import ALICE, PASSWORDS
-from support.cloud_benches import NotedMeter, known
+from support.cloud_benches import NotedMeter, known, taken
 from world.arena import BenchArena
 from world.bench import Bench
 from world.faults import STEP, FaultPlan, Kind
@@ -252,9 +252,7 @@ def test_r24_r25_a_match_that_was_closed_is_offered_again_when_it_is_named(
 ) -> None:
     """At once if it was missing; long after its end, as just after it the naming may be older."""
     log, match_id = scene.bench.log, scene.bench.match_id
-    lease = log.take(match_id, "worker", MINUTE)
-    assert lease is not None
-    began = scene.bench.clock.now()
+    lease, began = taken(log, name=match_id, ttl=MINUTE), scene.bench.clock.now()
     log.finish(lease, {**missing_body(), **ended})
     scene.listen(TIMING.long_poll + 2 * SETTLED)
     assert scene.offered[0][1] == match_id

@@ -86,9 +86,7 @@ def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> No
                 assert reasons[move.sequence] == (move.intent if move.sequence in own else None)
     first = branched(branch_point(record, moves, len(moves) // 2)).parts[0]
     ((made, _), *_) = branched(branch_point(*first, 1)).parts
-    branch = header_of(made).branch
-    assert branch is not None
-    assert branch.of == first[0].match_id
+    assert header_of(made).branch.of == first[0].match_id  # type: ignore[union-attr]
     running = replace(record, status=Status.RUNNING, outcome=None)
     with pytest.raises(ConfigError, match="not over"):
         branch_point(running, moves, same=True)

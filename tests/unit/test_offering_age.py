@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from support.cloud_benches import TTL, known, taken
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.memory import MemoryQueue
@@ -16,7 +17,6 @@ from cardsharp.cloud.switches import KEPT, KeptSwitchboard, Switches, usable
 from cardsharp.errors import StoreError
 
 AGE = timedelta(days=7)
-TTL = timedelta(seconds=3)
 NAMED = ("one", "two", "three")
 
 
@@ -50,9 +50,7 @@ def offering(clock: FakeClock, board: Board) -> Iterator[Offering]:
 @pytest.fixture
 def left(offering: Offering) -> Offering:
     """With a match that a worker held once and nobody holds now."""
-    lease = offering.log.take("m", "a worker", TTL)
-    assert lease is not None
-    offering.log.release(lease)
+    offering.log.release(taken(offering.log))
     return offering
 
 
@@ -62,16 +60,9 @@ def test_a_match_is_offered_up_to_its_age_then_closed(left: Offering, clock: Fak
     assert left.offer() == 0, "it is on its way"
     clock.advance(TTL)
     assert left.offer() == 0
-    record = left.log.match("m")
-    assert record is not None
-    assert record.status is Status.FINISHED
-    assert record.outcome == {"result": GIVEN_UP}
+    record = known(left.log)
+    assert (record.status, record.outcome) == (Status.FINISHED, {"result": GIVEN_UP})
     assert left.log.running() == [], "so that it counts as running no longer"
-
-
-def test_one_that_an_arena_names_goes_on_whatever_its_age(left: Offering, clock: FakeClock) -> None:
-    clock.advance(2 * AGE)
-    assert left.offer(["m"]) == 1
 
 
 def test_one_that_is_attended_is_let_be_not_handed_on(left: Offering, clock: FakeClock) -> None:
@@ -79,13 +70,15 @@ def test_one_that_is_attended_is_let_be_not_handed_on(left: Offering, clock: Fak
     assert left.hand_on("m", "blef")
     clock.advance(TTL)
     assert not left.hand_on("m", "blef"), "too old now"
-    lease = left.log.take("m", "another worker", timedelta(hours=1))
-    assert lease is not None
+    lease = taken(left.log, "another worker", ttl=timedelta(hours=1))
     assert left.offer() == 0
     clock.advance(TTL)
     assert left.offer() == 0
     left.log.renew(lease, TTL)
-    assert left.log.match("m").status is Status.RUNNING  # type: ignore[union-attr]
+    assert known(left.log).status is Status.RUNNING
+    left.log.release(lease)
+    clock.advance(2 * AGE)
+    assert left.offer(["m"]) == 1, "an arena names it: it goes on whatever its age"
 
 
 def test_a_change_is_seen_within_seconds_and_stays_where_a_board_fails(
@@ -135,7 +128,7 @@ def test_what_cannot_be_used_is_an_error_and_the_rest_holds(
 def test_no_more_new_matches_are_taken_up_than_there_is_room_for(
     offering: Offering, board: Board, switches: Switches, room: int
 ) -> None:
-    assert offering.log.take("running", "a worker", timedelta(hours=1)) is not None
+    taken(offering.log, name="running", ttl=timedelta(hours=1))
     board.switches = switches
     assert offering.offer(NAMED) == room
     assert offering.offer(NAMED) == 0, "one on the queue counts, too"
@@ -144,7 +137,7 @@ def test_no_more_new_matches_are_taken_up_than_there_is_room_for(
 
 
 def test_running_ones_are_watched_over(offering: Offering, clock: FakeClock, board: Board) -> None:
-    assert offering.log.take("orphan", "one that died", timedelta(seconds=3)) is not None
+    taken(offering.log, "one that died", "orphan")
     board.switches = Switches(paused=True, at_once=1)
     assert offering.offer(["orphan", "new"]) == 0, "somebody may hold it"
     clock.advance(timedelta(seconds=4))
