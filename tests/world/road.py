@@ -13,7 +13,6 @@ from urllib3.util import Timeout
 
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.errors import Unreachable
-from workbench.stage.stage import kind_of
 from world.faults import Crash, FaultPlan, Intent, Kind, Meant, kinds_for
 from world.network import FaultyWire, Gate, Late, response_of
 from world.schedule import Process
@@ -22,6 +21,21 @@ from world.world import World
 POLL = 30.0  # seconds that a long poll of the arena lasts
 INSTANT = 0.001
 RARER = 5  # so many times more seldom a step at a store fails: there are more of them
+
+
+def kind_of(method: str, target: str) -> str:
+    """What a request asks for, by its method and its path with query."""
+    path, _, query = target.partition("?")
+    match path.strip("/").split("/"):
+        case ["api", "matches"] if method == "POST":
+            return "create"
+        case ["api", "matches"]:
+            return "list_wait" if "wait=true" in query else "list"
+        case ["api", "matches", _] if method == "POST":
+            return "act"
+        case ["api", "matches", _]:
+            return "view_wait" if "waitactive=true" in query else "view"
+    return "other"
 
 
 class Chances(FaultPlan):

@@ -1,5 +1,6 @@
 """What a process learns of a service as one user there, shared by all its sessions as that user."""
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,11 +20,15 @@ _UNTOLD = 1  # seconds that a count is believed of which nobody can say when it 
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """The service's clock and our budget of requests there, by the seconds of our clock."""
+    """The service's clock and our budget of requests there, by the seconds of our clock.
+
+    `counts` are the requests so far by kind, plus "retries" and "slowed" (see `Exchange`).
+    """
 
     clock: Clock = field(default_factory=SystemClock)
     far: FarClock = field(default_factory=FarClock)
     budget: Budget = field(default_factory=Budget)
+    counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def is_slowed(self) -> bool:

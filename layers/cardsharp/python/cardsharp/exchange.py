@@ -15,7 +15,6 @@ import logging
 import re
 import time
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -123,8 +122,8 @@ class Exchange:
         if credentials is not None:
             self.sign_in(credentials)
         self._cutter = Cutter()
-        self.counts: Counter[str] = Counter()
         self.contact = Contact() if contact is None else contact
+        self.counts = self.contact.counts
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._base!r})"
