@@ -5,11 +5,13 @@ more. So the process writes a byte a second to this one's stdin. Where the bytes
 asked for its stack, the line is told, and it is ended. Of a crash the stack comes by itself.
 """
 
+import linecache
 import os
 import re
 import select
 import signal
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 BEAT = b"\0"  # what is written once a second; no stack has it
@@ -45,12 +47,18 @@ def main(process: int, silence: int) -> None:
 
 
 def _place(told: str) -> str:
-    """The innermost line of those stacks that lies in one of the folders."""
+    """Where those stacks are in the folders that were told of with them."""
     folders = [line.removeprefix(FOLDER) for line in told.splitlines() if line.startswith(FOLDER)]
+    return place_in(told, folders)[0] or f"A strategy of {' or '.join(folders)}"
+
+
+def place_in(told: str, folders: Collection[str]) -> tuple[str, str]:
+    """The innermost line of a stack that lies in one of the folders, and its text."""
     for file, line, function in FRAME.findall(told):
         if str(Path(file).parent) in folders:
-            return f"{Path(file).name}, line {line}, in {function}"
-    return f"A strategy of {' or '.join(folders)}"
+            text = linecache.getline(file, int(line)).strip()
+            return f"{Path(file).name}, line {line}, in {function}", text
+    return "", ""
 
 
 def _is_stopped(process: int) -> bool:

@@ -4,7 +4,6 @@ A crash, an end, a hang or a full memory there is a fault of one decision, told 
 came in; the next decision is made by a new process. `workbench.file_process` is the other end.
 """
 
-import linecache
 import pickle
 import re
 import shlex
@@ -17,7 +16,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from random import Random, SystemRandom
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -36,8 +35,8 @@ _STACK = re.compile(
 """Begins what the process says of its end."""
 
 
-class _Hello(BaseModel):
-    """What the process says of its file: the name it registers, or why it cannot be used."""
+class HousedFile(BaseModel):
+    """What the process of a file says of it: the name it registers, or why it cannot be used."""
 
     name: str = ""
     files: tuple[Path, ...] = ()
@@ -55,13 +54,6 @@ class _HousedAnswer(BaseModel, hide_input_in_errors=True):
     trace: Plain = ""
 
 
-class HousedFile(NamedTuple):
-    """A strategy file that its own process has imported."""
-
-    name: str
-    files: tuple[Path, ...]
-
-
 class _HouseProcess(Process):
     """The process of a file: before it is ended, it tells where it is."""
 
@@ -69,12 +61,12 @@ class _HouseProcess(Process):
         super().__init__(command)
         self._folder, self.place = str(Path(self.words[-1]).parent), ""
         self._telling = threading.Lock()
-        self.hello: _Hello | None = None
+        self.hello: HousedFile | None = None
 
-    def greet(self) -> _Hello:
+    def greet(self) -> HousedFile:
         """What the file is, once it is imported; raises `Unfit`."""
         if self.hello is None:
-            self.hello = _Hello.model_validate_json(self.ask(b""))
+            self.hello = HousedFile.model_validate_json(self.ask(b""))
         return self.hello
 
     def end(self) -> None:
@@ -96,7 +88,7 @@ class _HouseProcess(Process):
             why = "its answer has no end"
         else:
             why = f"the strategy ended the process ({self._how(told)})"
-        self.place, text = _place(told, self._folder)
+        self.place, text = companion.place_in(told, {self._folder})
         where = f" ({self.place}: {text})" if self.place else ""
         return f"{why}{where}", _STACK.split(told)[0]
 
@@ -108,15 +100,6 @@ class _HouseProcess(Process):
         if code is not None and code < 0:
             return signal.strsignal(-code) or f"signal {-code}"
         return f"exit code {code}"
-
-
-def _place(told: str, folder: str) -> tuple[str, str]:
-    """The innermost line of a stack that lies in the folder, and its text."""
-    for file, line, function in companion.FRAME.findall(told):
-        if str(Path(file).parent) == folder:
-            text = linecache.getline(file, int(line)).strip()
-            return f"{Path(file).name}, line {line}, in {function}", text
-    return "", ""
 
 
 _numbers = count(1)
@@ -203,7 +186,7 @@ def housed(path: Path, of: Game, boxed: str = "") -> HousedFile:
     name = str(path) if boxed else _free_name(hello.name, path, of)
     strategies_of(of.strategies).admit(name, lambda given: Housed(command, of, given))
     Outside.leave(command, process)
-    return HousedFile(name, hello.files)
+    return HousedFile(name=name, files=hello.files)
 
 
 _paths: dict[tuple[str, str], Path] = {}  # which file has a name of a game's strategies

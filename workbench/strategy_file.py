@@ -171,12 +171,13 @@ def _load(path: Path, package: str) -> HousedFile:
     new = sorted(set(registry.names()) - before.keys())
     if len(new) == 1:
         _from_files.add((package, new[0]))
-        return HousedFile(new[0], files)
+        return HousedFile(name=new[0], files=files)
     if new:
         raise ConfigError(f"{path} registers {', '.join(new)}; put each strategy in its own file.")
     taken = [name for name, maker in before.items() if registry.maker(name) is not maker]
     if taken and (package, taken[0]) in _from_files:
-        return HousedFile(_beside(taken[0], before[taken[0]], path, registry), files)
+        known = _beside(taken[0], before[taken[0]], path, registry)
+        return HousedFile(name=known, files=files)
     if taken:
         raise ConfigError(
             f"{path} takes the name '{taken[0]}', which a strategy of ours has; choose another, "

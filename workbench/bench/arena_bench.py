@@ -51,20 +51,9 @@ class Remote:
     url: str
     _line: Connection
 
-    def create_match(self, seed: int) -> str:
-        """A new match of the two teams."""
-        return str(self._ask(("create", seed)))
-
-    def waiting(self) -> int:
-        """Clients in a long poll."""
-        return int(self._ask(("waiting", 0)))
-
-    def cpu_seconds(self) -> float:
-        """CPU time that the arena's process has used."""
-        return float(self._ask(("cpu", 0)))
-
-    def _ask(self, request: tuple[str, int]) -> Any:  # noqa: ANN401 - one of three numbers or ids
-        self._line.send(request)
+    def ask(self, what: str, seed: int = 0) -> Any:  # noqa: ANN401 - one of three numbers or ids
+        """Have it `create` a match, or count the clients `waiting` or the `cpu` seconds it used."""
+        self._line.send((what, seed))
         return self._line.recv()
 
 
@@ -137,7 +126,7 @@ async def wake(*, emulator: bool = False, rounds: int = WAKE_ROUNDS) -> None:
         sleeper = {player: PlayerLine(arena.url, player) for player in (ONE, TWO)}
         trips, wakes = [], []
         for seed in range(rounds):
-            path = f"/api/matches/{arena.create_match(seed)}"
+            path = f"/api/matches/{arena.ask('create', seed)}"
             _, view = await lines[ONE].ask("GET", path)
             mover, other = (ONE, TWO) if view["activePlayerIndex"] == 0 else (TWO, ONE)
             began = time.perf_counter()
@@ -172,7 +161,7 @@ async def hold() -> None:
         idle = [(await _timed_call(lambda: plain.ask("GET", "/api/whoami"))) for _ in range(PLAIN)]
         sleepers, ends = [], []
         for seed in range(WAITERS):
-            path = f"/api/matches/{arena.create_match(seed)}"
+            path = f"/api/matches/{arena.ask('create', seed)}"
             _, view = await plain.ask("GET", path)
             mover, other = (ONE, TWO) if view["activePlayerIndex"] == 0 else (TWO, ONE)
             sleepers.append(PlayerLine(arena.url, other))
@@ -184,9 +173,9 @@ async def hold() -> None:
         ]
         await _until_waiting(arena, WAITERS)
         arrived = time.perf_counter() - began
-        before = arena.cpu_seconds()
+        before = arena.ask("cpu")
         busy = [(await _timed_call(lambda: plain.ask("GET", "/api/whoami"))) for _ in range(PLAIN)]
-        cost = arena.cpu_seconds() - before
+        cost = arena.ask("cpu") - before
         wakes = []
         for (mover, path), poll in zip(ends, polls, strict=True):
             line = PlayerLine(arena.url, mover)
@@ -202,7 +191,7 @@ async def hold() -> None:
 
 
 async def _until_waiting(arena: Remote, clients: int) -> None:
-    while arena.waiting() < clients:  # noqa: ASYNC110 - another process: no event to wait for
+    while arena.ask("waiting") < clients:  # noqa: ASYNC110 - another process: no event to wait for
         await asyncio.sleep(0.001)
 
 

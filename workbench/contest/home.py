@@ -164,13 +164,8 @@ def _look_out(enlist: Callable[[], None], hear: Callable[[], None], over: thread
 def _config(folder: Path, place: ArenaPlace, teams: int) -> ArenaConfig:
     """How the arena of a contest of so many teams is run, but for who may enter."""
     return ArenaConfig(
-        host=place.host,
-        port=place.port,
+        **place.told,
         data=folder / "arena.db",
-        tls=place.tls,
-        insecure=place.insecure,
-        public=place.public,
-        pace=place.pace,
         watchdog=timedelta(seconds=1),
         quotas=OF_A_TEAM,
         slow_down=True,
@@ -187,33 +182,31 @@ Tell = Callable[[Team, object], None]  # is told of a team's fault
 
 def play_on(order: Order, tell: Tell, folder: Path, over: threading.Event) -> None:
     """Play a team's matches until the contest is over, its own code in a process of its own."""
-    play = _apart if is_own(order.strategy) else _here
-    threading.Thread(
-        target=play, args=(order, tell, folder, over), name=f"team {order.user}", daemon=True
-    ).start()
 
-
-def _here(order: Order, tell: Tell, _folder: Path, over: threading.Event) -> None:
-    while not over.is_set():
-        try:
-            credentials = Credentials(order.user, order.password)
-            with ArenaClient(order.address, credentials) as client:
-                Opponent(client, order).play_on()
-        except CardsharpError as error:
-            if not over.wait(AGAIN.total_seconds()):
-                tell(order.player, error)
-
-
-def _apart(order: Order, tell: Tell, folder: Path, over: threading.Event) -> None:
-    while not over.is_set():
-        if is_awaited(order.strategy):
-            over.wait(AGAIN.total_seconds())
-            continue
-        with OpponentProcess(order, folder / f"{order.player}.log") as process:
+    def play() -> None:
+        own = is_own(order.strategy)
+        while not over.is_set():
             try:
-                process.await_ready()
-                while not over.wait(AGAIN.total_seconds()):
-                    process.check()
+                if not own:
+                    _play(order)
+                elif not is_awaited(order.strategy):
+                    _watch(order, folder, over)
             except CardsharpError as error:
-                tell(order.player, error)
-                over.wait(AGAIN.total_seconds())
+                if own or not over.is_set():  # else the arena has closed
+                    tell(order.player, error)
+            over.wait(AGAIN.total_seconds())
+
+    threading.Thread(target=play, name=f"team {order.user}", daemon=True).start()
+
+
+def _play(order: Order) -> None:
+    credentials = Credentials(order.user, order.password)
+    with ArenaClient(order.address, credentials) as client:
+        Opponent(client, order).play_on()
+
+
+def _watch(order: Order, folder: Path, over: threading.Event) -> None:
+    with OpponentProcess(order, folder / f"{order.player}.log") as process:
+        process.await_ready()
+        while not over.wait(AGAIN.total_seconds()):
+            process.check()

@@ -72,18 +72,13 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
     if folder is not None and not folder.is_dir():
         raise ConfigError(f"--data: there is no folder {folder}; make it, or name another file.")
     config = ArenaConfig(
-        host=options.host,
-        port=options.port,
+        **options.told,
         players=options.players,
         data=options.data,
         randomness=options.random,
         poll_timeout=timedelta(seconds=options.poll_timeout),
         slow_down=options.slow_down,
         watchdog=None if options.watchdog == "never" else timedelta(seconds=options.watchdog),
-        tls=options.tls,
-        insecure=options.insecure,
-        public=options.public,
-        pace=options.pace,
         admin_password=os.environ.get(ADMIN_PASSWORD) or None,
     )
     if not options.emulator:

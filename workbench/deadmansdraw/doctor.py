@@ -2,7 +2,6 @@
 
 import os
 import platform
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -20,8 +19,6 @@ from workbench.show.lookup import open_log, store_or_default
 from workbench.show.options import Json
 from workbench.strategy_file import strategy_named
 
-OLDEST = (3, 11)
-
 MOST_SKEW = timedelta(seconds=5)  # beyond it a clock is wrong; Date is in whole seconds
 
 PATIENCE = timedelta(seconds=10)
@@ -37,7 +34,7 @@ def doctor(*, arena: ArenaOptions = _FROM_ENVIRONMENT, as_json: Json = False) ->
 
 def all_checks(options: ArenaOptions) -> Iterator[DoctorCheck]:
     """Every check, in the order in which one builds on another."""
-    yield attempt("Python", python)
+    yield attempt("Python", platform.python_version)
     yield attempt("strategy", strategy)
     yield attempt("match log", match_log)
     if options.url is None and not any(name.startswith(PREFIX) for name in os.environ):
@@ -56,13 +53,6 @@ def all_checks(options: ArenaOptions) -> Iterator[DoctorCheck]:
         yield attempt("arena", lambda: arena(found[0]))
         yield attempt("clock", lambda: clock(found[0]))
         yield attempt("credentials", lambda: who(found[0]))
-
-
-def python() -> str:
-    """Whether this Python is new enough."""
-    if sys.version_info < OLDEST:
-        raise CardsharpError(f"Python {platform.python_version()} is too old; use 3.11 or newer.")
-    return platform.python_version()
 
 
 def strategy() -> str:

@@ -31,36 +31,6 @@ from workbench.lab.plan import Plan
 from workbench.twins import twin_function
 
 
-def kept_match(told: LabMatch) -> tuple[MatchRecord, list[MoveRecord]]:
-    """The match for the log."""
-    match: Match = told.end
-    # The end of a match that was given up is a move that nobody took.
-    intents: list[Body | None] = [None]
-    for one in told.taken:
-        position, decided = one.state.position, one.decided
-        who = told.names[position.me]
-        intents.append(decided and intent_body(position, decided, told.at, "lab", who))
-    moves = [
-        MoveRecord(number, intent, facts)
-        for number, (intent, facts) in enumerate(zip_longest(intents, _facts(told)))
-    ]
-    at = told.at.isoformat()
-    header = {**told.header(GAME.name), "startedAt": at, "timeoutSeconds": None}
-    ended = next(event for event in match.history[-1].events if isinstance(event, MatchEnded))
-    won = "won" if ended.winner == told.seats[0] else "lost"
-    outcome = {
-        "scores": list(ended.scores),
-        "winner": ended.winner,
-        "result": "tied" if ended.winner is None else won,
-        "terminated": ended.terminated,
-        "turns": match.history[-1].turn,
-        "moves": len(match.history),
-        "timeouts": 0,
-        "endedAt": at,
-    }
-    return MatchRecord(told.match_id, Status.FINISHED, told.at, header, outcome=outcome), moves
-
-
 def _facts(told: LabMatch) -> Iterator[Body]:
     """The moves as the arena tells them; the first begins the match."""
     match: Match = told.end
@@ -143,7 +113,32 @@ class DeadMansDrawExtras(Extras):
 
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The match as an arena would have told it, with the reasons of both players."""
-        yield kept_match(told)
+        match: Match = told.end
+        # The end of a match that was given up is a move that nobody took.
+        intents: list[Body | None] = [None]
+        for one in told.taken:
+            position, decided = one.state.position, one.decided
+            who = told.names[position.me]
+            intents.append(decided and intent_body(position, decided, told.at, "lab", who))
+        moves = [
+            MoveRecord(number, intent, facts)
+            for number, (intent, facts) in enumerate(zip_longest(intents, _facts(told)))
+        ]
+        at = told.at.isoformat()
+        header = {**told.header(GAME.name), "startedAt": at, "timeoutSeconds": None}
+        ended = next(event for event in match.history[-1].events if isinstance(event, MatchEnded))
+        won = "won" if ended.winner == told.seats[0] else "lost"
+        outcome = {
+            "scores": list(ended.scores),
+            "winner": ended.winner,
+            "result": "tied" if ended.winner is None else won,
+            "terminated": ended.terminated,
+            "turns": match.history[-1].turn,
+            "moves": len(match.history),
+            "timeouts": 0,
+            "endedAt": at,
+        }
+        yield MatchRecord(told.match_id, Status.FINISHED, told.at, header, outcome=outcome), moves
 
     def answers(self, strategy: Strategy) -> Iterator[ProbeAnswer]:
         """What a strategy answers where one answer is right."""

@@ -1,8 +1,5 @@
 """`cardsharp euchre …`: serve, duel, probe, strategies."""
 
-import io
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +8,6 @@ import cyclopts
 from cyclopts import Parameter, validators
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.telemetry import redirect
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STORES, STRATEGY
 from cardsharp.euchre.game import GAME
@@ -87,22 +83,13 @@ def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
         results().print("Euchre is closed.")
 
 
-@contextmanager
-def _written_to(log: Path) -> Iterator[None]:
-    """Send our log lines and metrics, each a JSON object, to the end of that file."""
+def _written_to(log: Path) -> LogFile:
     try:
-        stream = LogFile(log)
+        return LogFile(log)
     except OSError as error:
         raise ConfigError(
             f"The log {log} cannot be written: {error.strerror}. Name another with --log."
         ) from None
-    with stream:
-        redirect(stream)
-        try:
-            yield
-        finally:
-            # A thread that is left behind must not meet a closed file, nor write to the terminal.
-            redirect(io.StringIO())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter, Token, validators
 
@@ -87,3 +87,8 @@ class ArenaPlace(CommandOptions):
     """Let spectators look on without a password."""
     pace: timedelta = timedelta()
     """Show moves on the page of a match no sooner than this one after the other, such as 1s."""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The same for an arena's configuration, which calls it alike."""
+        return {one.name: getattr(self, one.name) for one in fields(ArenaPlace)}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 from cardsharp.cloud.private import make_private
 from cardsharp.cloud.redaction import redact
@@ -50,7 +51,6 @@ def telemetry_in(path: Path) -> Iterator[None]:
     with LogFile(path) as stream:
         handler = logging.StreamHandler(stream)
         handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-        redirect(stream)
         root.addHandler(handler)
         sparing, handlers = Sparing(), (handler, *logger.handlers)
         for one in handlers:
@@ -61,8 +61,6 @@ def telemetry_in(path: Path) -> Iterator[None]:
             for one in handlers:
                 one.removeFilter(sparing)
             root.removeHandler(handler)
-            # A thread that is left behind must not meet a closed file, nor write to the terminal.
-            redirect(io.StringIO())
 
 
 Say = Callable[[str], None]
@@ -99,6 +97,8 @@ def warnings_to(say: Say, *names: str) -> Iterator[None]:
 class LogFile(io.TextIOWrapper):
     """The end of a file for its owner's eyes; where it takes no more, that is said once, and all.
 
+    While it is entered our log lines and metrics, each a JSON object, are written there.
+
     What is logged about a program must not stop it. A long file begins anew, and the one before is
     kept beside it. Raises `OSError` if it cannot be opened.
     """
@@ -109,6 +109,15 @@ class LogFile(io.TextIOWrapper):
         self._full = False
         self._length = path.stat().st_size
         super().__init__(path.open("ab"), encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        redirect(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # A thread that is left behind must not meet a closed file, nor write to the terminal.
+        redirect(io.StringIO())
+        self.close()
 
     def write(self, text: str) -> int:
         """Write, as long as that is possible; the length of the text."""
