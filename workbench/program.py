@@ -39,15 +39,25 @@ PATIENCE = 2.0  # seconds in which a process starts without a word
 class Translation(NamedTuple):
     """How a program is told a game; `Game.program` names it.
 
-    `position` is what it is shown, `actions` what is allowed there, and `action` one of these as
-    JSON. `decision` and `option` are the game's own classes.
+    `position` is what it is shown, as JSON, `actions` what is allowed there, and `action` one of
+    these as JSON. `decision` and `option` are the game's own classes.
     """
 
-    position: Callable[[Any], BaseModel]
+    position: Callable[[Any], object]
     actions: Callable[[Any], Sequence[Any]]
     action: Callable[[Any], object]
     decision: type[Decision[Any]]
     option: type[Option[Any]]
+
+
+def told_by(model: type[BaseModel]) -> Callable[[object], object]:
+    """What tells a position as JSON: by the fields of the model, each an attribute of it."""
+
+    def told(position: object) -> object:
+        read = model.model_validate(position, from_attributes=True)
+        return read.model_dump(mode="json", by_alias=True)
+
+    return told
 
 
 def is_program(name: str) -> bool:
@@ -202,7 +212,7 @@ class Program(Outside):
         return known.decision(_meant(answer.action, actions), answer.reason, options)
 
     def _question(self, position: object, actions: Sequence[object]) -> bytes:
-        shown = self._translation.position(position).model_dump(mode="json", by_alias=True)
+        shown = self._translation.position(position)
         chance = self._given.getrandbits(32) if isinstance(self._given, Random) else None
         question = {
             "game": self._game,

@@ -1,13 +1,17 @@
 """What a program is told of Dead Man's Draw: a position in the arena's own words for it."""
 
-from pydantic import BaseModel
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
 from cardsharp.deadmansdraw.actions import action_body
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, Option
 from cardsharp.deadmansdraw.wire_views import BankView, Cards, CardView, PendingEffect
-from workbench.program import Translation
+from workbench.program import Translation, told_by
+
+Held = Annotated[BankView, BeforeValidator(lambda bank: dict(bank.stacks))]  # of a `Bank`
 
 
 class Shown(BaseModel, alias_generator=to_camel, validate_by_name=True):
@@ -19,33 +23,13 @@ class Shown(BaseModel, alias_generator=to_camel, validate_by_name=True):
 
     me: int
     turn: int
-    banks: tuple[BankView, BankView]
+    banks: tuple[Held, Held]
     play_area: Cards
-    pending_effect: PendingEffect | None
+    pending_effect: PendingEffect | None = Field(validation_alias="pending")
     discard_pile: Cards
     unseen: Cards
     known_top: CardView | None
     refused: CardView | None
 
 
-def shown(position: Position) -> Shown:
-    """The position as a program reads it, without the history."""
-    effect = position.pending
-    return Shown(
-        me=position.me,
-        turn=position.turn,
-        banks=(dict(position.banks[0].stacks), dict(position.banks[1].stacks)),
-        play_area=position.play_area,
-        pending_effect=None
-        if effect is None
-        else PendingEffect(
-            effect_type=effect.effect_type, cards=effect.cards, kraken_count=effect.kraken_count
-        ),
-        discard_pile=position.discard_pile,
-        unseen=position.unseen,
-        known_top=position.known_top,
-        refused=position.refused,
-    )
-
-
-TRANSLATION = Translation(shown, Position.legal_actions, action_body, Decision, Option)
+TRANSLATION = Translation(told_by(Shown), Position.legal_actions, action_body, Decision, Option)

@@ -1,12 +1,14 @@
 """What a program is told of Euchre: a deal as one seat sees it, in the words of the protocol."""
 
-from pydantic import BaseModel, JsonValue
+from operator import attrgetter
+from typing import Annotated
+
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play
-from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies import Decision, Option
-from workbench.program import Translation
+from workbench.program import Translation, told_by
 
 PASS = -1  # the suit of a pass
 
@@ -14,14 +16,14 @@ PASS = -1  # the suit of a pass
 class BidShown(BaseModel, alias_generator=to_camel, validate_by_name=True):
     """A bid; suits are 0 to 3 for clubs, diamonds, hearts, spades, and -1 is a pass."""
 
-    suit: int
+    suit: Annotated[int, BeforeValidator(lambda suit: PASS if suit is None else suit)]
     alone: bool
 
 
 class PlayShown(BaseModel, alias_generator=to_camel, validate_by_name=True):
     """A card and who played it."""
 
-    pos: int
+    pos: int = Field(validation_alias="seat")
     card: int
 
 
@@ -33,49 +35,26 @@ class Shown(BaseModel, alias_generator=to_camel, validate_by_name=True):
     the one that is being played. `discard` is your own as the dealer, `callerPos` who named trumps.
     """
 
-    pos: int
+    pos: int = Field(validation_alias="seat")
     question: str
     hand: tuple[int, ...]
-    turn_card: int
-    bids: tuple[BidShown, ...]
-    trump_suit: int | None
-    caller_pos: int | None
-    alone: bool
-    tricks: tuple[tuple[PlayShown, ...], ...]
+    turn_card: int = Field(validation_alias=AliasPath("table", "turn_card"))
+    bids: tuple[BidShown, ...] = Field(validation_alias=AliasPath("table", "bids"))
+    trump_suit: int | None = Field(validation_alias=AliasPath("table", "trump"))
+    caller_pos: int | None = Field(None, validation_alias=AliasPath("table", "call", "seat"))
+    alone: bool = Field(default=False, validation_alias=AliasPath("table", "call", "alone"))
+    tricks: tuple[tuple[PlayShown, ...], ...] = Field(validation_alias=AliasPath("table", "tricks"))
     discard: int | None
-
-
-def shown(position: Position) -> Shown:
-    """The position as a program reads it."""
-    table, call = position.table, position.table.call
-    return Shown(
-        pos=position.seat,
-        question=position.question.value,
-        hand=position.hand,
-        turn_card=table.turn_card,
-        bids=tuple(_bid(bid) for bid in table.bids),
-        trump_suit=table.trump,
-        caller_pos=None if call is None else call.seat,
-        alone=call is not None and call.alone,
-        tricks=tuple(
-            tuple(PlayShown(pos=seat, card=card) for seat, card in trick) for trick in table.tricks
-        ),
-        discard=position.discard,
-    )
-
-
-def _bid(bid: Bid) -> BidShown:
-    return BidShown(suit=PASS if bid.suit is None else bid.suit, alone=bid.alone)
 
 
 def _action(action: Action) -> JsonValue:
     match action:
         case Bid():
-            return _bid(action).model_dump()
+            return BidShown.model_validate(action, from_attributes=True).model_dump()
         case Discard(card) | Play(card):
             return {"card": card}
         case Defend(alone):
             return {"alone": alone}
 
 
-TRANSLATION = Translation(shown, lambda position: position.choices, _action, Decision, Option)
+TRANSLATION = Translation(told_by(Shown), attrgetter("choices"), _action, Decision, Option)

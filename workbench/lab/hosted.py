@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from pydantic import RootModel
-
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.deciding import intent_body
 from cardsharp.host.bot import outcome_of
@@ -23,9 +21,8 @@ def extras_for(folder: str) -> Callable[[], Extras]:
 def translation_of(folder: str) -> Translation:
     """How programs are told the game in a folder: as its JSON tells positions and actions."""
     codec, rules = house(folder).codec, house(folder).rules()
-    dump = partial(codec.positions.dump_python, mode="json")
     return Translation(
-        position=lambda position: RootModel[object](dump(position)),
+        position=partial(codec.positions.dump_python, mode="json"),
         actions=rules.options,
         action=partial(codec.actions.dump_python, mode="json"),
         decision=Decision,
