@@ -45,7 +45,7 @@ from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
 from workbench.lab.again import TrialPlayer
 from workbench.show.exits import Exit
-from workbench.stage.ordered import attending, workers
+from workbench.stage.ordered import ordered, workers
 from workbench.stage.serving import TIMEOUT
 
 OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
@@ -79,11 +79,11 @@ def test_a_game_is_played_and_explained_beside_one_that_never_starts(
     seats = {**SEAT, "url": url, "strategy": "greedy"}
     idle, ours = ({**seats, "game": one} for one in (service.client.create(), service.table))
     secret, store = str(uuid4()), tmp_path / "log.db"
-    with logged() as log, attending(GAME, idle, store, said.append, at_once=1) as seat:
-        offering = seat.places.offering
+    with logged() as log, workers(store, said.append, 1) as places:
+        seat, offering = ordered(GAME, idle, places), places.offering
         until(lambda: (found := offering.log.match(seat.match_id)) and found.rests)
         order = SeatOrder.parse(ours)
-        match_id = order_seat("blef", order, secret, seat.places.vault, offering)
+        match_id = order_seat("blef", order, secret, places.vault, offering)
         until(lambda: service.go_on() == "Finished")
         until(lambda: (found := offering.log.match(match_id)) and found.outcome)
         waits, record = known(offering.log, seat.match_id), known(offering.log, match_id)

@@ -23,7 +23,7 @@ from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import messages, print_json, results, tell
-from workbench.stage.ordered import GLANCE, AtHome, attending, ordered, workers
+from workbench.stage.ordered import GLANCE, AtHome, ordered, workers
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
 
@@ -71,7 +71,8 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
     order = options.order(game, options.game)
     if game.check is not None:
         game.check.load()(order)
-    with telemetry_in(data_folder() / "bot.log"), attending(game, order, store, say) as seat:
+    with telemetry_in(data_folder() / "bot.log"), workers(store, say, 1) as places:
+        seat = ordered(game, order, places)
         say(f"{options.nickname} plays in game {options.game} at {options.url}; Ctrl-C stops it.")
         told = 0
         while (outcome := seat.outcome) is None:

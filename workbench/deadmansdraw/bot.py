@@ -3,7 +3,8 @@
 import signal
 import time
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -17,10 +18,10 @@ from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import messages
 from workbench.stage.side import assembled
-from workbench.stage.surroundings import telemetry_in, warnings_to
+from workbench.stage.surroundings import Say, telemetry_in, warnings_to
 from workbench.strategy_file import strategy_named, version_of
 
-REPEAT = timedelta(seconds=30)  # for how long a warning is not said again
+REPEAT = 30.0  # seconds for which a warning is not said again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,7 @@ def bot(*, options: BotOptions = BotOptions()) -> None:
         tags=",".join(options.tag) or None,
         store=None if options.store is None else f"sqlite:{options.store}",
     )
-    say = _Speaker()
+    say = _speaker()
     with (
         signals_to(signal.default_int_handler, signal.SIGTERM),  # as under a service manager
         telemetry_in(log_file()),
@@ -73,18 +74,15 @@ def log_file() -> Path:
     return data_folder() / "bot.log"
 
 
-class _Speaker:
-    """Says a sentence on stderr, the same one not again and again."""
+def _speaker() -> Say:
+    """What says a sentence on stderr with the time of day, unless it was said a moment ago."""
+    console, said = messages(), dict[str, float]()
 
-    def __init__(self) -> None:
-        self._console = messages()
-        self._said: dict[str, float] = {}
-
-    def __call__(self, sentence: str) -> None:
-        """Print it with the time of day, unless it was said a moment ago."""
+    def say(sentence: str) -> None:
         now = time.monotonic()
-        if now - self._said.get(sentence, -REPEAT.total_seconds()) < REPEAT.total_seconds():
-            return
-        self._said[sentence] = now
-        at = datetime.now().astimezone().strftime("%H:%M:%S")
-        self._console.print(f"{at} {redact(sentence)}", style="dim", soft_wrap=True)
+        if now - said.get(sentence, -inf) >= REPEAT:
+            said[sentence] = now
+            at = datetime.now().astimezone().strftime("%H:%M:%S")
+            console.print(f"{at} {redact(sentence)}", style="dim", soft_wrap=True)
+
+    return say

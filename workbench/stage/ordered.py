@@ -39,19 +39,6 @@ class AtHome:
         return None if record is None else record.outcome
 
 
-@contextmanager
-def attending(
-    game: Game, wanted: Mapping[str, object], store: Path, say: Say, at_once: int = 4
-) -> Iterator[AtHome]:
-    """Order a match and have it played, as long as the block runs; `say` is told of failures.
-
-    So many matches are played at once. Raises `Malformed` if it cannot be ordered so, `ConfigError`
-    if a setting cannot be used.
-    """
-    with workers(store, say, at_once) as places:
-        yield ordered(game, wanted, places)
-
-
 def ordered(game: Game, wanted: Mapping[str, object], places: Places) -> AtHome:
     """Order a match of those workers; raises `Malformed` where it cannot be ordered so."""
     ordering = Function("practice", practice.app.handler, WORKER_TIME)

@@ -134,9 +134,6 @@ def kept(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, str]]:
         yield {variable: f"dynamodb:{table}"}
 
 
-def front(
-    api: Api[S], service: S, place: ServingPlace = ANYWHERE, clock: Clock | None = None
-) -> HttpFront:
+def front(api: Api[S], service: S, clock: Clock | None = None) -> HttpFront:
     """An API over use cases put together by hand, in a `with`; raises `ConfigError`."""
-    function = Function(api.title, edge.build(api, service), TIMEOUT)
-    return HttpFront(function, place.port, place.host, clock)
+    return HttpFront(Function(api.title, edge.build(api, service), TIMEOUT), clock=clock)

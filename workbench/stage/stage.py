@@ -38,43 +38,42 @@ class Script:
     at_once: int = 1
 
 
+@dataclass(frozen=True, slots=True)
 class Stage:
     """Everything in its place: `organiser` makes matches, `look_on` follows them."""
 
-    def __init__(
-        self, script: Script, side: Side, organiser: ArenaClient, check: Callable[[], None]
-    ) -> None:
-        self.script, self.log, self._assembly = script, side.log, side.assembly
-        self._organiser, self._check = organiser, check
-        self._begun = 0
+    script: Script
+    side: Side
+    organiser: ArenaClient
+    check: Callable[[], None]
 
-    def begin(self) -> str:
-        """The id of a new match between the two teams, created by the organiser."""
-        self._begun += 1
+    def _begun(self, number: int) -> str:
+        """The id of the match of that number between the two teams, created by the organiser."""
         script = self.script
-        seed = None if script.seed is None else f"{script.seed}/{self._begun}"
+        seed = None if script.seed is None else f"{script.seed}/{number}"
         params = MatchParams(
             player_ids=(US[0], OPPONENT[0]),
-            tags=(f"play-{self._begun}",),
+            tags=(f"play-{number}",),
             random_seed=seed,
             timeout=script.turn_limit,
         )
-        return self._organiser.create_match(params).id
+        return self.organiser.create_match(params).id
 
     def look_on(self, count: int, glance: Glance) -> Iterator[str]:
         """The ids of `count` matches as they end; `glance` hears of who runs; may raise."""
-        follower = Follower(self.log, self._assembly.clock, STALL + 2 * self.script.turn_limit)
-        matches = (self.begin() for _ in range(count))
-        return follower.as_they_end(matches, self.script.at_once, glance, self._check)
+        side, limit = self.side, STALL + 2 * self.script.turn_limit
+        matches = map(self._begun, range(1, count + 1))
+        follower = Follower(side.log, side.assembly.clock, limit)
+        return follower.as_they_end(matches, self.script.at_once, glance, self.check)
 
     def history(self, match_id: str) -> MatchView:
         """The match as the arena tells it, with all its moves."""
-        return self._organiser.view(match_id)
+        return self.organiser.view(match_id)
 
     @property
     def requests(self) -> Counter[str]:
         """What our side has asked the arena for, by kind."""
-        counts = self._assembly.contact_of(US[0]).counts.copy()
+        counts = self.side.assembly.contact_of(US[0]).counts.copy()
         counts["retries"] = counts["slowed"] = 0  # which tell how, not what
         return +counts
 
