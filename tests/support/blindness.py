@@ -10,25 +10,10 @@ from collections.abc import Callable, Iterator
 Source = Callable[[str], ast.Module | None]
 """The parsed text of one of our modules by its full name, None where none is called that."""
 
-WAYS_OUT = frozenset(
-    (
-        "__builtins__",
-        "__import__",
-        "breakpoint",
-        "compile",
-        "delattr",
-        "eval",
-        "exec",
-        "getattr",
-        "globals",
-        "input",
-        "locals",
-        "open",
-        "print",
-        "setattr",
-        "vars",
-    )
-)
+WAYS_OUT = frozenset((
+    "__builtins__", "__import__", "breakpoint", "compile", "delattr", "eval", "exec", "getattr",
+    "globals", "input", "locals", "open", "print", "setattr", "vars",
+))  # fmt: skip
 """Builtins that reach files, other code or any name there is."""
 
 _HARMLESS = frozenset({"__getitem__", "__init__", "__new__"})

@@ -69,7 +69,7 @@ def lucks(match: Match, action: Action) -> Iterator[tuple[float, frozenset[str]]
     ("pile", "area", "action"),
     [
         ("Map4 Oracle5 Kraken3 Key4 Chest6", "Key5", DRAW),
-        ("Map4 Chest6 Key4 Hook7 Cannon5", "Chest3 Key5 Anchor4", DRAW),
+        ("Map4 Chest6 Key4 Hook7", "Chest3 Key5 Anchor4", DRAW),
         ("Map4 Kraken3", "Chest3 Key5 Anchor4", END_TURN),
         ("Oracle5 Sword4 Mermaid4", "Kraken3", DRAW),
         ("Map5 Key4 Sword4", "Hook7", DRAW),

@@ -195,7 +195,7 @@ def test_every_action_is_legal_and_decided_by_the_strategy_itself(name: str) -> 
         match.play(rng.choice((action, *position.legal_actions())))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(KINDS))
 def test_our_autopick_is_the_servers(seed: int, kind: str) -> None:
     rng = Random(seed)
