@@ -10,6 +10,8 @@ import threading
 from contextlib import suppress
 from typing import BinaryIO
 
+from workbench.process import pipe_of
+
 READY = "ready"
 
 
@@ -28,22 +30,19 @@ class Child:
         )
         # If it is dead already, waiting for it to be ready says so.
         with suppress(BrokenPipeError):
-            if self.process.stdin is not None:
-                self.process.stdin.write(orders + "\n")
-                self.process.stdin.flush()
+            pipe_of(self.process.stdin).write(orders + "\n")
+            pipe_of(self.process.stdin).flush()
 
     def gets_ready(self) -> bool:
         """Wait until it is ready; False where it ends instead."""
-        pipe = self.process.stdout
-        return pipe is not None and pipe.readline().strip() == READY
+        return pipe_of(self.process.stdout).readline().strip() == READY
 
     def kill(self) -> None:
         """End it as a power cut does, and wait for its end; quiet if it has ended."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                pipe.close()
+            pipe_of(pipe).close()
 
 
 def read_orders() -> str:

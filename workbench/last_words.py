@@ -20,6 +20,7 @@ from types import FrameType
 from typing import IO, NoReturn
 
 from workbench import companion
+from workbench.process import pipe_of
 
 STILL = companion.SILENCE  # seconds after which a process in which nothing moves is ended
 LEAST_MEMORY = 1 << 30  # bytes that one process may have in any case
@@ -58,9 +59,7 @@ def _companion() -> IO[bytes]:
         bufsize=0,
     )
     signal.pthread_sigmask(signal.SIG_SETMASK, interrupt)
-    pipe = process.stdin
-    if pipe is None:
-        raise TypeError("The pipe was not asked for.")
+    pipe = pipe_of(process.stdin)
     atexit.register(_dismiss, process)
     faulthandler.enable(pipe)
     faulthandler.register(companion.ASK, pipe)

@@ -10,7 +10,7 @@ import weakref
 from contextlib import suppress
 from datetime import timedelta
 from threading import Timer
-from typing import IO
+from typing import IO, AnyStr
 
 from cardsharp.errors import ConfigError
 from cardsharp.trying import LATE, MOST_PRINTED, Unfit, ends
@@ -55,7 +55,7 @@ class Process:
                 why = f"there is no program {error.filename} here"
             raise ConfigError(f"'{command}' cannot be started: {why}.") from None
         self.popen, self._errors = popen, errors
-        self._stdin, self._stdout = _pipe(popen.stdin), _pipe(popen.stdout)
+        self._stdin, self._stdout = pipe_of(popen.stdin), pipe_of(popen.stdout)
         self.late: timedelta | None = None
         self._is_asked = False
         self._limit = START_LIMIT
@@ -143,7 +143,8 @@ def _end(popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
     errors.close()
 
 
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+def pipe_of(pipe: IO[AnyStr] | None) -> IO[AnyStr]:
+    """A pipe that was asked for, and so is there."""
     if pipe is None:
         raise TypeError("The pipe was not asked for.")
     return pipe

@@ -79,13 +79,10 @@ class ArenaServer:
 
         Raises `Malformed` with the answer that a request would get.
         """
-        body: Json = {"playerids": list(players), **piles}
-        if tags:
-            body["tags"] = list(tags)
-        if seed is not None:
-            body["randomSeed"] = seed
-        if timeout is not None:
-            body["timeout"] = timeout.total_seconds()
+        seconds = None if timeout is None else timeout.total_seconds()
+        told = {"tags": list(tags) or None, "randomSeed": seed, "timeout": seconds}
+        given = {name: value for name, value in told.items() if value is not None}
+        body: Json = {"playerids": list(players), **piles, **given}
         return self._call(lambda: self._arena.referee.create(ADMIN_USER, body, None)[0].id)
 
     def look(self, match_id: str) -> Json:

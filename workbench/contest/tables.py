@@ -30,6 +30,7 @@ from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.keep.port import Document, Key, Put
 from workbench.child import Child
 from workbench.contest.table import END, TASK, TURN, TableEnd, TableTask, forfeited
+from workbench.process import pipe_of
 from workbench.submission import played_as, submitted
 from workbench.warden import plain
 
@@ -198,13 +199,12 @@ class HomeTables:
     def _lines(self, child: Child) -> Iterator[str]:
         """Yield what a process says, until it ends or is silent for too long."""
         said: queue.Queue[str | None] = queue.Queue()
-        pipe = child.process.stdout
-        if pipe is None or not child.gets_ready():
+        if not child.gets_ready():
             return
 
         def read() -> None:
             with suppress(ValueError, OSError):  # the pipe is closed
-                for line in pipe:
+                for line in pipe_of(child.process.stdout):
                     said.put(line.strip())
             said.put(None)
 

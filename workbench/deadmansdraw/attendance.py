@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 
 import poller.app
 from cardsharp.cloud.memory import MemoryQueue
@@ -21,6 +20,7 @@ from workbench.cloud.home import HomeOptions
 from workbench.deadmansdraw.bot import BotOptions, log_file
 from workbench.deadmansdraw.watching import Watch
 from workbench.show.exits import signals_to
+from workbench.show.lookup import SQLITE, file_of
 from workbench.stage.side import Side, attending
 
 GLANCE = timedelta(milliseconds=200)  # between two looks at the log, unless they take long
@@ -116,9 +116,6 @@ def say_left(say: Callable[[str], None], queue: Queue, at_once: int, running: in
         say(f"Matches wait for us: this machine keeps up with no more than {running} at once.")
 
 
-_SQLITE = "sqlite:"
-
-
 @contextmanager
 def place_at(assembly: Assembly) -> Iterator[Callable[[], bool]]:
     """Yield what takes the place of whoever attends an arena, and says whether it is ours now.
@@ -129,11 +126,11 @@ def place_at(assembly: Assembly) -> Iterator[Callable[[], bool]]:
     when the lock is their own. With a log that is no file nobody else is seen.
     """
     settings = assembly.settings
-    if not settings.store.startswith(_SQLITE):
+    if not settings.store.startswith(SQLITE):
         yield lambda: True
         return
     who = sha256(f"{settings.arena_url} {assembly.player_id}".encode()).hexdigest()[:8]
-    store = Path(settings.store.removeprefix(_SQLITE)).expanduser()
+    store = file_of(settings.store)
     lock = store.with_name(f"{store.name}.{who}.lock")
     make_private(lock)
     with lock.open("ab") as file:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from random import Random
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
+from cardsharp.host.house import house
 from cardsharp.simulation import Simulation
 
 P = TypeVar("P")  # what one player may know
@@ -61,6 +63,21 @@ class Encoding(Generic[P, A]):
                     whole.append(start + mark)
         numbers[whole] = 1
         return numbers
+
+
+def encoding_of(folder: str) -> Encoding[Any, Any]:
+    """How the hosted game in a folder is told in numbers; raises `ConfigError` if it is not."""
+    hosted = house(folder)
+    rules = hosted.rules()
+    if not rules.every:
+        raise ConfigError(f"{hosted.game.title} is no environment: nothing tells it in numbers.")
+    numbers = {action: number for number, action in enumerate(rules.every)}
+    return Encoding(
+        blocks={"position": len(rules.numbers(rules.position(rules.deal(Random(0)))))},
+        marks=lambda position: {"position": [*enumerate(rules.numbers(position))]},
+        actions=len(numbers),
+        choices=lambda position: {numbers[one]: one for one in rules.options(position)},
+    )
 
 
 def told_in_numbers(

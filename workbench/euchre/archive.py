@@ -16,10 +16,9 @@ from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.replay import asked_of, event_of, header_body, is_over, moves_of
 from cardsharp.euchre.store import LIFE, Deals, key_at, sqlite_keep
 from cardsharp.keep.sqlite import SqliteKeep
-from workbench.show.lookup import data_folder
+from workbench.show.lookup import SQLITE, data_folder, file_of
 
 _LOG = "euchre.log"
-_SQLITE = "sqlite:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +92,9 @@ class DealArchive:
 @contextmanager
 def open_archive(store: str | None) -> Iterator[DealArchive]:
     """The deals in `sqlite:FILE`, explained by the log beside it or our own; or `ConfigError`."""
-    name = store or f"{_SQLITE}{data_folder() / 'euchre.db'}"
-    file = Path(name.removeprefix(_SQLITE)).expanduser()
-    if not name.startswith(_SQLITE) or not file.is_file():
+    name = store or f"{SQLITE}{data_folder() / 'euchre.db'}"
+    file = file_of(name)
+    if not name.startswith(SQLITE) or not file.is_file():
         raise ConfigError(
             f"There are no deals in {name}; run `cardsharp euchre serve`, or name its sqlite:FILE."
         )

@@ -25,7 +25,7 @@ LAST = "last"  # the word that means the match that started last
 _ENOUGH = 100_000  # matches that are looked through for an abbreviated id
 _NEWEST = 20  # matches among which the last one is that can be read
 
-_SQLITE = "sqlite:"
+SQLITE = "sqlite:"
 
 
 def data_folder() -> Path:
@@ -41,7 +41,7 @@ def data_folder() -> Path:
 
 def own_store() -> str:
     """The match log that is meant where nothing else is said."""
-    return f"{_SQLITE}{data_folder() / 'matches.db'}"
+    return f"{SQLITE}{data_folder() / 'matches.db'}"
 
 
 def store_or_default(store: str | None = None) -> str:
@@ -59,14 +59,14 @@ def open_log(store: str) -> Iterator[MatchLog]:
 @contextmanager
 def open_to_read(store: str | None, filled_by: str = "cardsharp play") -> Iterator[MatchReader]:
     """A match log that exists, as `filled_by` makes one, or an arena's file; or `ConfigError`."""
-    if store is not None and not store.startswith((_SQLITE, "dynamodb:")):
+    if store is not None and not store.startswith((SQLITE, "dynamodb:")):
         raise ConfigError(
             f"There is no '{store}'; a source is a contest's folder, an arena's address, a FILE or "
             "folder of recorded matches, - for the standard input, sqlite:FILE or dynamodb:TABLE."
         )
     name = store_or_default(store)
-    file = _file_of(name)
-    if name.startswith(_SQLITE) and not file.is_file():
+    file = file_of(name)
+    if name.startswith(SQLITE) and not file.is_file():
         raise ConfigError(
             f"There is no match log {file} yet; run `{filled_by}`, or name one with --store."
         )
@@ -86,21 +86,22 @@ def open_of(game: Game | None, store: str | None) -> AbstractContextManager[Matc
 def open_file(store: str | None) -> Iterator[SqliteLog]:
     """A match log that is a SQLite file and there already, to be written; raises `ConfigError`."""
     name = store_or_default(store)
-    if not name.startswith(_SQLITE):
+    if not name.startswith(SQLITE):
         raise ConfigError(f"{name} is no sqlite:FILE, and of no other log anything is deleted.")
-    with open_to_read(name), closing(SqliteLog(_file_of(name), SystemClock())) as log:
+    with open_to_read(name), closing(SqliteLog(file_of(name), SystemClock())) as log:
         yield log
 
 
-def _file_of(name: str) -> Path:
-    return Path(name.removeprefix(_SQLITE)).expanduser()
+def file_of(name: str) -> Path:
+    """The file that `sqlite:FILE` names."""
+    return Path(name.removeprefix(SQLITE)).expanduser()
 
 
 def _log_to_read(name: str) -> "MatchLog | KeptMatches":
     """The match log of that name, or an arena's file; of a file nothing but what is in it."""
-    if not name.startswith(_SQLITE):
+    if not name.startswith(SQLITE):
         return build_log(name, SystemClock())
-    file = _file_of(name)
+    file = file_of(name)
     if _is_of_arena(file):  # the names of a contest's teams lie beside it
         from cardsharp.contest.sqlite import FILE, kept_in  # noqa: PLC0415 - many modules
         from cardsharp.deadmansdraw.arena.storage import KeptMatches  # noqa: PLC0415 - the same

@@ -14,7 +14,7 @@ _MADE = {
     "decider": "cardsharp.host.house:decider_of",
     "judge": "cardsharp.host.judge:judge_of",
     "board": "cardsharp.host.board:board_of",
-    "encoding": "workbench.env.hosted:encoding_of",
+    "encoding": "workbench.env.encoding:encoding_of",
     "lab": "workbench.lab.hosted:extras_for",
     "program": "workbench.lab.hosted:translation_of",
     "terminal": "workbench.show.hosted:screen_of",
