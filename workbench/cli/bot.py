@@ -15,10 +15,10 @@ from cardsharp.cloud.ports import Body
 from cardsharp.cloud.redaction import redact
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.game import Game, Lobby
-from cardsharp.replay import UNKNOWN, document
+from cardsharp.replay import UNKNOWN, document, header_of
 from cardsharp.seats import Places
 from workbench.cli.games import FIRST, OneGame
-from workbench.show.drawing import print_step
+from workbench.show.drawing import step_row
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, StoreFile
@@ -155,5 +155,5 @@ def _tell(game: Game, seat: AtHome, told: int, *, as_json: bool) -> int:
         if as_json:
             print_json(document(step))
         else:
-            print_step(results(), step, record)
+            results().print(step_row(step, header_of(record)))
     return len(steps)

@@ -12,7 +12,7 @@ from cardsharp.replay import Header, Step, header_of, outcome_of
 from workbench.deadmansdraw.drawing import Labels, happenings, note_row, position_drawn, turn_row
 from workbench.deadmansdraw.watching import banks_table, step_document, turn_document
 from workbench.show.decisions import decision_text
-from workbench.show.drawing import StepByStep, no_turn, print_end, print_title
+from workbench.show.drawing import StepByStep, in_turn, print_end, print_title
 from workbench.show.output import results
 
 
@@ -68,12 +68,7 @@ class TurnByTurn(StepByStep[EventStep]):
 
 
 def _turns(moves: Sequence[MoveRecord], number: int | None) -> list[Turn]:
-    """All turns or that one; raises `ConfigError` where there is none of that number."""
-    turns = turns_of(moves)
-    chosen = turns if number is None else [one for one in turns if one.number == number]
-    if number is not None and not chosen:
-        raise no_turn(number, turns[-1].number if turns else 0)
-    return list(chosen)
+    return in_turn(turns_of(moves), number, lambda turn: turn.number)
 
 
 DRAWING = TurnByTurn(lambda _record, moves: chain(*(turn.steps for turn in turns_of(moves))))

@@ -27,6 +27,7 @@ def drawing_of(game: Game) -> "StepByStep[Any]":
     return StepByStep(game.replay.load())
 
 
+T = TypeVar("T")
 S = TypeVar("S", bound=Step)
 
 
@@ -40,30 +41,25 @@ class StepByStep(Generic[S]):
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> None:
         """Print who did what and, under our own moves, why."""
-        console = results()
-        print_title(console, record, self.title(header_of(record)))
-        for step in self._chosen(record, moves, turn):
-            print_step(console, step, record)
+        console, header = results(), header_of(record)
+        print_title(console, record, self.title(header))
+        for step in in_turn(self.replay(record, moves), turn, _turn_of):
+            console.print(step_row(step, header))
         print_end(console, record, outcome_of(record), "")
 
     def told(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> dict[str, object]:
         """The same for programs."""
-        return {"steps": [self.document(one) for one in self._chosen(record, moves, turn)]}
-
-    def _chosen(
-        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None
-    ) -> list[S]:
-        steps = list(self.replay(record, moves))
-        return steps if turn is None else pick_turn(steps, turn)
+        chosen = in_turn(self.replay(record, moves), turn, _turn_of)
+        return {"steps": [self.document(one) for one in chosen]}
 
     def why(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int, *, as_json: bool
     ) -> None:
         """Print what we saw, weighed and chose."""
         steps, header = list(self.replay(record, moves)), header_of(record)
-        chosen = pick_turn(steps, turn)
+        chosen = in_turn(steps, turn, _turn_of)
         ours = [step for step in chosen if step.ours is not None]
         if not ours:
             who = next(filter(None, (self.name(step, header) for step in chosen)), "somebody else")
@@ -110,17 +106,18 @@ class StepByStep(Generic[S]):
         return table
 
 
-def pick_turn(steps: Sequence[S], number: int) -> list[S]:
-    """The steps of this turn; raises `ConfigError` where there are none."""
-    found = [step for step in steps if step.turn == number]
-    if not found:
-        raise no_turn(number, steps[-1].turn if steps else 0)
+def in_turn(parts: Iterable[T], number: int | None, turn_of: Callable[[T], int]) -> list[T]:
+    """The parts of a match that are of this turn, all for None; or `ConfigError` for no turn."""
+    turns = [(turn_of(one), one) for one in parts]
+    found = [one for turn, one in turns if number in {None, turn}]
+    if number is not None and not found:
+        last = turns[-1][0] if turns else 0
+        raise ConfigError(f"There is no turn {number}; the log has turns 1 to {last}.")
     return found
 
 
-def no_turn(number: int, last: int) -> ConfigError:
-    """What to say about a turn that is not there."""
-    return ConfigError(f"There is no turn {number}; the log has turns 1 to {last}.")
+def _turn_of(step: Step) -> int:
+    return step.turn
 
 
 def match_document(record: MatchRecord) -> dict[str, object]:
@@ -160,11 +157,6 @@ def print_end(console: Console, record: MatchRecord, outcome: Outcome | None, sc
         console.print(f"{outcome.timeouts} turns were ended by force")
 
 
-def print_step(console: Console, step: Step, record: MatchRecord) -> None:
-    """A step in one line and, where it was ours, its reason under it."""
-    console.print(_row(step, header_of(record)))
-
-
 def _name(step: Step, header: Header) -> str:
     """What whoever moved is called; of a seat that we took only our own name is known."""
     names = header.names or header.players
@@ -174,7 +166,8 @@ def _name(step: Step, header: Header) -> str:
     return names[step.seat or 0] if known else ""
 
 
-def _row(step: Step, header: Header) -> Table:
+def step_row(step: Step, header: Header) -> Table:
+    """A step in one line and, where it was ours, its reason under it."""
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(justify="right", width=4)
     table.add_column(width=16, no_wrap=True, overflow="ellipsis")
