@@ -109,7 +109,7 @@ def no_password_in_any_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 def test_every_question_is_asked_as_the_arena_expects_it() -> None:
     lists = (answer(body=b"[]"), answer(body=b"[" + bodies.RUNNING + b"]"))
     with asking(*lists, answer(body=bodies.RUNNING)) as (arena, client):
-        assert client.waiting_matches(["a", "b"]) == []
+        assert client.matches(["a", "b"], active=True, wait=True) == []
         assert [match.id for match in client.matches(ids=[bodies.MATCH])] == [bodies.MATCH]
         assert client.view(bodies.MATCH).moves
         client.view(bodies.MATCH, events=False)

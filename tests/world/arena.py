@@ -135,7 +135,7 @@ class BenchArena:
 
     def poll(self, tools: Tools, offering: Offering) -> None:
         with self.client(tools) as client:
-            named = [match.id for match in client.waiting_matches()]
+            named = [match.id for match in client.matches(active=True, wait=True)]
         offering.offer(named)
 
     def named(self) -> list[str]:

@@ -64,7 +64,7 @@ class Opponent:
     def play_on(self) -> None:
         """Play every turn that the arena names, without end; raises `ArenaError` if it fails."""
         while True:
-            for match in self._client.waiting_matches():
+            for match in self._client.matches(active=True, wait=True):
                 self.play_turn(match.id)
 
     def play_turn(self, match_id: str) -> None:

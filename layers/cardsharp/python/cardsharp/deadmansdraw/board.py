@@ -12,6 +12,7 @@ from cardsharp.deadmansdraw.events import TurnEnded
 from cardsharp.deadmansdraw.logbook import Ended, state_body
 from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.replay import card_of
+from cardsharp.deadmansdraw.strategies.choices import busting
 from cardsharp.replay import Header, Step
 from cardsharp.viewer.board import (
     NOTHING,
@@ -82,9 +83,8 @@ def _next(seen: Position) -> Markup:
         return line.format(f"The next card is {seen.known_top}.")
     if not seen.play_area:
         return NOTHING
-    lying = {one.suit for one in seen.play_area}
-    bad, left = sum(one.suit in lying for one in seen.unseen), len(seen.unseen)
-    return line.format(f"A draw busts with {bad} of {left} cards.") if left else NOTHING
+    left = len(seen.unseen)
+    return line.format(f"A draw busts with {busting(seen)} of {left} cards.") if left else NOTHING
 
 
 def _face(action: Action) -> Markup:

@@ -15,7 +15,7 @@ from cardsharp.cloud.attended import UNDER_WAY, After, Facts, Meet, Sight, Turn
 from cardsharp.cloud.ports import Body, Clock, MatchReader
 from cardsharp.cloud.trouble import is_refusal
 from cardsharp.deadmansdraw.actions import END_TURN, Action
-from cardsharp.deadmansdraw.briefing import BriefedPlayers, Players, Seat
+from cardsharp.deadmansdraw.briefing import Players, Seat
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.events import Event
 from cardsharp.deadmansdraw.fallback import blind_action, decide
@@ -54,7 +54,7 @@ def meeting(players: Players, log: MatchReader, clock: Clock, tags: Collection[s
 
     @contextmanager
     def meet(match_id: str) -> Iterator[ArenaMatch]:
-        briefed = BriefedPlayers(players.me, players.dummy, log=log)
+        briefed = Players(players.me, players.dummy, log)
         yield ArenaMatch(match_id, briefed, clock, tags)
 
     return meet

@@ -30,74 +30,56 @@ class Seat(NamedTuple):
     strategy_name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Players:
-    """Ourselves and, where we play both sides of our own practice matches, the dummy."""
-
-    me: Seat
-    dummy: Seat | None = None
-
-    def seats(self, view: MatchView) -> dict[int, Seat]:
-        """The seats that we play, by player index; the dummy's only in matches that we created."""
-        found = {}
-        for index, player_id in enumerate(view.player_ids):
-            if player_id == self.me.player_id:
-                found[index] = self.me
-            elif self.dummy is not None and self._is_our_dummy(player_id, view):
-                found[index] = self.dummy
-        return found
-
-    def _is_our_dummy(self, player_id: str, view: MatchView) -> bool:
-        return player_id == DUMMY_ID and view.created_by_player_id == self.me.player_id
-
-
 PAST_MATCHES = 6  # matches that are enough to know an opponent: the last ones, for players change
 LOOKED_THROUGH = 300  # newest matches of the log among which they are looked for
 _log = logging.getLogger("cardsharp.bot")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BriefedPlayers(Players):
-    """Players whose learning strategies know what the log holds of their opponent."""
+@dataclass(frozen=True, slots=True)
+class Players:
+    """Ourselves and, where we play both sides of our own practice matches, the dummy.
 
-    log: MatchReader
+    Learning strategies know what the log, where there is one, holds of their opponent.
+    """
+
+    me: Seat
+    dummy: Seat | None = None
+    log: MatchReader | None = None
     _briefed: dict[str, Seat] = field(default_factory=dict, compare=False, repr=False)
 
     def seats(self, view: MatchView) -> dict[int, Seat]:
-        """The seats that we play, their strategies briefed once for each opponent."""
-        found = Players.seats(self, view)
-        return {index: self._brief(seat, index, view) for index, seat in found.items()}
+        """The seats that we play, by player index; the dummy's only in matches that we created.
+
+        Their strategies are briefed once for each opponent.
+        """
+        ours = {self.me.player_id: self.me}
+        if self.dummy is not None and view.created_by_player_id == self.me.player_id:
+            ours = {DUMMY_ID: self.dummy, **ours}
+        seats = enumerate(map(ours.get, view.player_ids))
+        return {index: self._brief(seat, index, view) for index, seat in seats if seat is not None}
 
     def _brief(self, seat: Seat, index: int, view: MatchView) -> Seat:
-        if not isinstance(seat.strategy, Learner) or len(view.player_ids) != 2:  # noqa: PLR2004
+        if self.log is None or not isinstance(seat.strategy, Learner):
             return seat
         opponent = view.player_ids[1 - index]
         if opponent not in self._briefed:
-            past = self._past(opponent)
+            try:
+                past = last_matches(self.log, opponent, PAST_MATCHES)
+            except StoreError as error:
+                _log.warning("the opponent's past cannot be read: %s", error)
+                past = []
             self._briefed[opponent] = seat._replace(strategy=briefed(seat.strategy, past))
         return self._briefed[opponent]
 
-    def _past(self, opponent: str) -> list[PastMatch]:
-        try:
-            return last_matches(self.log, opponent, PAST_MATCHES)
-        except StoreError as error:
-            _log.warning("the opponent's past cannot be read: %s", error)
-            return []
 
-
-def last_matches(
-    log: MatchReader,
-    opponent: str,
-    number: int,
-    among: int = LOOKED_THROUGH,
-) -> list[PastMatch]:
+def last_matches(log: MatchReader, opponent: str, number: int) -> list[PastMatch]:
     """The last finished matches against the player with that id, the oldest first.
 
-    They are looked for `among` so many of the log's newest matches. Matches against a strategy of
+    They are looked for `LOOKED_THROUGH` of the log's newest matches. Matches against a strategy of
     ours are left out: under one id it may be another each time. Raises `StoreError` if the log
     cannot be read.
     """
-    records = log.matches(status=Status.FINISHED, limit=among)
+    records = log.matches(status=Status.FINISHED, limit=LOOKED_THROUGH)
     rivals = (record for record in records if record.header.get("opponent") is None)
     found = (match for record in rivals for match in past_match(log, record, opponent))
     return list(islice(found, number))[::-1]

@@ -86,14 +86,6 @@ class ArenaClient(Client):
         call = Call(kind="players", path="/api/players", params=params, limit=self._limits.read)
         return self._ask(call, wire.parse_players)
 
-    def waiting_matches(self, tags: Iterable[str] = ()) -> list[wire_views.MatchView]:
-        """Matches in which we are to move, without their moves; a long poll, [] at its end.
-
-        It returns at once for as long as any match waits, so a caller that attends them all
-        must ask at a calm pace. A match against oneself always waits.
-        """
-        return self.matches(tags=tags, active=True, wait=True)
-
     def matches(
         self,
         tags: Iterable[str] = (),
@@ -106,8 +98,10 @@ class ArenaClient(Client):
         """Our matches (the admin's: all), newest first, without their moves.
 
         `tags` are alternatives; no tags or ids mean any. `active` keeps those in which we are to
-        move. `wait` polls until there is one, which without `active` any old match fulfils. `more`
-        are further parameters of the request.
+        move. `wait` polls until there is one, or [] at its end; without `active` any old match
+        fulfils that, and a match against oneself always. It returns at once for as long as there is
+        one, so who attends them all must ask at a calm pace. `more` are further parameters of the
+        request.
         """
         flags = {"active": active, "wait": wait}
         lists = {"tags": ",".join(tags), "id": ",".join(ids)}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
-from cardsharp.deadmansdraw.actions import Action, EffectType, respond
+from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.decisions import looks
 from cardsharp.deadmansdraw.events import MatchEnded
 from cardsharp.deadmansdraw.luck import luck_of
@@ -13,13 +13,11 @@ from cardsharp.deadmansdraw.reading import tally
 from cardsharp.deadmansdraw.replay import turns_of, view_of
 from cardsharp.deadmansdraw.rules import apply
 from cardsharp.deadmansdraw.strategies import Chance, Decision
-from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
-from cardsharp.deadmansdraw.strategies.choices import lying
+from cardsharp.deadmansdraw.strategies.captain import REFUSAL, WEIGHTS, Captain, is_ordinary
+from cardsharp.deadmansdraw.strategies.choices import busting, lying
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.judge import LAPSE, Judge
 from cardsharp.replay import Asked, Thought
-
-REFUSAL = respond(EffectType.ORACLE)  # leaving the card that an Oracle showed, and going on
 
 
 class CaptainsJudgement(Judge):
@@ -72,10 +70,9 @@ class CaptainsJudgement(Judge):
         """The chance that the next card busts, None where an effect is to be answered."""
         if position.pending is not None or not position.unseen:
             return None
-        suits = lying(position)
         if position.known_top is not None:
-            return float(position.known_top.suit in suits)
-        return sum(card.suit in suits for card in position.unseen) / len(position.unseen)
+            return float(position.known_top.suit in lying(position))
+        return busting(position) / len(position.unseen)
 
 
 def _refusing(position: Position) -> float:

@@ -7,6 +7,7 @@ the wire models do not read it.
 """
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
@@ -155,11 +156,9 @@ class Observer:
 
     def copy(self) -> "Observer":
         """Another observer who has seen the same."""
-        other = Observer((), self.discard_pile, self.play_area, (self.banks[0], self.banks[1]))
-        other.unseen = self.unseen.copy()
-        other.pending, other._owed = self.pending, self._owed
-        other.known_top, other.refused = self.known_top, self.refused
-        other._coming, other._offer = self._coming, self._offer
+        other = copy(self)
+        other.unseen, other.discard_pile = self.unseen.copy(), self.discard_pile.copy()
+        other.play_area, other.banks = self.play_area.copy(), self.banks.copy()
         return other
 
     @property

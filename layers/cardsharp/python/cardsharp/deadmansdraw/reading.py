@@ -51,17 +51,11 @@ def rebuild(view: MatchView, me: int) -> Position:
     for move in history:
         observer.see_move(move)
     between = view.move_count_in_turn is None
-    return Position(
-        me=me,
+    return replace(
+        observer.position(me, view.turn_count + between, history),
         banks=(_bank(view, 0), _bank(view, 1)),
         play_area=() if between else view.state.play_area,
         pending=None if view.state.pending_effect is None else _effect(view.state.pending_effect),
-        discard_pile=tuple(observer.discard_pile),
-        unseen=tuple(observer.unseen),
-        known_top=observer.known_top,
-        refused=observer.refused,
-        turn=view.turn_count + between,
-        history=history,
     )
 
 
@@ -117,12 +111,9 @@ def played(move: MoveView) -> PastMove:
 
 def events_of(events: Iterable[EventView]) -> tuple[Event, ...]:
     """Events in the rules' own terms; types that the rules do not know are left out."""
-    return tuple(event for event in map(_event, events) if event is not None)
-
-
-def _event(event: EventView) -> Event | None:
-    read = _READ.get(event.event_type)
-    return None if read is None else read(event)
+    known = ((_READ.get(event.event_type), event) for event in events)
+    told = (read(event) for read, event in known if read is not None)
+    return tuple(event for event in told if event is not None)
 
 
 def _removed(event: EventView) -> Event | None:

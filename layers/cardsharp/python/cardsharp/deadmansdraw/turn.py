@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Protocol
 
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.logbook import ends_turn
-from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import follow, rebuild
 from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.wire_views import EventView, MatchView
@@ -33,7 +33,11 @@ def play_turn(
     view = seat.view(match_id)
     strategy = strategy_for(view)
     try:
-        while _is_turn_of(player, view) and not _act_until_unclear(seat, view, strategy):
+        while (
+            view.active_player_index is not None
+            and view.player_ids[view.active_player_index] == player
+            and not _act_until_unclear(seat, view, strategy)
+        ):
             view = seat.view(match_id)
     except (MatchOver, NotYourTurn):
         return
@@ -43,7 +47,10 @@ def _act_until_unclear(seat: TurnSeat, view: MatchView, strategy: Strategy) -> b
     """Whether the turn ended; False where only a new view tells what is so."""
     position = rebuild(view, view.active_player_index or 0)
     while True:
-        action = _action(strategy, position)
+        found = tried(partial(strategy.decide, position), strategy, LIMIT)
+        if found.result is None:
+            raise StrategyFault(found.fault)
+        action = found.result.action
         answer = seat.act(view.id, action)
         if ends_turn(answer):
             return True
@@ -51,15 +58,3 @@ def _act_until_unclear(seat: TurnSeat, view: MatchView, strategy: Strategy) -> b
         if following is None:
             return False
         position = following
-
-
-def _action(strategy: Strategy, position: Position) -> Action:
-    found = tried(lambda: strategy.decide(position), strategy, LIMIT)
-    if found.result is None:
-        raise StrategyFault(found.fault)
-    return found.result.action
-
-
-def _is_turn_of(player: str, view: MatchView) -> bool:
-    index = view.active_player_index
-    return index is not None and view.player_ids[index] == player

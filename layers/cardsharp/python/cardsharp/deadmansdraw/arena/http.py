@@ -326,17 +326,13 @@ def decode_parameters(request: Request) -> None:
     """Decode the parameters of the request's path, in place; raises `Refused` if one cannot be."""
     parameters = request.path_params
     for name, sent in parameters.items():
-        parameters[name] = _decoded(sent)
-
-
-def _decoded(sent: str) -> str:
-    refused = Refused(400, f"Failed to decode param '{sent}'")
-    if _BROKEN_ESCAPE.search(sent):
-        raise refused
-    try:
-        return unquote(sent, errors="strict")
-    except ValueError:
-        raise refused from None
+        refused = Refused(400, f"Failed to decode param '{sent}'")
+        if _BROKEN_ESCAPE.search(sent):
+            raise refused
+        try:
+            parameters[name] = unquote(sent, errors="strict")
+        except ValueError:
+            raise refused from None
 
 
 def allowed_methods(routes: Iterable[BaseRoute], path: str) -> list[str]:

@@ -58,20 +58,16 @@ class MemoryCounts:
         now = self._clock()
         before = self._counted.get(key)
         if before is None or before.ends <= now:
-            self._forget_ended(now)
+            if len(self._counted) >= self._enough:  # it has been asked for by many
+                self._counted = {key: one for key, one in self._counted.items() if one.ends > now}
+                # Where all of them still count, the next look is only worth it twice as late.
+                self._enough = max(_MANY, 2 * len(self._counted))
             before = Counted(0, now + length)
         found = self._counted[key] = Counted(before.number + 1, before.ends)
         return found
 
     def __len__(self) -> int:
         return len(self._counted)
-
-    def _forget_ended(self, now: datetime) -> None:
-        """Keep the table small when it has been asked for by many."""
-        if len(self._counted) >= self._enough:
-            self._counted = {key: one for key, one in self._counted.items() if one.ends > now}
-            # Where all of them still count, the next look is only worth it twice as late.
-            self._enough = max(_MANY, 2 * len(self._counted))
 
 
 WINDOW = timedelta(seconds=60)

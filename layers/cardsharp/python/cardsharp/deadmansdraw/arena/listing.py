@@ -116,7 +116,10 @@ def parse_day(text: str, now: datetime) -> date | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        return _parse_named_day(text)
+        for form in (DAY_FORMAT, "%m/%d/%Y"):
+            with suppress(ValueError):
+                return datetime.strptime(text, form).replace(tzinfo=UTC).date()
+        return None
     # A day without an hour is a day, whichever the zone; a moment is turned to the server's zone.
     return moment.date() if moment.tzinfo is None else local_day(moment)
 
@@ -124,10 +127,3 @@ def parse_day(text: str, now: datetime) -> date | None:
 def fits_tags(match: Match, tags: frozenset[str] | None) -> bool:
     """Whether a match has one of the tags; None are no condition."""
     return tags is None or not tags.isdisjoint(match.params.tags or ())
-
-
-def _parse_named_day(text: str) -> date | None:
-    for form in (DAY_FORMAT, "%m/%d/%Y"):
-        with suppress(ValueError):
-            return datetime.strptime(text, form).replace(tzinfo=UTC).date()
-    return None

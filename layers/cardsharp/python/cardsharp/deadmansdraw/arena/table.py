@@ -85,7 +85,7 @@ class TableLobby:
 
     def history(self, match_id: str) -> list[Move]:
         """All moves of a match that there is."""
-        items = self._table.under(_of_match(match_id), "move#")
+        items = self._table.under(f"match#{match_id}", "move#")
         try:
             return [_MOVE.validate_json(_unzipped(item["move_zip"])) for item in items]
         except _UNREADABLE:
@@ -101,7 +101,7 @@ class TableLobby:
 
     def of_player(self, player_id: str) -> Iterable[Match]:
         """The matches in which a player takes part."""
-        return self._listed(_of_player(player_id))
+        return self._listed(f"player#{player_id}")
 
     def at_turn(self, player_id: str) -> Iterable[Match]:
         """The matches that wait for a player's action; a moment passes until a turn is known."""
@@ -117,7 +117,7 @@ class TableLobby:
         if signal.kind in {MATCH, MOVED}:
             item = self._table.get(_head(signal.of), of_now=False)
             return None if item is None else item["move_count"]["N"]
-        listed = _MATCHES if signal == ANY_MATCH else _of_player(signal.of)
+        listed = _MATCHES if signal == ANY_MATCH else f"player#{signal.of}"
         return [item["sk"]["S"] for item in self._table.last(listed, NEWEST)]
 
     # --- what happens ----------------------------------------------------------------------
@@ -127,13 +127,14 @@ class TableLobby:
         receipt = secrets.token_hex(8)
         expires: Item = {"expires_at": number(int((match.last_move_at + self._life).timestamp()))}
         moved: Item = {"move_zip": _zipped(_MOVE.dump_json(move)), "receipt": text(receipt)}
-        moved_key = key(_of_match(match.id), f"move#{move.sequence:06}")
+        moved_key = key(f"match#{match.id}", f"move#{move.sequence:06}")
         writes = [
             self._head(match, expires),
             self._table.putting({**moved_key, **moved, **expires}),
         ]
         if move.sequence == 0:
-            entries = (_MATCHES, _RUNNING, *map(_of_player, sorted(set(match.pairing.players))))
+            players = (f"player#{one}" for one in sorted(set(match.pairing.players)))
+            entries = (_MATCHES, _RUNNING, *players)
             writes += [self._table.putting({**key(one, match.id), **expires}) for one in entries]
         if match.finished:
             running = {"TableName": self._table.name, "Key": key(_RUNNING, match.id)}
@@ -192,16 +193,8 @@ class TableLobby:
         return match
 
 
-def _of_match(match_id: str) -> str:
-    return f"match#{match_id}"
-
-
-def _of_player(player_id: str) -> str:
-    return f"player#{player_id}"
-
-
 def _head(match_id: str) -> "dict[str, Value]":
-    return key(_of_match(match_id), "head")
+    return key(f"match#{match_id}", "head")
 
 
 def _turn(player_id: str) -> "dict[str, Value]":

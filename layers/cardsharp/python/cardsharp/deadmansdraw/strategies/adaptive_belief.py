@@ -18,7 +18,7 @@ from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen
-from cardsharp.deadmansdraw.strategies.choices import choices, gain, lying
+from cardsharp.deadmansdraw.strategies.choices import busting, choices, gain, lying, rise
 
 GENERAL = "general"  # the weights that know nothing of the opponent
 SLIP = 0.02  # how often a player decides otherwise than its entry says: errors, late answers
@@ -91,7 +91,10 @@ class Belief:
         """Take in one decision."""
         said: dict[str, bool] = {}
         for entry, evidence in zip(self.entries, self.evidence, strict=True):
-            chance = self._chance(entry, seen, said)
+            if seen.position.pending is None:
+                chance = self._chance_of_stopping(entry, seen, said)
+            else:
+                chance = _chance_of_answer(entry, seen, said)
             evidence.likelihood += log(chance)
             evidence.misses += chance < MISS
         self.number += 1
@@ -123,11 +126,6 @@ class Belief:
 
     # --- how likely an entry thought a decision ------------------------------------------------
 
-    def _chance(self, entry: Entry, seen: Seen, said: dict[str, bool]) -> float:
-        if seen.position.pending is None:
-            return self._chance_of_stopping(entry, seen, said)
-        return _chance_of_answer(entry, seen, said)
-
     def _chance_of_stopping(self, entry: Entry, seen: Seen, said: dict[str, bool]) -> float:
         stops, position = entry.stops, seen.position
         if isinstance(stops, str):
@@ -154,11 +152,9 @@ def count_of(position: Position) -> int:
 def class_of(position: Position, by: str) -> int:
     """The class of habits by one of `MEASURES`."""
     if by == "points":
-        found = position.own.with_cards(position.play_area).score - position.own.score
-        return min(found // 3, MOST_LYING - 1)
+        return min(rise(position.own, position.play_area) // 3, MOST_LYING - 1)
     if by == "risk":
-        busting = sum(card.suit in lying(position) for card in position.unseen)
-        return min(10 * busting // max(1, len(position.unseen)), MOST_LYING - 1)
+        return min(10 * busting(position) // max(1, len(position.unseen)), MOST_LYING - 1)
     return count_of(position) - 1
 
 
@@ -166,10 +162,10 @@ def kinds_of(position: Position) -> dict[Card, tuple[str, ...]]:
     """As which kinds each answer is liked: its suit and its order, or that it busts."""
     pending, cards = position.pending, choices(position)
     shoots = pending is not None and pending.effect_type is EffectType.CANNON
-    busting = frozenset[str]() if shoots else lying(position)
-    safe = [card.value for card in cards if card.suit not in busting]
+    barred = frozenset[str]() if shoots else lying(position)
+    safe = [card.value for card in cards if card.suit not in barred]
     return {
-        card: (BUST,) if card.suit in busting else (card.suit, _order(card.value, safe))
+        card: (BUST,) if card.suit in barred else (card.suit, _order(card.value, safe))
         for card in cards
     }
 
@@ -182,13 +178,6 @@ def _order(value: int, among: list[int]) -> str:
 def has_gain(position: Position) -> bool:
     """Whether the bank would gain by stopping now."""
     return any(gain(position.own, card) for card in position.play_area)
-
-
-def _number_of_answers(position: Position) -> int:
-    """An Oracle can be taken, refused, or answered by the end of the turn."""
-    pending = position.pending
-    oracle = pending is not None and pending.effect_type is EffectType.ORACLE
-    return 3 if oracle else len(choices(position))
 
 
 def _by_strategy(name: str, seen: Seen, said: dict[str, bool], options: int) -> float:
@@ -204,7 +193,10 @@ def _strategy(name: str) -> Strategy:
 
 
 def _chance_of_answer(entry: Entry, seen: Seen, said: dict[str, bool]) -> float:
-    options = _number_of_answers(seen.position)
+    pending = seen.position.pending
+    oracle = pending is not None and pending.effect_type is EffectType.ORACLE
+    # An Oracle can be taken, refused, or answered by the end of the turn.
+    options = 3 if oracle else len(choices(seen.position))
     if isinstance(entry.answers, str):
         return _by_strategy(entry.answers, seen, said, options)
     if entry.answers is None:

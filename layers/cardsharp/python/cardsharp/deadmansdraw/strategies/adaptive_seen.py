@@ -8,7 +8,7 @@ is what the server did when a player's time had run out.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType, respond
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, lowest_of_each_suit
 from cardsharp.deadmansdraw.events import (
     CardRemoved,
@@ -80,16 +80,13 @@ class Witness:
                 return respond(pending.effect_type, card)
             case Drawn() if pending is None:
                 return DRAW
-            case Drawn(card) if pending is not None and self._waits_for_oracle(pending):
-                return respond(EffectType.ORACLE, card)
+            case Drawn(card) if pending is not None and pending.effect_type is EffectType.ORACLE:
+                is_answered = isinstance(self._turn[-1], EffectAnswered)
+                return None if is_answered else respond(EffectType.ORACLE, card)
             case TurnEnded(successful=True) if self._seen.unseen:
                 return END_TURN
             case _:
                 return None
-
-    def _waits_for_oracle(self, pending: Effect) -> bool:
-        is_answered = isinstance(self._turn[-1], EffectAnswered)
-        return pending.effect_type is EffectType.ORACLE and not is_answered
 
 
 def _leaves_a_choice(position: Position) -> bool:

@@ -6,11 +6,11 @@ from functools import lru_cache
 from random import Random
 from typing import Protocol, TypeVar
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType, respond
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit, saved_by_anchor
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Chance, Decision, Late, Option, strategy
-from cardsharp.deadmansdraw.strategies.choices import gain, loss, lying
+from cardsharp.deadmansdraw.strategies.choices import busting, gain, loss, lying, rise
 from cardsharp.deadmansdraw.strategies.search.endgame import Endgame, LastTurn, TooManyEnds
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, never
 from cardsharp.deadmansdraw.strategies.search.model import Model
@@ -22,6 +22,7 @@ from cardsharp.deadmansdraw.strategies.steady import Steady
 from cardsharp.strategy import percent
 
 WEIGHTS = "captain"
+REFUSAL = respond(EffectType.ORACLE)  # leaving the card that an Oracle showed, and going on
 
 _log = logging.getLogger(__name__)
 
@@ -133,7 +134,7 @@ class Weighing:
         actions = self.position.legal_actions()
         if actions == (DRAW,):
             return (Chance(DRAW, self._forced(), self.words.draw()),)
-        chosen = sorted((action for action in actions if not _refuses(action)), key=_order)
+        chosen = sorted((action for action in actions if action != REFUSAL), key=_order)
         return self._to_the_end(chosen) or self._looked_ahead(chosen)
 
     def _to_the_end(self, actions: Sequence[Action]) -> tuple[Option, ...]:
@@ -218,10 +219,6 @@ def start_chance(search: Search, position: Position) -> float:
     return 1.0 - search.stop(SimulatedTurn(swapped))
 
 
-def _refuses(action: Action) -> bool:
-    return action.response is not None and action.response.card is None
-
-
 def _card_of(action: Action) -> Card:
     if action.response is None or action.response.card is None:
         raise ValueError(f"{action} names no card.")
@@ -245,7 +242,7 @@ class Words:
         area = self.position.play_area
         treasure = {Suit.CHEST, Suit.KEY} <= lying(self.position)
         bonus = f" and up to {len(area)} bonus cards" if treasure else ""
-        return f"banks {self._on_table()}{bonus}"
+        return f"banks {rise(self.position.own, area)}{bonus}"
 
     def draw(self) -> str:
         """What the next card risks."""
@@ -254,9 +251,11 @@ class Words:
             return (
                 f"{card} is next and {'busts' if card.suit in lying(self.position) else 'is safe'}"
             )
-        saved = self._saved()
+        area, unseen = self.position.play_area, self.position.unseen
+        saved = rise(self.position.own, area[: saved_by_anchor(area)])
         kept = f", the Anchor saves {saved}" if saved else ""
-        return f"busts {percent(self._risk())}{kept}"
+        risk = busting(self.position) / len(unseen) if unseen else 0.0
+        return f"busts {percent(risk)}{kept}"
 
     def answer(self, card: Card) -> str:
         """What answering the pending effect with `card` does."""
@@ -277,18 +276,6 @@ class Words:
         second = {DRAW: "drawing", END_TURN: "stopping"}.get(others[0].action)
         against = f"against {percent(others[0].value)} for {second or others[0].action}"
         return f"{verb}: {chance} {against}; {best.note}."
-
-    def _risk(self) -> float:
-        unseen, suits = self.position.unseen, lying(self.position)
-        return sum(card.suit in suits for card in unseen) / len(unseen) if unseen else 0.0
-
-    def _on_table(self) -> int:
-        area, own = self.position.play_area, self.position.own
-        return own.with_cards(area).score - own.score
-
-    def _saved(self) -> int:
-        area, own = self.position.play_area, self.position.own
-        return own.with_cards(area[: saved_by_anchor(area)]).score - own.score
 
     def _effect(self, pending: Effect, card: Card) -> str:
         own, other = self.position.own, self.position.other

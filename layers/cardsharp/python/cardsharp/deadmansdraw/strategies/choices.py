@@ -20,6 +20,17 @@ def gain(bank: Bank, card: Card) -> int:
     return max(0, card.value - bank.top(card.suit))
 
 
+def rise(bank: Bank, cards: Iterable[Card]) -> int:
+    """How much the value of `bank` rises if all of `cards` were banked now."""
+    return bank.with_cards(cards).score - bank.score
+
+
+def busting(position: Position) -> int:
+    """How many of the unseen cards would bust."""
+    suits = lying(position)
+    return sum(card.suit in suits for card in position.unseen)
+
+
 def loss(bank: Bank, top: Card) -> int:
     """How much the value of `bank` falls without its highest card of a suit."""
     return bank.score - bank.without(top).score

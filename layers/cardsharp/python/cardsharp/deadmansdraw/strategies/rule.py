@@ -14,7 +14,7 @@ from cardsharp.deadmansdraw.cards import Card, Suit, deck_order, saved_by_anchor
 from cardsharp.deadmansdraw.draft import sword_targets
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, strategy
-from cardsharp.deadmansdraw.strategies.choices import choices, gain, loss, lying
+from cardsharp.deadmansdraw.strategies.choices import busting, choices, gain, loss, lying
 
 A_DRAW = 5  # points that a draw is taken to bring; try other numbers
 TREASURE = 8  # points that Chest and Key count where they lie side by side
@@ -50,7 +50,7 @@ def stop_or_draw(position: Position) -> Decision:
         return Decision(DRAW, "There is no choice.")
     area = position.play_area
     lost = stake(position, area) - stake(position, area[: saved_by_anchor(area)])
-    bad = sum(card.suit in lying(position) for card in position.unseen)
+    bad = busting(position)
     good = len(position.unseen) - bad
     stops = lost * bad >= A_DRAW * good
     reason = (

@@ -1,6 +1,5 @@
 """`third`: how the third of the 2023 tournament decided (docs/spec/arena.md section 9)."""
 
-from collections.abc import Callable
 from random import Random
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Effect, EffectType, respond
@@ -110,29 +109,15 @@ def _fresh(position: Position, cards: tuple[Card, ...]) -> tuple[Card, ...]:
 
 def _harmless(position: Position, cards: tuple[Card, ...]) -> tuple[Card, ...]:
     """`cards` without what would likely bust by its own effect, but never without all."""
-    for harmful in _HARMFUL:
-        cards = tuple(card for card in cards if not harmful(position, card)) or cards
+    area, number = lying(position), len(position.play_area)
+    robbed = {card.suit for card in sword_targets(position.own, position.other)}
+    hook_brings_nothing = {Suit.HOOK, *area}.issuperset(position.own.suits)
+    sword_brings_nothing = {Suit.SWORD, *area}.issuperset(robbed)
+    harmful = (
+        [Suit.HOOK] * hook_brings_nothing,
+        [Suit.SWORD] * sword_brings_nothing,
+        [Suit.KRAKEN] * (number > KRAKEN_LIMIT) + [Suit.MAP] * (number > MAP_LIMIT),
+    )
+    for suits in harmful:
+        cards = tuple(card for card in cards if card.suit not in suits) or cards
     return cards
-
-
-def _hook_leaves_nothing(position: Position, card: Card) -> bool:
-    area = lying(position) | {Suit.HOOK}
-    return card.suit == Suit.HOOK and area.issuperset(position.own.suits)
-
-
-def _sword_leaves_nothing(position: Position, card: Card) -> bool:
-    area = lying(position) | {Suit.SWORD}
-    targets = sword_targets(position.own, position.other)
-    return card.suit == Suit.SWORD and area.issuperset(target.suit for target in targets)
-
-
-def _crowded(position: Position, card: Card) -> bool:
-    limits: dict[str, int] = {Suit.KRAKEN: KRAKEN_LIMIT, Suit.MAP: MAP_LIMIT}
-    return card.suit in limits and len(position.play_area) > limits[card.suit]
-
-
-_HARMFUL: tuple[Callable[[Position, Card], bool], ...] = (
-    _hook_leaves_nothing,
-    _sword_leaves_nothing,
-    _crowded,
-)

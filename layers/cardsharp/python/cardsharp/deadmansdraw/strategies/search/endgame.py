@@ -95,10 +95,6 @@ class Endgame:
         """The value of banking the play area now."""
         return self._collect(turn, turn.area, turn.discard)
 
-    def _bust(self, turn: LastTurn, card: int) -> float:
-        thrown = turn.area & ~turn.saved | 1 << card
-        return self._collect(turn, turn.saved, turn.discard | thrown)
-
     def _collect(self, turn: LastTurn, got: int, discard: int) -> float:
         """After `got` was banked, with the bonus of a treasure where that is one."""
         banked, wanted = turn.own | got, got.bit_count()
@@ -174,7 +170,8 @@ class Endgame:
         """After `card`, already taken from its place, has come to the play area."""
         suit = SUIT_OF[card]
         if turn.area & SUIT_BITS[suit]:
-            return self._bust(turn, card)
+            thrown = turn.area & ~turn.saved | 1 << card
+            return self._collect(turn, turn.saved, turn.discard | thrown)
         turn = turn.lay(card)
         answers = self._answers(turn, suit, owed)
         if answers is not None:

@@ -42,8 +42,9 @@ class Search(Leaves):
             return self.place(turn.drawn(turn.known), turn.known, owed, level)
         total = 0.0
         pile, barred = turn.pile, turn.barred
-        if level and pile & barred:
-            total += (pile & barred).bit_count() * self.bust_by_draw(turn, _lowest(pile & barred))
+        if level and (busting := pile & barred):
+            lowest = (busting & -busting).bit_length() - 1
+            total += busting.bit_count() * self.bust_by_draw(turn, lowest)
         for suit, shift in SHIFTS:
             cards = pile >> shift & 0x3F
             if not cards:
@@ -166,10 +167,6 @@ class Search(Leaves):
                 value = self.place(turn.drawn(card), card, duty, level)
             total += cards.bit_count() * max(value, stop)
         return total / turn.left
-
-
-def _lowest(cards: int) -> int:
-    return (cards & -cards).bit_length() - 1
 
 
 def group_suit(own: int, suit: int, cards: int, *, finely: bool) -> list[tuple[int, int]]:

@@ -27,7 +27,8 @@ def dump_weights(learned: Model | Network, provenance: dict[str, object]) -> str
     content = {"format": FORMAT, "provenance": provenance}
     if isinstance(learned, Model):
         content["network"] = learned.network is not None
-    return json.dumps(content | {"numbers": _packed(learned.numbers)}, indent=1, ensure_ascii=False)
+    numbers = b85encode(compress(_little(learned.numbers).tobytes(), 9)).decode()
+    return json.dumps(content | {"numbers": numbers}, indent=1, ensure_ascii=False)
 
 
 def read_weights(text: str) -> Model:
@@ -50,10 +51,6 @@ def shipped() -> Network:
 def model(name: str) -> Model:
     """The model of the weight file `name` beside this module, read once a process."""
     return read_weights((FOLDER / f"{name}.json").read_text("utf-8"))
-
-
-def _packed(numbers: "array[int]") -> str:
-    return b85encode(compress(_little(numbers).tobytes(), 9)).decode()
 
 
 def _unpacked(kind: Literal["i", "h"], packed: str, number: int) -> "array[int]":
