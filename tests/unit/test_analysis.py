@@ -7,9 +7,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from nim.rules import Action, State
 from support.games import GAMES
-from support.played import Decides, Kept, begun, kept, played, taken
+from support.played import Decides, begun, kept, played, taken
 
 from cardsharp.analysis import Judged, Mark, accuracy, analyse, mark_of
 from cardsharp.deadmansdraw.actions import DRAW
@@ -23,34 +22,9 @@ from cardsharp.strategy import Decision
 from workbench.lab.analysed import AnalysedSide, Group, two_ratings
 from workbench.lab.extras import Taken
 
-DEADMANSDRAW, BLEF, NIM = (
-    next(game for game in GAMES if game.name == name) for name in ("deadmansdraw", "blef", "nim")
+DEADMANSDRAW, BLEF = (
+    next(game for game in GAMES if game.name == name) for name in ("deadmansdraw", "blef")
 )
-
-
-def nim(heaps: tuple[int, ...], *actions: tuple[int, int]) -> Kept:
-    state, notes = State(heaps), []
-    for heap, stones in actions:
-        notes.append(Taken(state, Action(heap, stones), None))
-        state = state.without(Action(heap, stones))
-    return kept(NIM, [*notes, Taken(state, None, None)])[0]
-
-
-def test_a_game_that_is_won_is_thrown_away_and_that_is_named_with_its_cost() -> None:
-    """(1, 2) is won by taking one of the two; taking the one alone loses it."""
-    found = analyse(NIM, *nim((1, 2), (0, 1), (1, 2)))
-    blunder, win = found.decisions
-    assert (blunder.cost, blunder.mark, blunder.best) == (1.0, Mark.BLUNDER, "1 from heap 2")
-    assert (blunder.before, blunder.after, blunder.luck) == (1.0, 0.0, 0.0)
-    assert (win.cost, win.mark, win.best) == (0.0, None, "2 from heap 2")
-    assert (found.start, found.luck, found.end, found.result) == (1.0, 0.0, 0.0, 0.0)
-    assert [player.accuracy for player in found.players] == [0.0, 100.0]
-    assert [player.skill for player in found.players] == [-1.0, 0.0]
-    assert [point.worth for point in found.curve] == [0.0, 0.0]
-    assert found.marked() == (blunder,)
-    assert [swing.sequence for swing in found.swings(1)] == [0]
-    marks = [mark_of(share) for share in (0.0, 0.004, 0.005, 0.02, 0.05, 1.0)]
-    assert marks == [None, None, Mark.INACCURACY, Mark.MISTAKE, Mark.BLUNDER, Mark.BLUNDER]
 
 
 class Spoils(Decides):
@@ -82,6 +56,10 @@ def test_a_planted_blunder_is_found_and_luck_is_that_of_each_card_that_came() ->
     assert blunder.best == blunder.options[0].action != blunder.action
     assert blunder.reason.endswith(".")
     assert (spoilt.accuracy or 100) < 100
+    [swing] = found.swings(1)
+    assert abs(swing.change) == max(abs(one.change) for one in found.decisions)
+    marks = [mark_of(share) for share in (0.0, 0.004, 0.005, 0.02, 0.05, 1.0)]
+    assert marks == [None, None, Mark.INACCURACY, Mark.MISTAKE, Mark.BLUNDER, Mark.BLUNDER]
     befell = [
         (one.state.position.me, luck_of(one.state.position, after.state.history[-1].events))
         for one, after in pairwise(notes)
