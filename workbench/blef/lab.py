@@ -12,8 +12,6 @@ from workbench.lab.extras import Extras, LabMatch
 class BlefExtras(Extras):
     """Matches are kept as our bot keeps them."""
 
-    keeps = True
-
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The game move by move, the hands with the end of each round."""
         twice = {name for name in told.names if told.names.count(name) > 1}

@@ -93,8 +93,6 @@ class DeadMansDrawExtras(Extras):
         weighing.options()
         return weighing.nodes
 
-    tells_luck = True
-
     def is_late(self, state: Match) -> bool:
         """Whether `LAST` cards are left, or fewer."""
         return len(state.state.draw_pile) <= LAST
@@ -108,8 +106,6 @@ class DeadMansDrawExtras(Extras):
         """Two streams each, which are the compiled engine's too."""
         first = AGAIN + 2 * time
         return dice(seed, number, first), dice(seed, number, first + 1)
-
-    keeps = True
 
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The match as an arena would have told it, with the reasons of both players."""

@@ -102,8 +102,6 @@ class EuchreExtras(Extras):
         compiled: Strategy | None = None if twin is None else twin(effort(worlds))
         return compiled or Pimc(effort=effort(worlds))
 
-    tells_luck = True
-
     def luck(self, before: Match, after: Match) -> tuple[float, float]:
         """What a new deal brought; the first is played from either side and favours nobody."""
         if len(after.past) == len(before.past):
@@ -116,8 +114,6 @@ class EuchreExtras(Extras):
 
         luck = luck_of(after.now.deal.cards, worth)
         return luck, -luck
-
-    keeps = True
 
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """Each deal of the match that is over, as the service keeps deals."""

@@ -101,6 +101,11 @@ class Extras:
     opponent: str | None = None
     """Against whom positions are met where nobody is named; None for the player itself."""
 
+    keeps = tells_luck = False  # whether there is `kept` for its matches, and `luck`
+
+    def __init_subclass__(cls) -> None:
+        cls.keeps, cls.tells_luck = cls.kept is not Extras.kept, cls.luck is not Extras.luck
+
     def dice(self, seed: int, number: int) -> MatchDice:
         """The dice of the matches of one pair, the same for each of them."""
         table = Random(f"{seed}/{number}")
@@ -128,8 +133,6 @@ class Extras:
         """How many leaves the search of that strategy values there, where that is known."""
         return None
 
-    tells_luck = False  # whether `luck` knows the luck of its matches
-
     def luck(self, before: Any, after: Any) -> Sequence[float]:  # noqa: ANN401
         """What chance brought each side between two states, in shares of 1; its mean is 0."""
         raise NotImplementedError
@@ -141,8 +144,6 @@ class Extras:
     def dice_again(self, seed: int, number: int, time: int) -> tuple[Random, Random]:
         """The dice of another end of a pair's matches: of what is hidden, and of what comes."""
         raise NotImplementedError
-
-    keeps = False  # whether `kept` can tell its matches
 
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """A match of the lab as the log holds matches, in one part or in several."""

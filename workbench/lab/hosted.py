@@ -33,8 +33,6 @@ def translation_of(folder: str) -> Translation:
 class Hosted(Extras):
     """Keeps matches; all else is as for any game."""
 
-    keeps = True
-
     def __init__(self, game: House) -> None:
         self._house, self._rules = game, game.rules()
 
