@@ -33,7 +33,7 @@ from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import events_of, follow, played, rebuild
 from cardsharp.deadmansdraw.settings import NAMED_IN_TIME
 from cardsharp.deadmansdraw.wire import instant
-from cardsharp.deadmansdraw.wire_views import CreationView, EventType, MatchView
+from cardsharp.deadmansdraw.wire_views import EventType, MatchView
 from cardsharp.deciding import Decided
 from cardsharp.errors import NotFound, Rejected
 from cardsharp.far_clock import NEVER, FarClock, When
@@ -104,8 +104,9 @@ class ArenaMatch:
 
     def _sight(self, view: MatchView, known: Facts) -> Sight[Action]:
         self._note_times(view)
-        if view.creation_params.timeout is not None:
-            self.patience = min(PATIENCE, view.creation_params.timeout / 4)
+        params = view.creation_params
+        if params.timeout is not None:
+            self.patience = min(PATIENCE, params.timeout / 4)
         seats = self.players.seats(view)
         if not seats:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
@@ -115,6 +116,7 @@ class ArenaMatch:
         # What opens the match, and what the arena ends for want of time, nobody has done.
         done = (number for number, one in moves.items() if number and one.timed_out is None)
         ours = {number: moves[number].events for number in done if moves[number].player in seats}
+        asked_for = not self.tags or not set(self.tags).isdisjoint(params.tags)
         return Sight(
             sequence=view.move_count,
             facts=facts_beyond(view, known),
@@ -122,18 +124,14 @@ class ArenaMatch:
             outcome=outcome_body(view, set(seats)) if view.finished else None,
             turn=None if view.finished else self._turn(view, seats),
             acted_at=instant(view.last_move_at),
-            limit=view.creation_params.timeout,
+            limit=params.timeout,
             header=header_body(view, names),
-            may_rest=self._may_rest(view.creation_params),
+            # The poller asks for such a match, and no turn is over before it is told.
+            may_rest=asked_for and (params.timeout is None or params.timeout >= NAMED_IN_TIME),
             ours=frozenset(ours),
             strange=frozenset(n for n in ours if ours[n] != self.answers.get(n, ours[n])),
             held_back=self.players.me.client.contact.is_slowed,
         )
-
-    def _may_rest(self, params: CreationView) -> bool:
-        """Whether the poller asks for such a match, and no turn is over before it is told."""
-        asked_for = not self.tags or not set(self.tags).isdisjoint(params.tags)
-        return asked_for and (params.timeout is None or params.timeout >= NAMED_IN_TIME)
 
     def _turn(self, view: MatchView, seats: dict[int, Seat]) -> Turn[Action] | None:
         active = view.active_player_index

@@ -44,8 +44,15 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Aske
             "knew is not told."
         )
     for step, position, action in looks(moves):
-        if position is not None and action is not None:
-            yield from _asked(step, position, action)
+        if position is None or action is None:
+            continue
+        seen = Thought(
+            seat=step.seat, turn=step.turn, action=str(action), position=position_body(position)
+        )
+        thought = step.ours or seen
+        if position_of(thought) == position_of(seen):
+            legal = {one: str(one) for one in position.legal_actions()}
+            yield Asked(replace(step, ours=thought), position, legal)
 
 
 def looks(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:
@@ -72,13 +79,3 @@ def action_of(events: Iterable[Event]) -> Action | None:
         case EffectAnswered(effect, card) if isinstance(effect, EffectType):
             return respond(effect, card)
     return None
-
-
-def _asked(step: EventStep, position: Position, action: Action) -> Iterator[Asked]:
-    seen = Thought(
-        seat=step.seat, turn=step.turn, action=str(action), position=position_body(position)
-    )
-    thought = step.ours or seen
-    if position_of(thought) == position_of(seen):
-        legal = {one: str(one) for one in position.legal_actions()}
-        yield Asked(replace(step, ours=thought), position, legal)

@@ -253,7 +253,8 @@ class Draft:
         if kind is EffectType.MAP:
             self.discard_pile += [offered for offered in pending.cards if offered != card]
         else:
-            self._take(card, owner)
+            self.banks[owner] = self.banks[owner].without(card)
+            self.events.append(CardRemoved(card, owner))
         if kind is EffectType.CANNON:
             self.discard_pile.append(card)
             self.pending = self._kraken(pending.kraken_count)
@@ -263,10 +264,6 @@ class Draft:
     def _check_top(self, owner: int, card: Card, where: str) -> None:
         if card not in self.banks[owner].tops():
             raise Illegal(f"Card does not exist in {where} or is not the topmost one.")
-
-    def _take(self, card: Card, owner: int) -> None:
-        self.banks[owner] = self.banks[owner].without(card)
-        self.events.append(CardRemoved(card, owner))
 
     # --- the server's own answers --------------------------------------------------------------
 

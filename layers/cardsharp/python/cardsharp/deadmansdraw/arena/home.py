@@ -148,7 +148,13 @@ class MemoryLobby:
         self._keep(match)
         self._signals.notify(Signal(MOVED, match.id))
         if before is None or before.active_player != match.active_player:
-            self._notify(match, is_new=before is None)
+            self._signals.notify(Signal(MATCH, match.id))
+            if match.active_player is not None:
+                self._signals.notify(Signal(TURN, match.active_player))
+        if before is None:
+            self._signals.notify(ANY_MATCH)
+            for player in set(match.pairing.players):
+                self._signals.notify(Signal(NEW_MATCH, player))
 
     def _keep(self, match: Match) -> None:
         self._matches[match.id] = match
@@ -160,12 +166,3 @@ class MemoryLobby:
                 running.pop(match.id, None)
             else:
                 running[match.id] = None
-
-    def _notify(self, match: Match, *, is_new: bool) -> None:
-        self._signals.notify(Signal(MATCH, match.id))
-        if match.active_player is not None:
-            self._signals.notify(Signal(TURN, match.active_player))
-        if is_new:
-            self._signals.notify(ANY_MATCH)
-            for player in set(match.pairing.players):
-                self._signals.notify(Signal(NEW_MATCH, player))

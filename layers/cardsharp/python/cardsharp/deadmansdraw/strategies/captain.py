@@ -161,7 +161,9 @@ class Weighing:
             return search.stop(turn)
         if turn.lying:
             return search.drawing_on(turn).value
-        return start_chance(search, self.position)
+        # The learned chance of the player whose turn begins here.
+        swapped = CardSets(turn.other, turn.own, turn.pile, turn.discard, turn.known)
+        return 1.0 - search.stop(SimulatedTurn(swapped))
 
     def _told(self, action: Action, value: float) -> Option:
         if action == END_TURN:
@@ -205,18 +207,6 @@ def _answered(pending: Effect, card: int, values: _Values[_Turn], turn: _Turn) -
             return values.map(turn, card)
         case _:
             return values.take(turn, card, owed)
-
-
-def start_chance(search: Search, position: Position) -> float:
-    """The learned chance of the player whose turn begins in `position`."""
-    swapped = CardSets(
-        own=bits_of(position.other),
-        other=bits_of(position.own),
-        pile=bits_of(position.unseen),
-        discard=bits_of(position.discard_pile),
-        known=NO_CARD if position.known_top is None else NUMBER[position.known_top],
-    )
-    return 1.0 - search.stop(SimulatedTurn(swapped))
 
 
 def _card_of(action: Action) -> Card:

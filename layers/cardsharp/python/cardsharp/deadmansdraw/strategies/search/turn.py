@@ -61,7 +61,11 @@ class SimulatedTurn:
         self.area = self.saved = self.barred = 0
         self.lying = self.rescued = 0
         self.anchored = False
-        self.stop = _keys(table)
+        own, other, pile, _, _ = table
+        self.stop = [  # the opponent is the mover
+            suit_key(suit, other >> shift & 0x3F, own >> shift & 0x3F, pile >> shift & 0x3F)
+            for suit, shift in SHIFTS
+        ]
         self.bust = list(self.stop)
         for card in area:
             self.lay(card)
@@ -127,16 +131,3 @@ class SimulatedTurn:
         new.stop[suit] -= digit
         new.bust[suit] -= digit
         return new
-
-
-def _keys(table: CardSets) -> list[int]:
-    """The keys of all suits with the opponent as the mover."""
-    return [
-        suit_key(
-            suit,
-            table.other >> shift & 0x3F,
-            table.own >> shift & 0x3F,
-            table.pile >> shift & 0x3F,
-        )
-        for suit, shift in SHIFTS
-    ]
