@@ -51,9 +51,10 @@ def rebuild(view: MatchView, me: int) -> Position:
     for move in history:
         observer.see_move(move)
     between = view.move_count_in_turn is None
+    first, second = (Bank(tuple(stacks.items())) for stacks in view.state.banks)
     return replace(
         observer.position(me, view.turn_count + between, history),
-        banks=(_bank(view, 0), _bank(view, 1)),
+        banks=(first, second),
         play_area=() if between else view.state.play_area,
         pending=None if view.state.pending_effect is None else _effect(view.state.pending_effect),
     )
@@ -168,10 +169,6 @@ def _effect(view: PendingEffect) -> Effect:
     if not isinstance(view.effect_type, EffectType):
         raise Unclear(f"The arena waits for an answer to '{view.effect_type}', an unknown effect.")
     return Effect(view.effect_type, view.offered, view.kraken_count)
-
-
-def _bank(view: MatchView, index: int) -> Bank:
-    return Bank(tuple(view.state.banks[index].items()))
 
 
 def _observer(view: MatchView, history: tuple[PastMove, ...]) -> Observer:

@@ -92,13 +92,12 @@ class ContestPages:
 
 def playing(match: Match) -> Playing:
     """A match as a spectator may see it."""
-    first, second = (bank.score for bank in match.state.banks)
     state = match.state
     return Playing(
         id=match.id,
         teams=match.pairing.players,
         tags=match.params.tags or (),
-        points=(first, second),
+        points=state.scores,
         active=match.active_player,
         turn=match.turn,
         note=f"{len(state.play_area)} in play · {len(state.draw_pile)} left to draw",
