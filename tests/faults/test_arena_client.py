@@ -123,7 +123,8 @@ def test_every_question_is_asked_as_the_arena_expects_it() -> None:
         ]
         assert all(seen.headers["Authorization"].startswith("Basic ") for seen in arena.seen)
         assert {seen.headers["Accept-Encoding"] for seen in arena.seen} == {"identity"}
-        assert client.counts == {"list_wait": 1, "list": 1, "view": 2, "view_wait": 1, "retries": 0}
+        counts = client.contact.counts
+        assert counts == {"list_wait": 1, "list": 1, "view": 2, "view_wait": 1, "retries": 0}
 
 
 def test_every_write_is_sent_as_the_arena_reads_it() -> None:
@@ -228,7 +229,7 @@ def test_a_read_is_repeated_until_the_fault_has_passed_or_the_last_attempt(
 ) -> None:
     with asking(fault, fault, answer(body=bodies.RUNNING)) as (_, client):
         assert client.view(bodies.MATCH).id == bodies.MATCH
-        assert client.counts == {"view": 3, "retries": 2}
+        assert client.contact.counts == {"view": 3, "retries": 2}
     with asking(fault) as (arena, client):
         with pytest.raises(kind, match=sentence) as caught:
             client.view(bodies.MATCH)
@@ -314,7 +315,7 @@ def test_no_silence_and_no_drip_holds_a_request_beyond_its_limits(fault: Fault, 
         assert time.monotonic() - start < 2
         assert caught.value.doubtful is (name in WRITES)
         if name in WRITES:
-            assert client.counts.total() == 1
+            assert client.contact.counts.total() == 1
             # A slow server finds the connection reset before it has read.
             assert len(arena.seen) <= 1
 
@@ -515,7 +516,7 @@ def test_an_action_is_sent_once_whether_its_connection_idled_away_or_dies_under_
         arena.wait_until_hung_up()
         assert len(client.act(bodies.MATCH, DRAW)) == 2
         assert [seen.method for seen in arena.seen] == ["GET", "POST"]
-        assert client.counts["retries"] == 0
+        assert client.contact.counts["retries"] == 0
     with asking(view, CLOSE, drawn) as (arena, client):
         client.view(bodies.MATCH)
         with pytest.raises(Unreachable) as caught:
@@ -559,7 +560,7 @@ def test_a_digest_challenge_is_answered_and_nothing_is_executed_twice() -> None:
     with asking(digest_arena(draw), digest=True) as (arena, client):
         client.act(bodies.MATCH, DRAW)
         client.act(bodies.MATCH, DRAW)
-        assert client.counts == {"act": 3}
+        assert client.contact.counts == {"act": 3}
         challenged = [not seen.headers.get("Authorization") for seen in arena.seen]
         assert challenged == [True, False, False]
         assert {seen.body for seen in arena.seen} == {b'{"etype": "Draw"}'}

@@ -169,12 +169,12 @@ def look_by_look(scene: Listening, until: timedelta) -> list[float]:
             clock.advance(timedelta(seconds=1))
             while (message := bench.queue.receive(timedelta(0))) is not None:
                 bench.queue.delete(message)
-                due, before = parse_look(message.body), client.counts["list"]
+                due, before = parse_look(message.body), client.contact.counts["list"]
                 if due is None:
                     scene.offered.append((clock.now(), parse_message(message.body).match_id))
                     continue
                 Scout(client, offering, (), TIMING, Post(scene)).look(due)
-                if client.counts["list"] > before:
+                if client.contact.counts["list"] > before:
                     seconds.append((clock.now() - began).total_seconds())
     return seconds
 

@@ -1,6 +1,5 @@
 """`ArenaClient`: everything that a player can ask of an arena of Dead Man's Draw."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
@@ -55,11 +54,6 @@ class ArenaClient(Client):
     def sign_in(self, credentials: Credentials) -> None:
         """Ask by these credentials from now on, as after a new password."""
         self._exchange.sign_in(credentials)
-
-    @property
-    def counts(self) -> Counter[str]:
-        """Requests sent so far by kind, plus "retries" and "slowed" (see `Exchange`)."""
-        return self._exchange.counts
 
     @property
     def contact(self) -> Contact:
