@@ -262,7 +262,9 @@ def _opening(groups: Sequence[Sequence[ReadMove]]) -> Observer:
     it changed is taken back.
     """
     for index, group in enumerate(groups):
-        position = next(filter(None, map(_first_look, group)), None)
+        looks = (position_of(told.thought) for told in group if told.thought is not None)
+        openings = (one for one in looks if one and not one.play_area and one.pending is None)
+        position = next(openings, None)
         if position is None:
             continue
         deltas = [delta for earlier in groups[:index] if (delta := _delta(earlier)) is not None]
@@ -288,14 +290,6 @@ def _opened(opening: Opening) -> Observer:
     discard, area = map(card_of, opening.discard_pile), map(card_of, opening.play_area)
     pile = map(card_of, opening.draw_pile)
     return Observer(pile, tuple(discard), tuple(area), (first, second))
-
-
-def _first_look(told: ReadMove) -> StoredPosition | None:
-    """The position of a decision that opened its turn: nothing lay in the play area."""
-    position = None if told.thought is None else position_of(told.thought)
-    return (
-        None if position is None or position.play_area or position.pending is not None else position
-    )
 
 
 def position_of(thought: Thought) -> StoredPosition | None:

@@ -89,12 +89,6 @@ def turn_of(position: Position) -> SimulatedTurn:
     return SimulatedTurn(table, (NUMBER[card] for card in position.play_area))
 
 
-def last_turn_of(turn: SimulatedTurn) -> LastTurn:
-    """The turn as the search to the end sees it."""
-    sets = turn.own, turn.other, turn.pile, turn.discard
-    return LastTurn(*sets, turn.area, turn.saved, turn.known)
-
-
 _Turn = TypeVar("_Turn", contravariant=True)  # noqa: PLC0105 (one letter more says nothing)
 
 
@@ -178,7 +172,9 @@ def _ended(
     position: Position, actions: tuple[Action, ...], most: int, late: Late
 ) -> tuple[tuple[float, ...], int]:
     """What actions are worth, none where that takes too much; and the ends of turns met."""
-    endgame, turn = Endgame(most, late), last_turn_of(turn_of(position))
+    endgame, now = Endgame(most, late), turn_of(position)
+    sets = now.own, now.other, now.pile, now.discard
+    turn = LastTurn(*sets, now.area, now.saved, now.known)
     try:
         values = [_value(position, action, endgame, turn) for action in actions]
     except TooManyEnds:
