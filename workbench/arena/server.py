@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from cardsharp.deadmansdraw.arena.app import MorePages, check_openness
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -32,7 +32,7 @@ KEEP_ALIVE = timedelta(minutes=5)  # longer than a long think, that no POST meet
 ADMIN_USER = User(ADMIN, None, ADMIN)
 
 
-class ArenaServer:
+class ArenaServer(Background):
     """An arena on a thread of its own, with `more` pages; a context manager; or `ConfigError`."""
 
     def __init__(self, config: ArenaConfig, more: MorePages | None = None) -> None:
@@ -42,24 +42,14 @@ class ArenaServer:
             self._arena.show(more)
         listening = _listen(self._arena, config)
         self.url = url_of(listening, tls=config.tls is not None)
-        make = partial(_server, self._arena, config)
-        self._background = Background("The arena", listening, make)
+        super().__init__("The arena", listening, partial(_server, self._arena, config))
 
-    def start(self) -> Self:
-        """Serve; returns when requests are answered."""
-        self._background.start()
-        return self
-
-    def stop(self) -> None:
+    def stop(self) -> bool:
         """End the long polls, finish what is being answered, close the files."""
-        if not self._background.stop():
+        has_run = super().stop()
+        if not has_run:
             self._arena.close()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+        return has_run
 
     @property
     def waiting(self) -> int:
@@ -101,14 +91,13 @@ class ArenaServer:
 
     def _call(self, work: Callable[[], T]) -> T:
         """What `work` returns in the server's thread, where all matches live."""
-        loop = self._background.loop
-        if loop is None:
+        if self.loop is None:
             raise ConfigError("The arena is not running; call start() first.")
 
         async def job() -> T:
             return work()
 
-        return asyncio.run_coroutine_threadsafe(job(), loop).result()
+        return asyncio.run_coroutine_threadsafe(job(), self.loop).result()
 
 
 def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None) -> None:

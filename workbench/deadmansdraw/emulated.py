@@ -59,10 +59,10 @@ class CloudServer(ArenaServer):
         self.front.start()
         return self
 
-    def stop(self) -> None:
+    def stop(self) -> bool:
         """End the long polls and finish what is being answered."""
         self._arena.close()
-        self.front.stop()
+        return self.front.stop()
 
     def _call(self, work: Callable[[], T]) -> T:
         return work()
