@@ -27,6 +27,7 @@ from cyclopts import Parameter
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
 from cardsharp.deadmansdraw.game import GAME
@@ -35,7 +36,7 @@ from cardsharp.errors import CardsharpError
 from workbench.build.sandbox import usage_of
 from workbench.cloud.home import HomeOptions
 from workbench.stage.opponent import US
-from workbench.stage.side import Side, assembled, attending, embedded_in
+from workbench.stage.side import assembled, attending, embedded_in
 from workbench.stage.stage import variables_of
 from workbench.stage.surroundings import telemetry_in
 
@@ -71,13 +72,13 @@ def counted(log: Path) -> Counter[str]:
     return sums
 
 
-def play(side: Side, seconds: float, log: Path, matches: int) -> tuple[float, Counter[str]]:
+def play(matches: MatchLog, seconds: float, log: Path, number: int) -> tuple[float, Counter[str]]:
     """Let the matches be played, but not for longer; how long it took, and what was counted."""
     began = time.monotonic()
     while True:
         time.sleep(GLANCE)
         passed = time.monotonic() - began
-        running = sum(r.outcome is None for r in side.log.matches(limit=matches))
+        running = sum(r.outcome is None for r in matches.matches(limit=number))
         if not running or passed > seconds:
             meter.flush()
             return passed, counted(log)
@@ -111,11 +112,11 @@ def load(
             assembly.offering.offer_one(match_id, GAME.name)
         pids = (os.getpid(), arena)
         before = [usage_of(pid).cpu for pid in pids]
-        with attending(assembly, options, lambda: os.kill(arena, signal.SIGTERM)) as side:
-            passed, sums = play(side, seconds, log, at_once)
+        with attending(assembly, options, lambda: os.kill(arena, signal.SIGTERM)):
+            passed, sums = play(assembly.log, seconds, log, at_once)
             used = (usage_of(p).cpu - t for p, t in zip(pids, before, strict=True))
             ours, theirs = (one.total_seconds() for one in used)
-            records = side.log.matches(limit=at_once)
+            records = assembly.log.matches(limit=at_once)
             taken = sum(bool(record.header) for record in records)
             ended = sum(record.outcome is not None for record in records)
             actions = max(1, sums[Metric.ACTIONS])

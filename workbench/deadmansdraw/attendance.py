@@ -16,12 +16,12 @@ from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.replay import UNKNOWN, outcome_of
 from workbench.cloud.context import LambdaContext, LambdaHandler, failures_to
 from workbench.cloud.events import Event
-from workbench.cloud.home import HomeOptions
+from workbench.cloud.home import Home, HomeOptions
 from workbench.deadmansdraw.bot import BotOptions, log_file
 from workbench.deadmansdraw.watching import Watch
 from workbench.show.exits import signals_to
 from workbench.show.lookup import SQLITE, file_of
-from workbench.stage.side import Side, attending
+from workbench.stage.side import attending
 
 GLANCE = timedelta(milliseconds=200)  # between two looks at the log, unless they take long
 NEWS = 0.1  # the part of the time that may go into looking: the matches need the processor more
@@ -47,36 +47,34 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
         listen = None
         if options.standby and not first:
             listen = standing_by(assembly, take, lambda: say(f"now attending {attends}"))
-        news = _News(assembly.log, options)
-        with attending(assembly, home, worker_time=WORKER_TIME, listen=listen) as side:
-            _attend(side, news, options.once, say)
+        news = _News(assembly.log, assembly.clock, options)
+        with attending(assembly, home, worker_time=WORKER_TIME, listen=listen) as at_work:
+            _attend(at_work, news, options.once, say)
 
 
-def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -> None:
+def _attend(home: Home, news: "_News", once: bool, say: Callable[[str], None]) -> None:
     """Show what happens until Ctrl-C or a match's end; wait for the rest, until a second Ctrl-C."""
     heard: list[int] = []  # an exception could be caught wherever it arises
     with signals_to(lambda number, _: heard.append(number), signal.SIGINT, signal.SIGTERM):
         while not (heard or (once and news.ended)):
-            side.assembly.clock.sleep(GLANCE)
-            news.tell_calmly(side.assembly.clock)
+            news.tell_calmly()
         if heard:
             say("no new matches.")
-        side.home.wind_down()
-        if side.home.running:
-            say(f"{side.home.running} running, played to the end; Ctrl-C again stops at once.")
-        while side.home.running:
+        home.wind_down()
+        if home.running:
+            say(f"{home.running} running, played to the end; Ctrl-C again stops at once.")
+        while home.running:
             if len(heard) > 1:
                 raise KeyboardInterrupt
-            side.assembly.clock.sleep(GLANCE)
-            news.tell_calmly(side.assembly.clock)
+            news.tell_calmly()
         news.tell()
 
 
 class _News:
     """Tells of every match that has run since it was made, which is before the bot attends."""
 
-    def __init__(self, log: MatchLog, options: BotOptions) -> None:
-        self._log = log
+    def __init__(self, log: MatchLog, clock: Clock, options: BotOptions) -> None:
+        self._log, self._clock = log, clock
         self._came = datetime.now().astimezone()
         self._watch = Watch(log, tagged=True, as_json=options.as_json)
         self._known: list[str] = []
@@ -89,12 +87,13 @@ class _News:
         outcomes = map(outcome_of, filter(None, records))
         return any(one is not None and one.result != UNKNOWN for one in outcomes)
 
-    def tell_calmly(self, clock: Clock) -> None:
-        """Tell what is new, unless the last time took so long that it would be too much."""
-        began = clock.monotonic()
+    def tell_calmly(self) -> None:
+        """Tell what is new in a moment, unless the last time took so long that it is too much."""
+        self._clock.sleep(GLANCE)
+        began = self._clock.monotonic()
         if began >= self._due:
             self.tell()
-            now = clock.monotonic()
+            now = self._clock.monotonic()
             self._due = now + (now - began) / NEWS
 
     def tell(self) -> None:

@@ -125,7 +125,7 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Ru
         began = time.monotonic()
         at_own = stop_where_late if is_own(options.strategy) else let_go_on
         ids = watched(
-            stage.side.log,
+            stage.assembly.log,
             lambda glance: stage.look_on(options.matches, glance),
             stop_at_fault if options.strict else at_own,
             total=options.matches,
@@ -133,12 +133,13 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Ru
             opponent=options.opponent_name,
         )
         seconds, requests = time.monotonic() - began, stage.requests
-        played = [played_of(stage.side.log, stage.history(match_id)) for match_id in ids]
+        log, views = stage.assembly.log, map(stage.organiser.view, ids)
+        played = [played_of(log, view) for view in views]
         more = {"opponent": options.opponent_name, "version": version_of(options.strategy, GAME)}
         try:
             with open_log(store) as target:
                 for match_id in ids:
-                    copy_match(match_id, stage.side.log, target, more)
+                    copy_match(match_id, log, target, more)
         except StoreError as error:
             print_error(f"The matches could not be kept. {error}")
             store = ""

@@ -49,10 +49,6 @@ class Order:
         """Where the arena is, and whom to believe there."""
         return Address(self.url, None if self.ca is None else Path(self.ca))
 
-    def line(self) -> str:
-        """The order as the process reads it."""
-        return json.dumps(asdict(self))
-
 
 class Opponent:
     """Plays whatever waits for it, one turn after the other, over a single connection."""
@@ -87,7 +83,7 @@ class OpponentProcess(Child):
         self._name = called(order.strategy)
         self._log = log
         with log.open("wb") as errors:
-            super().__init__("workbench.stage.opponent", order.line(), errors)
+            super().__init__("workbench.stage.opponent", json.dumps(asdict(order)), errors)
 
     def __enter__(self) -> Self:
         return self

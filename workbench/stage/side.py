@@ -10,7 +10,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from cardsharp.cloud.line import OURS
-from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.assembly import Assembly, assemble
 from cardsharp.deadmansdraw.settings import Settings
@@ -77,19 +76,6 @@ WORKER_TIME = timedelta(minutes=15)  # what Lambda grants a function at most
 GRACE = timedelta(seconds=3)  # how long handlers get to end once the arena has hung up
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """Our side while it plays."""
-
-    assembly: Assembly
-    home: Home
-
-    @property
-    def log(self) -> MatchLog:
-        """The match log that the worker writes."""
-        return self.assembly.log
-
-
 @contextmanager
 def assembled(variables: Mapping[str, str]) -> Iterator[Assembly]:
     """What handlers use under these settings, with its log, in a `with`; raises `ConfigError`."""
@@ -108,7 +94,7 @@ def attending(
     *,
     worker_time: timedelta = WORKER_TIME,
     listen: LambdaHandler | None = None,
-) -> Iterator[Side]:
+) -> Iterator[Home]:
     """Our side at work; at the end it starts nothing new and waits for what runs, but not long.
 
     `hang_up` is called in between; who stops a local arena there frees the poller from its long
@@ -124,7 +110,7 @@ def attending(
     bearing = replace(options, bears=OURS.bears)
     home = Home(poll, work, assembly.queue, assembly.clock, bearing).start()
     try:
-        yield Side(assembly, home)
+        yield home
     finally:
         home.wind_down()
         if hang_up is not None:

@@ -14,14 +14,14 @@ from pathlib import Path
 from cardsharp.access import Credentials
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import ADMIN
+from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
-from cardsharp.deadmansdraw.wire_views import MatchView
 from workbench.arena.server import ArenaServer
 from workbench.cloud.home import HomeOptions
 from workbench.stage.following import Follower, Glance
 from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
-from workbench.stage.side import Cloud, CloudKind, Side, assembled, attending, opened
+from workbench.stage.side import Cloud, CloudKind, assembled, attending, opened
 
 STALL = timedelta(seconds=30)  # without a move before a match is stuck, beyond two turns
 
@@ -43,7 +43,7 @@ class Stage:
     """Everything in its place: `organiser` makes matches, `look_on` follows them."""
 
     script: Script
-    side: Side
+    assembly: Assembly
     organiser: ArenaClient
     check: Callable[[], None]
 
@@ -61,19 +61,15 @@ class Stage:
 
     def look_on(self, count: int, glance: Glance) -> Iterator[str]:
         """The ids of `count` matches as they end; `glance` hears of who runs; may raise."""
-        side, limit = self.side, STALL + 2 * self.script.turn_limit
+        limit = STALL + 2 * self.script.turn_limit
         matches = map(self._begun, range(1, count + 1))
-        follower = Follower(side.log, side.assembly.clock, limit)
+        follower = Follower(self.assembly.log, self.assembly.clock, limit)
         return follower.as_they_end(matches, self.script.at_once, glance, self.check)
-
-    def history(self, match_id: str) -> MatchView:
-        """The match as the arena tells it, with all its moves."""
-        return self.organiser.view(match_id)
 
     @property
     def requests(self) -> Counter[str]:
         """What our side has asked the arena for, by kind."""
-        counts = self.side.assembly.contact_of(US[0]).counts.copy()
+        counts = self.assembly.contact_of(US[0]).counts.copy()
         counts["retries"] = counts["slowed"] = 0  # which tell how, not what
         return +counts
 
@@ -97,8 +93,8 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
             arena.stop()
 
         home = HomeOptions(concurrency=script.at_once, breath=cloud.breath)
-        side = stack.enter_context(attending(assembly, home, hang_up))
-        yield Stage(script, side, admin, opponent.check)
+        stack.enter_context(attending(assembly, home, hang_up))
+        yield Stage(script, assembly, admin, opponent.check)
 
 
 def variables_of(strategy: str, url: str, cloud: Cloud) -> dict[str, str]:
