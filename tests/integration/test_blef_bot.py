@@ -80,13 +80,13 @@ def test_a_game_is_played_and_explained_beside_one_that_never_starts(
     idle, ours = ({**seats, "game": one} for one in (service.client.create(), service.table))
     secret, store = str(uuid4()), tmp_path / "log.db"
     with logged() as log, workers(store, said.append, 1) as places:
-        seat, offering = ordered(GAME, idle, places), places.offering
-        until(lambda: (found := offering.log.match(seat.match_id)) and found.rests)
+        waiting, offering = ordered(GAME, idle), places.offering
+        until(lambda: (found := offering.log.match(waiting)) and found.rests)
         order = SeatOrder.parse(ours)
         match_id = order_seat("blef", order, secret, places.vault, offering)
         until(lambda: service.go_on() == "Finished")
         until(lambda: (found := offering.log.match(match_id)) and found.outcome)
-        waits, record = known(offering.log, seat.match_id), known(offering.log, match_id)
+        waits, record = known(offering.log, waiting), known(offering.log, match_id)
         moves = offering.log.moves(match_id)
         assert said == []
     assert waits.outcome is None, "it goes on to wait"

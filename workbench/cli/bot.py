@@ -11,7 +11,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from cardsharp.cloud.ports import Body
+from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.cloud.redaction import redact
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.game import Game, Lobby
@@ -23,7 +23,7 @@ from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import messages, print_json, results, tell
-from workbench.stage.ordered import GLANCE, AtHome, ordered, workers
+from workbench.stage.ordered import GLANCE, ordered, outcome_in, workers
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
 
@@ -72,13 +72,13 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
     if game.check is not None:
         game.check.load()(order)
     with telemetry_in(data_folder() / "bot.log"), workers(store, say, 1) as places:
-        seat = ordered(game, order, places)
+        match = ordered(game, order)
         say(f"{options.nickname} plays in game {options.game} at {options.url}; Ctrl-C stops it.")
         told = 0
-        while (outcome := seat.outcome) is None:
-            seat.places.offering.clock.sleep(GLANCE)
-            told = _tell(game, seat, told, as_json=options.as_json)
-        _tell(game, seat, told, as_json=options.as_json)
+        while (outcome := outcome_in(places, match)) is None:
+            places.offering.clock.sleep(GLANCE)
+            told = _tell(game, places.offering.log, match, told, as_json=options.as_json)
+        _tell(game, places.offering.log, match, told, as_json=options.as_json)
         tell(outcome, _ending(outcome), as_json=options.as_json, style="bold")
         return Exit.FAILED if outcome["result"] == UNKNOWN else Exit.OK
 
@@ -108,13 +108,13 @@ class PublicSeats:
     places: Places
     lobby: Lobby
     say: Callable[[str], None]
-    _taken: dict[str, AtHome] = field(default_factory=dict)
+    _taken: dict[str, str] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
 
     def look(self) -> None:
         """Tell what has ended, and take what is free."""
-        for name, seat in self._taken.items():
-            outcome = seat.outcome
+        for name, match in self._taken.items():
+            outcome = outcome_in(self.places, match)
             if name not in self._told and outcome is not None:
                 self._told.add(name)
                 self._tell(name, outcome)
@@ -130,7 +130,7 @@ class PublicSeats:
             if wanted and playing < self.options.at_once:
                 self.say(f"Joins {one.game}, where {', '.join(one.players) or 'nobody'} is.")
                 order = self.options.order(self.game, one.game)
-                self._taken[one.game] = ordered(self.game, order, self.places)
+                self._taken[one.game] = ordered(self.game, order)
 
     def _tell(self, name: str, outcome: Body) -> None:
         line = f"{name}: {_ending(outcome)}"
@@ -143,13 +143,12 @@ def _ending(outcome: Body) -> str:
     return f"We have {outcome['result']}."
 
 
-def _tell(game: Game, seat: AtHome, told: int, *, as_json: bool) -> int:
+def _tell(game: Game, log: MatchLog, match: str, told: int, *, as_json: bool) -> int:
     """Tell the steps beyond the first `told`; how many are told then."""
-    log = seat.places.offering.log
-    record = log.match(seat.match_id)
+    record = log.match(match)
     if record is None or game.replay is None:
         return told
-    moves = [move for move in log.moves(seat.match_id) if move.facts is not None]
+    moves = [move for move in log.moves(match) if move.facts is not None]
     steps = list(game.replay.load()(record, moves))
     for step in steps[told:]:
         if as_json:

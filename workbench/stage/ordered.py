@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -25,26 +24,18 @@ WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays 
 GLANCE = timedelta(milliseconds=200)  # how often the match log is looked at
 
 
-@dataclass(frozen=True, slots=True)
-class AtHome:
-    """A match that is being played from here."""
-
-    places: Places
-    match_id: str
-
-    @property
-    def outcome(self) -> Body | None:
-        """How it ended; its result is unknown where the service refused us."""
-        record = self.places.offering.log.match(self.match_id)
-        return None if record is None else record.outcome
-
-
-def ordered(game: Game, wanted: Mapping[str, object], places: Places) -> AtHome:
-    """Order a match of those workers; raises `Malformed` where it cannot be ordered so."""
+def ordered(game: Game, wanted: Mapping[str, object]) -> str:
+    """Order a match of the workers here, its id; raises `Malformed` if it cannot be ordered so."""
     ordering = Function("practice", practice.app.handler, WORKER_TIME)
     event = {practice.app.PLAY: game.name, **wanted}
     [match_id] = practice.app.handler(event, ordering.context(SystemClock()))["match_ids"]
-    return AtHome(places, match_id)
+    return str(match_id)
+
+
+def outcome_in(places: Places, match_id: str) -> Body | None:
+    """How a match ended; its result is unknown where the service refused us."""
+    record = places.offering.log.match(match_id)
+    return None if record is None else record.outcome
 
 
 @contextmanager
