@@ -73,11 +73,25 @@ def commands() -> str:
 
 
 @pytest.fixture(scope="module")
-def played(cloud: CloudTrial) -> MatchRecord:
-    """A match that the practice function created, as the match log has it at its end."""
+def watched(cloud: CloudTrial) -> tuple[str, list[int]]:
+    """A match that the practice function created, and how many steps each look at it told."""
     order = json.loads((ROOT / "events" / "practice_self.json").read_text())
     (match_id,) = practise(cloud.stack, order)
-    return cloud.await_end(match_id)
+    cookie, answers, told = entered(cloud), list[int](), {"over": False}
+    while not told["over"]:
+        target = f"/matches/{match_id}/steps?from={sum(answers)}&wait=1"
+        status, _, text = cloud.visit("GET", target, cookie=cookie)
+        told = json.loads(text) if status == 200 else {"over": False, "steps": []}
+        answers.append(len(told["steps"]))
+        if not told["steps"]:  # or nobody has taken it up yet
+            SystemClock().sleep(PAUSE)
+    return match_id, answers
+
+
+@pytest.fixture(scope="module")
+def played(cloud: CloudTrial, watched: tuple[str, list[int]]) -> MatchRecord:
+    """That match as the match log has it at its end."""
+    return cloud.await_end(watched[0])
 
 
 @contextmanager
@@ -108,13 +122,16 @@ def run_cli(cloud: CloudTrial, *arguments: str) -> int:
         return main(["cloud", *arguments])
 
 
-def test_a_practice_match_is_played_from_the_function_to_the_table(
-    cloud: CloudTrial, played: MatchRecord
+def test_a_practice_match_is_played_to_the_table_and_watched_meanwhile(
+    cloud: CloudTrial, played: MatchRecord, watched: tuple[str, list[int]]
 ) -> None:
     assert played.outcome is not None
     moves = cloud.stack.log.moves(played.match_id)
     assert [move.sequence for move in moves] == list(range(len(moves)))
     assert all(move.facts is not None for move in moves)
+    _, answers = watched
+    assert sum(answers) == len(moves)
+    assert len([one for one in answers if one]) > 2, "not all of it at the end"
 
 
 def test_what_was_logged_of_a_match_is_found_across_the_functions(
@@ -358,20 +375,6 @@ def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match
     guest = headers["set-cookie"].partition(";")[0]
     assert cloud.visit("GET", headers["location"], cookie=guest)[0] == 200
     assert cloud.visit("GET", "/matches", cookie=guest)[0] == 403
-
-
-def test_a_match_is_watched_while_it_is_played(cloud: CloudTrial) -> None:
-    (match_id,) = practise(cloud.stack, {})
-    cookie, answers, told = entered(cloud), list[int](), {"over": False}
-    while not told["over"]:
-        target = f"/matches/{match_id}/steps?from={sum(answers)}&wait=1"
-        status, _, text = cloud.visit("GET", target, cookie=cookie)
-        told = json.loads(text) if status == 200 else {"over": False, "steps": []}
-        answers.append(len(told["steps"]))
-        if not told["steps"]:  # or nobody has taken it up yet
-            SystemClock().sleep(PAUSE)
-    assert sum(answers) == len(cloud.stack.log.moves(match_id))
-    assert len([one for one in answers if one]) > 2, "not all of it at the end"
 
 
 @pytest.mark.slow

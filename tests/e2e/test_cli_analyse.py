@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nim.rules import Action, State
@@ -16,6 +17,7 @@ import cardsharp.games
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.deadmansdraw.arena.inputs import truthy
 from cardsharp.games import game, mounted
+from workbench.lab.analysed import AnalysedSide, analysed
 from workbench.lab.extras import Taken
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
@@ -135,7 +137,7 @@ def test_statistics_are_one_page_of_charts_that_count_what_was_recorded(
 
 
 def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:
-    record, moves = against_random("deadmansdraw", "third")
+    record, moves = nim()
     ours = {**record.header, "seats": {"1": "two"}, "opponent": "one"}
     log = logged(tmp_path, (MatchRecord("ours", Status.FINISHED, AT, ours), moves))
     said = cli("analyse", "ours", "--store", log).out
@@ -143,7 +145,17 @@ def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:
     assert "chance to win, two" in said
 
 
-def test_many_matches_are_told_by_opponent_and_by_strategy(cli: Cli, tmp_path: Path) -> None:
+def test_many_matches_are_told_by_opponent_and_by_strategy(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However they are told, they are the same matches: they are judged once."""
+    judged: list[list[AnalysedSide]] = []
+
+    def judged_once(*asked: Any) -> list[list[AnalysedSide]]:  # noqa: ANN401 - what the real one takes
+        judged.extend([] if judged else analysed(*asked))
+        return judged
+
+    monkeypatch.setattr("workbench.cli.stats.analysed", judged_once)
     of, matches = game("deadmansdraw"), []
     for number, (one, two) in enumerate([("third", "random"), ("random", "third")]):
         record, moves = played(of, [Decides(of, one), Decides(of, two)], number)

@@ -98,7 +98,7 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
     assert len(ours) == player.asked
     assert all(step["happened"] == step["decision"]["action"] for step in ours)
     assert ours[0]["decision"]["reason"] in cli("euchre", "why", "last", "1", "--store", store).out
-    [again] = cli("euchre", "try", "pimc", "--store", store, "--json").json()
+    [again] = cli("euchre", "try", "rules", "--store", store, "--json").json()
     seats = [decision["seat"] for decision in again["decisions"]]
     assert len([seat for seat in seats if seat in {0, 2}]) == player.asked
     assert set(seats) == {0, 1, 2, 3}, "a deal that is over tells what the others held, too"

@@ -114,6 +114,7 @@ def deployed(emulator: Emulator, arena: ArenaServer, name: str) -> Iterator[tupl
         **made.bot_at(arena.url),
         "CARDSHARP_SECRET_ID": name,
         "CARDSHARP_PACE_SECONDS": "0.1",
+        "CARDSHARP_STRATEGY": "draw-3",
     }
     with seen() as actions, assembled(variables) as assembly:
         yield assembly, actions

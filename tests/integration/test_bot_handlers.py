@@ -153,7 +153,7 @@ def test_a_look_that_is_due_puts_the_match_that_waits_on_the_queue(place: Place)
 @pytest.mark.parametrize("name", samples("practice"))
 def test_an_ordered_match_is_as_ordered_and_played_on_both_sides(tmp_path: Path, name: str) -> None:
     event = json.loads((EVENTS / f"{name}.json").read_text())
-    with placed(tmp_path, CARDSHARP_DUMMY_STRATEGY="draw-3") as place:
+    with placed(tmp_path, CARDSHARP_DUMMY_STRATEGY="draw-3", **QUICK) as place:
         arena, assembly = place.arena, place.assembly
         ids = practice.app.handler(event, context())["match_ids"]
         while message := assembly.queue.receive(timedelta(0)):

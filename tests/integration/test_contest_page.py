@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
@@ -88,8 +88,7 @@ def test_the_bracket_of_2023_is_drawn_to_its_end(tmp_path: Path) -> None:
     records.close()
 
 
-@pytest.mark.parametrize("number", [2, 3, 13, 64])
-@pytest.mark.parametrize("share", [0, 0.5, 1])
+@pytest.mark.parametrize(("number", "share"), [*product([2, 3, 13], [0, 0.5, 1]), (64, 0.5)])
 def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
     tmp_path: Path, number: int, share: float
 ) -> None:

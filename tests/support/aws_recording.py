@@ -180,6 +180,7 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
             "CARDSHARP_USER": ALICE,
             "CARDSHARP_PASSWORD": scene.password,
             "CARDSHARP_PACE_SECONDS": "0.3",
+            "CARDSHARP_STRATEGY": "draw-3",
             **embedded_in(folder / "matches.db").settings,
             **{store: f"sqlite:{folder / game}.db" for game, store in GAMES.items()},
             # The cloud's arena keeps its matches in a table only.
