@@ -37,13 +37,16 @@ def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
         typed(monkeypatch, *["1"] * 20)
         last = played("lesson", "-n", "20")
     assert (last.code, last.err.count("Nothing is to be asked before")) == (Exit.USAGE, 1)
+    the_judges_own_choice_is_right_and_what_cost_much_is_not()
+    file = data_folder() / "lessons.json"
+    file.write_text("{")
+    said = played("lesson")
+    assert (said.code, str(file) in said.err) == (Exit.FAILED, True)
+    assert file.read_text() == "{", "what is none is named and kept"
 
 
-def test_the_judges_own_choice_is_right_and_what_cost_much_is_not(
-    played: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    typed(monkeypatch, "quit")
-    played("lesson")
+def the_judges_own_choice_is_right_and_what_cost_much_is_not() -> None:
+    """Of the mistake that cost most."""
     cards, of = Lessons.read(data_folder() / "lessons.json").cards, game(None)
     card = max(cards, key=lambda one: one.cost)
     with open_to_read(None) as log:
@@ -56,11 +59,6 @@ def test_the_judges_own_choice_is_right_and_what_cost_much_is_not(
     assert right is not None
     assert (right.well, wrong.well) == (True, False)
     assert wrong.best_worth - wrong.worth == pytest.approx(card.cost)
-    file = data_folder() / "lessons.json"
-    file.write_text("{")
-    said = played("lesson")
-    assert (said.code, str(file) in said.err) == (Exit.FAILED, True)
-    assert file.read_text() == "{", "what is none is named and kept"
 
 
 def test_a_card_rests_longer_each_time_and_comes_back_at_once_when_it_was_forgotten() -> None:

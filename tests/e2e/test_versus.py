@@ -22,7 +22,11 @@ DRAW_TWICE = ["draw", "end", "1"] * 200
 BLUNT = ["check", "high card 9"] * 60  # what is typed to come to an end
 
 
-TABLES = (("versus", "draw-3"), ("blef", "versus", "greedy"), ("euchre", "versus", "rules"))
+TABLES = (
+    ("versus", "draw-3"),
+    ("blef", "versus", "greedy"),
+    ("euchre", "versus", "rules", "--partner", "rules"),
+)
 every_table = pytest.mark.parametrize("table", TABLES, ids=lambda words: words[0])
 
 
@@ -56,7 +60,7 @@ def test_a_choice_is_taken_back_and_the_log_says_so(
 ) -> None:
     """What was not known then is dealt anew, and the reasons of the next choice name it."""
     typed(monkeypatch, "1", *["undo"] * 3, *["1"] * 30)
-    said = cli("euchre", "versus", "rules", "--seed", "5", "--json")
+    said = cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "5", "--json")
     assert "Taken back: " in said.err
     assert "What you did not know then is dealt anew." in said.err
     match = re.sub(r"-\d+$", "-1", json.loads(said.out)["match"])  # the first deal
