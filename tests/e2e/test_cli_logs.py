@@ -277,7 +277,7 @@ def test_an_opponent_that_fails_ends_the_run_with_its_last_words(
 
 
 def test_the_emulator_plays_the_same_match_through_sqs_and_dynamodb(fresh: Cli) -> None:
-    played = fresh("play", "--cloud", "emulator", "--json")
+    played = fresh("play", "--cloud", "emulator", "--strategy", "draw-3", "--json")
     assert played.code == 0, played.err
     assert played.json()["logComplete"] is True
     assert fresh("show", "last").code == 0, "the match outlives the emulator"

@@ -40,8 +40,8 @@ def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
     the_judges_own_choice_is_right_and_what_cost_much_is_not()
     file = data_folder() / "lessons.json"
     file.write_text("{")
-    said = played("lesson")
-    assert (said.code, str(file) in said.err) == (Exit.FAILED, True)
+    broken = played("lesson")
+    assert (broken.code, str(file) in broken.err) == (Exit.FAILED, True)
     assert file.read_text() == "{", "what is none is named and kept"
 
 
