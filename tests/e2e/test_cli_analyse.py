@@ -74,12 +74,20 @@ def logged(folder: Path, *matches: Kept) -> str:
 
 
 def test_the_report_of_a_small_match_is_this(cli: Cli, tmp_path: Path) -> None:
-    said = cli("analyse", "nim-1", "--store", logged(tmp_path, nim()))
+    """Who is ours is told first."""
+    record, moves = nim()
+    header = {**record.header, "seats": {"1": "two"}, "opponent": "one"}
+    ours = MatchRecord("ours", Status.FINISHED, AT, header)
+    store = logged(tmp_path, (record, moves), (ours, moves))
+    said = cli("analyse", "nim-1", "--store", store)
     assert said.code == 0, said.err
     started = next(line for line in said.out.splitlines() if line.startswith("started"))
     assert said.out.replace(started, "started 2026-11-22 00:00:00 UTC").startswith(GOLDEN)
     kept = "turn 1, one: blunder. 1 from heap 1 kept 0.0 %; 1 from heap 2 would have kept 100.0 %."
     assert kept in " ".join(said.out.split())
+    told = cli("analyse", "ours", "--store", store).out
+    assert told.startswith("match ours: two v one\n")
+    assert "chance to win, two" in told
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -134,15 +142,6 @@ def test_statistics_are_one_page_of_charts_that_count_what_was_recorded(
     assert sum(int(count.replace(",", "")) for _, count in told) == len(asked) > 0
     said = cli("stats", str(SAMPLE.file), "--tag", "nosuch")
     assert (said.code, "with the tag nosuch" in said.err) == (2, True)
-
-
-def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:
-    record, moves = nim()
-    ours = {**record.header, "seats": {"1": "two"}, "opponent": "one"}
-    log = logged(tmp_path, (MatchRecord("ours", Status.FINISHED, AT, ours), moves))
-    said = cli("analyse", "ours", "--store", log).out
-    assert said.startswith("match ours: two v one\n")
-    assert "chance to win, two" in said
 
 
 def test_many_matches_are_told_by_opponent_and_by_strategy(

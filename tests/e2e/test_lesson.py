@@ -13,21 +13,16 @@ from workbench.table.lesson import REST, Exercise, Lessons, answered, judged, qu
 TODAY = date(2026, 11, 26)
 
 
-@pytest.fixture
-def played(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """A match in which a person always took the first choice."""
+def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a match in which a person always took the first choice."""
     typed(monkeypatch, *["1"] * 400)
     assert cli("versus", "draw-3", "--seed", "3").code == Exit.OK
-    return cli
-
-
-def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
-    played: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (first,) = played("lesson", "-n", "1", "--json").json()
+    (first,) = cli("lesson", "-n", "1", "--json").json()
     assert (first["game"], first["well"]) == ("deadmansdraw", 0)
     typed(monkeypatch, "nonsense", "1", "quit")
-    said = played("lesson", "-n", "3").out
+    said = cli("lesson", "-n", "3").out
     assert "1 of 3" in said
     assert "That is none of your moves" in said
     assert said.count("Then you chose ") == 1, "the second question was left"
@@ -35,12 +30,12 @@ def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
     assert (asked.cost, asked.well) == (first["cost"], 0), "always the first choice: wrong again"
     for _ in range(2):
         typed(monkeypatch, *["1"] * 20)
-        last = played("lesson", "-n", "20")
+        last = cli("lesson", "-n", "20")
     assert (last.code, last.err.count("Nothing is to be asked before")) == (Exit.USAGE, 1)
     the_judges_own_choice_is_right_and_what_cost_much_is_not()
     file = data_folder() / "lessons.json"
     file.write_text("{")
-    broken = played("lesson")
+    broken = cli("lesson")
     assert (broken.code, str(file) in broken.err) == (Exit.FAILED, True)
     assert file.read_text() == "{", "what is none is named and kept"
 
