@@ -5,6 +5,7 @@ the command, so that a process of its own can import it.
 """
 
 import logging
+import sqlite3
 import sys
 import time
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from typing import Any
 from unittest import mock
 
 from cardsharp.cloud import attendance, hold, offering, sqlite
-from cardsharp.cloud.ports import MatchRecord, Outwaited
+from cardsharp.cloud.ports import Lease, MatchRecord, Outwaited
 from cardsharp.cloud.trouble import Denied, is_final
 from cardsharp.errors import ArenaError
 from world.explore import cards
@@ -153,12 +154,16 @@ def _for_ever(_self: offering.Onlooker, match: MatchRecord, _now: float) -> Outw
     return Outwaited(match.beat, timedelta(0)) if match.ttl is None else None
 
 
+def _anybody(db: sqlite3.Connection, lease: Lease) -> None:
+    db.execute("UPDATE matches SET beat = beat + 1 WHERE id = ?", (lease.match_id,))
+
+
 def _broken(rule: str, place: object, name: str, new: Any, setting: Setting = ONE_WORKER) -> Job:  # noqa: ANN401
     return Job(rule, setting, broken=(place, name, new))
 
 
 MUTANTS = (
-    _broken("no fence", sqlite, "_check_owned", lambda *_: None, TWO_CARDS),
+    _broken("no fence", sqlite, "_own", _anybody, TWO_CARDS),
     _broken("an action without an answer is sent again", cards.CardTurn, "act", _again),
     _broken(
         "a successor does not wait for what may arrive", hold.Hold, "outwait", lambda *_: False

@@ -148,10 +148,10 @@ class SqliteLog:
             record = _match(db, lease.match_id)
             if record is not None and record.status is Status.FINISHED:
                 return
-            _check_owned(record, lease)
+            _own(db, lease)
             db.execute(
                 "UPDATE matches SET status = ?, outcome = ?, finished = ?, owner = NULL, "
-                "beat = beat + 1, ttl = NULL, announced = NULL WHERE id = ?",
+                "ttl = NULL, announced = NULL WHERE id = ?",
                 (Status.FINISHED, encode(outcome), now, lease.match_id),
             )
 
@@ -241,8 +241,7 @@ class SqliteLog:
     def _owned(self, lease: Lease) -> Iterator[sqlite3.Connection]:
         """Yield a transaction in which the lease is ours; raises `Conflict` if it is not."""
         with self._file.transaction() as db:
-            _check_owned(_match(db, lease.match_id), lease)
-            db.execute("UPDATE matches SET beat = beat + 1 WHERE id = ?", (lease.match_id,))
+            _own(db, lease)
             yield db
 
 
@@ -287,10 +286,12 @@ def _held_by_other(record: MatchRecord, owner: str) -> bool:
     return lease is not None and lease.owner != owner and not record.announced
 
 
-def _check_owned(record: MatchRecord | None, lease: Lease) -> None:
-    """Raise `Conflict` unless the lease is the match's present one, run out or not."""
-    held = None if record is None else record.lease
-    if held is None or (held.fence, held.owner) != (lease.fence, lease.owner):
+def _own(db: sqlite3.Connection, lease: Lease) -> None:
+    """Count a write to a match; raises `Conflict` unless the lease is its present one."""
+    if not db.execute(
+        "UPDATE matches SET beat = beat + 1 WHERE id = ? AND fence = ? AND owner = ?",
+        (lease.match_id, lease.fence, lease.owner),
+    ).rowcount:
         raise Conflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")
 
 
@@ -308,11 +309,13 @@ def _match_of(row: sqlite3.Row) -> MatchRecord:
         )
 
 
+@lru_cache(maxsize=256)
 def _understood(row: sqlite3.Row) -> MatchRecord:
+    """Read once, for each look at the running matches comes upon the same ones."""
     lease = None
     if row["owner"] is not None:
         lease = Lease(row["id"], row["owner"], row["fence"])
-    bodies, fault = _bodies(row["header"], row["outcome"])
+    bodies, fault = readable(header=row["header"], outcome=row["outcome"])
     return MatchRecord(
         match_id=row["id"],
         status=Status(row["status"]),
@@ -326,14 +329,6 @@ def _understood(row: sqlite3.Row) -> MatchRecord:
         finished=None if row["finished"] is None else from_micros(row["finished"]),
         fault=fault,
     )
-
-
-@lru_cache(maxsize=256)
-def _bodies(
-    header: str | bytes | None, outcome: str | bytes | None
-) -> tuple[Mapping[str, Body | None], str | None]:
-    """Read once, for each look at the running matches comes upon the same ones."""
-    return readable(header=header, outcome=outcome)
 
 
 def _move_of(row: sqlite3.Row) -> MoveRecord:
