@@ -25,7 +25,7 @@ from support.size import ALL, cases
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.game import Game, Part
-from cardsharp.web.api import PAGE
+from cardsharp.web.api import DOCUMENT, PAGE
 from cardsharp.web.events import Handler
 from cardsharp.web.service import Service
 from workbench.cloud.context import Function
@@ -98,8 +98,8 @@ def test_whatever_is_sent_is_answered_and_garbage_is_refused(game: Game) -> None
 @every_service
 def test_the_document_names_every_route_and_refers_to_what_is_there(game: Game) -> None:
     service = game.service.load()
-    served = json.loads(asked(game, WireRequest("GET", service.api.document_path)).body)
-    assert served == json.loads(json.dumps(service.document()))
+    served = json.loads(asked(game, WireRequest("GET", f"{service.api.base}{DOCUMENT}")).body)
+    assert served == json.loads(json.dumps(service.documents()[service.api.name]))
     assert served["openapi"].startswith("3.1")
     for route in service.api.routes:
         operations = served["paths"][f"{service.api.base}{route.path}"]
@@ -117,7 +117,9 @@ def test_the_page_shows_every_operation_and_all_its_links_lead_somewhere(game: G
     answer = asked(game, WireRequest("GET", service.api.base + PAGE))
     page = answer.body.decode()
     assert dict(answer.headers)["Content-Type"] == "text/html; charset=utf-8"
-    for path, operations in json.loads(json.dumps(service.document()))["paths"].items():
+    for path, operations in json.loads(json.dumps(service.documents()[service.api.name]))[
+        "paths"
+    ].items():
         for method, operation in operations.items():
             assert f"<h2><code>{method.upper()} {path}</code></h2>" in page
             for one in operation.get("parameters", ()):

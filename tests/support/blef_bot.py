@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +13,7 @@ import requests
 from world.network import LIMITS, Tools, asked_of
 
 from cardsharp.blef.actions import CHECK, LOST, name_of
-from cardsharp.blef.bot import SeatOrder, meeting_by
+from cardsharp.blef.bot import SeatOrder, meet
 from cardsharp.blef.cards import DECK, Hand, sort_hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.client import BlefClient
@@ -84,7 +85,7 @@ class BlefPlace(SeatPlace):
             with BlefClient(url, LIMITS) as client:
                 yield tools.through(client)
 
-        return meeting_by(connect, tools.vault, self.clock)
+        return partial(meet, connect, tools.vault, self.clock)
 
     def ask(self, request: requests.PreparedRequest) -> Answered:
         if not self.chosen and self.step_of(request) == "join":

@@ -34,7 +34,7 @@ HOUR = timedelta(hours=1)
 def places(folders: Iterable[str]) -> Mapping[str, Callable[[Path, StillClock], Place]]:
     """The places of the hosted games in these folders, by the names of the games."""
     houses = [House(folder) for folder in folders]
-    kinds = [type("Place", (HostedPlace,), {"house": one, "game": one.name}) for one in houses]
+    kinds = [type("Place", (HostedPlace,), {"house": one, "game": one.game.name}) for one in houses]
     return {kind.game: kind for kind in kinds}
 
 
@@ -78,7 +78,7 @@ class HostedPlace(SeatPlace):
         start = dict(self.rules.dump(self._worth_it()))
         self.host.tables.write(Table(TABLE, self.rules.seats, start, start))
         self.wanted = SeatOrder(
-            url=f"https://{house.name}.example",
+            url=f"https://{house.game.name}.example",
             game=TABLE,
             nickname="ann",
             strategy=house.game.default_strategy,

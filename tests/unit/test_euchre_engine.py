@@ -9,7 +9,7 @@ from support.euchre_random import decisions, views
 
 from cardsharp.euchre.actions import Bid, Play, Question
 from cardsharp.euchre.cards import DECK, parse, strength, suit_of
-from cardsharp.euchre.fallback import decide
+from cardsharp.euchre.fallback import DECIDER
 from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.rules import Deal, apply, legal_cards, score
 from cardsharp.euchre.strategies import Decision
@@ -151,7 +151,7 @@ class Cheat:
 )
 def test_a_safe_answer_replaces_a_bad_one(strategy: Broken | Cheat, fault: str) -> None:
     for view in views(20):
-        decided = decide(strategy, view, lambda: 0.0)
+        decided = DECIDER.decide(strategy, view, None, lambda: 0.0)
         assert fault in str(decided.fault)
         assert decided.decision.action in view.choices
 

@@ -19,7 +19,7 @@ from cardsharp.errors import Illegal, Malformed
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.assembly import SERVICE
 from cardsharp.euchre.cards import DECK, SUITS, name, parse
-from cardsharp.euchre.fallback import decide
+from cardsharp.euchre.fallback import DECIDER
 from cardsharp.euchre.records import BidEvent, DealKey, Event, PlayEvent, Record
 from cardsharp.euchre.replay import is_over
 from cardsharp.euchre.rules import HAND, Deal, apply, legal_actions, legal_bids, start
@@ -69,7 +69,7 @@ KEY = DealKey("7f0e", 0, 3)
 
 def test_the_entry_names_no_card_that_the_seat_does_not_know() -> None:
     for seen in views(30, Question.PLAY):
-        decided = decide(build("rules"), seen, lambda: 0.0)
+        decided = DECIDER.decide(build("rules"), seen, None, lambda: 0.0)
         entry = json.dumps(decision_entry(KEY, ToAct(seen.seat, seen.question), seen, decided))
         words = entry.replace('"', " ").replace(",", " ").split()
         shown = {parse(word) for word in words if word in {name(card) for card in DECK}}
@@ -277,7 +277,7 @@ EVENTS = sorted((ROOT / "events").glob("euchre_*.json"))
 
 def test_every_published_operation_is_there_under_its_name() -> None:
     published = recording("euchre_operations")
-    ours = json.loads(json.dumps(SERVICE.document()))["paths"]
+    ours = json.loads(json.dumps(SERVICE.documents()[""]))["paths"]
     for one in published:
         operation = ours[one["path"]][one["method"]]
         assert operation["operationId"] == one["operationId"]

@@ -3,13 +3,14 @@
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from uuid import uuid4
 
 from pydantic import SecretStr
 
 from cardsharp.access import Limits
 from cardsharp.blef.actions import LOST, name_of
-from cardsharp.blef.bot import BREATH, SeatMatch, SeatOrder, meeting_by
+from cardsharp.blef.bot import BREATH, SeatMatch, SeatOrder, meet
 from cardsharp.blef.client import BlefClient, Sighting
 from cardsharp.blef.game import GAME
 from cardsharp.blef.position import Position
@@ -43,8 +44,8 @@ class Terminal(BlefScreen):
             secret = SecretStr(str(uuid4()))
             kept = Seat(order.url, order.game, order.nickname, order.strategy, secret)
             vault.add(order.match_id, kept.body)
-            meet = meeting_by(lambda url: BlefClient(url, _LIMITS), vault, clock)
-            with meet(order.match_id) as match:
+            connect = partial(BlefClient, limits=_LIMITS)
+            with meet(connect, vault, clock, order.match_id) as match:
                 return Visit(match, clock, seat).play()
 
 

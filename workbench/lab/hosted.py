@@ -71,5 +71,5 @@ class Hosted(Extras):
             shown=[body.seen for body in bodies],
         )
         status = Status.FINISHED if ended else Status.RUNNING
-        header, outcome = told.header(self._house.name), outcome_of(final, told.names[0])
+        header, outcome = told.header(self._house.game.name), outcome_of(final, told.names[0])
         yield MatchRecord(told.match_id, status, told.at, header, outcome=outcome), moves

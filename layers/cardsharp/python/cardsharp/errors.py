@@ -9,6 +9,10 @@ from datetime import timedelta
 class CardsharpError(Exception):
     """Base of all errors that Cardsharp raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # To another process it goes as it is, whatever its kind is made of.
+        return type(self).__new__, (type(self), *self.args), vars(self)
+
 
 class RulesError(CardsharpError, ValueError):
     """An action that the rules refuse; the position is unchanged."""
@@ -59,12 +63,8 @@ class Foreign(Garbled):
     """A 4xx that is not in the arena's own words: some gateway's page, and it may pass."""
 
     def __init__(self, status: int, message: str, *, doubtful: bool = False) -> None:
-        super().__init__(message, doubtful=doubtful)
-        self.args = (status, message)
+        super().__init__(f"The server answered {status}: {message}", doubtful=doubtful)
         self.status = status
-
-    def __str__(self) -> str:
-        return _answered(*self.args)
 
 
 class Rejected(ArenaError):
@@ -74,13 +74,8 @@ class Rejected(ArenaError):
     """
 
     def __init__(self, status: int, message: str, *, doubtful: bool = False) -> None:
-        super().__init__(message, doubtful=doubtful)
-        self.args = (status, message)  # what pickle hands to __init__ in another process
-        self.status = status
-        self.message = message
-
-    def __str__(self) -> str:
-        return _answered(self.status, self.message)
+        super().__init__(f"The server answered {status}: {message}", doubtful=doubtful)
+        self.status, self.message = status, message
 
 
 class Unauthorized(Rejected):
@@ -100,23 +95,15 @@ class MatchOver(Rejected):
 
     def __init__(self) -> None:
         super().__init__(410, "The match has ended.")
-        self.args = ()
 
 
 class RateLimited(ArenaError):
     """429, or 503 with Retry-After; ask again no earlier than after `retry_after`."""
 
     def __init__(self, message: str, retry_after: timedelta, *, doubtful: bool = False) -> None:
-        super().__init__(message, doubtful=doubtful)
-        self.args = (message, retry_after)
+        text = f"{message} (retry after {retry_after.total_seconds():g} s)"
+        super().__init__(text, doubtful=doubtful)
         self.retry_after = retry_after
-
-    def __str__(self) -> str:
-        return f"{self.args[0]} (retry after {self.retry_after.total_seconds():g} s)"
-
-
-def _answered(status: int, message: str) -> str:
-    return f"The server answered {status}: {message}"
 
 
 class StrategyFault(CardsharpError):

@@ -38,27 +38,23 @@ class Judge(Protocol):
         """What the first side made of a match, None while it is not finished."""
         ...
 
-    def lapses(self, moves: Sequence[MoveRecord]) -> Iterable[Asked]:
+    def lapses(self, _moves: Sequence[MoveRecord]) -> Iterable[Asked]:
         """Where a player did nothing in time: positions, each with `LAPSE` as what was done."""
-        del moves
         return ()
 
-    def chance(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def chance(self, _record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
         """What chance brought the first side, 0 in the mean whatever the judge thinks.
 
         None where nobody tells it: then luck is what the judge cannot explain.
         """
-        del record, moves
         return None
 
-    def counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
+    def counts(self, _moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
         """What else there is to count in a match, such as busts: for either side."""
-        del moves
         return {}
 
-    def risk(self, position: Any) -> float | None:  # noqa: ANN401 - any game's
+    def risk(self, _position: Any) -> float | None:  # noqa: ANN401 - any game's
         """The chance that the next card ends the turn badly, None where no card may be drawn."""
-        del position
         return None
 
 

@@ -7,10 +7,10 @@ whose bot takes such seats says how it meets a match from one (`Seated`), and no
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from uuid import uuid4
 
@@ -19,7 +19,7 @@ from pydantic import SecretStr, field_validator
 from cardsharp.access import Limits, checked_address
 from cardsharp.cloud.adapters import build_offering, build_vault
 from cardsharp.cloud.attend import Bot
-from cardsharp.cloud.attended import Attended, Meet
+from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.messages import OrderBody
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import MISSING, Offering
@@ -89,13 +89,7 @@ class Seat:
     @property
     def body(self) -> Body:
         """The seat as the vault keeps it."""
-        return {
-            "url": self.url,
-            "game": self.game,
-            "nickname": self.nickname,
-            "strategy": self.strategy,
-            "player": self.secret,
-        }
+        return {**asdict(self), "player": self.secret}
 
     @property
     def secret(self) -> str:
@@ -213,17 +207,18 @@ def assemble(settings: Workplace, meter: Meter) -> Places:
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """The bot of a game that takes seats; `meeting` says how it meets a match from one."""
+    """The bot of a game that takes seats; `meet` says how it meets a match from one, by its id."""
 
     game: str
     kind: type[SeatOrder]
-    meeting: Callable[[Places], Meet]
+    meet: Callable[[Places, str], AbstractContextManager[Any]]
 
     def attend(self, match_id: str, job: Job) -> Attended:
         """Play a seat of ours; see `Bot.attend`."""
         places = assemble(job.settings(Workplace), job.meter)
         timing = timing_of(places.settings)
-        bot = Bot(self.game, self.meeting(places), places.offering, job.worker, timing)
+        meet = partial(self.meet, places)
+        bot = Bot(self.game, meet, places.offering, job.worker, timing)
         return bot.attend(match_id, job.remaining)
 
     def order(self, event: Mapping[str, Any], job: Job) -> Sequence[str]:

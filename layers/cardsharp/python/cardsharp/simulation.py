@@ -97,9 +97,8 @@ class Simulation(Protocol[S, P, A]):
         """The least and the most that a side can make of the gains."""
         return 0.0, 1.0
 
-    def counts(self, state: S) -> Mapping[str, tuple[float, ...]]:
+    def counts(self, _state: S) -> Mapping[str, tuple[float, ...]]:
         """What `figures` are made of, for each side, or one number for the whole ended match."""
-        del state
         return {}
 
     def strategy(

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator
 
 from cardsharp import seats
 from cardsharp.blef.client import BlefClient, Sighting, service_address
-from cardsharp.blef.fallback import decide
+from cardsharp.blef.fallback import DECIDER
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import (
     SPAN,
@@ -31,7 +31,7 @@ from cardsharp.blef.position import Position
 from cardsharp.blef.records import Status
 from cardsharp.blef.strategies import Strategy, build
 from cardsharp.blef.wire import position_in
-from cardsharp.cloud.attended import After, Facts, Meet, Sight
+from cardsharp.cloud.attended import After, Facts, Sight
 from cardsharp.cloud.ports import Body, Clock
 from cardsharp.cloud.vault import Vault
 from cardsharp.deciding import Decided
@@ -78,23 +78,17 @@ class SeatOrder(seats.SeatOrder):
         return service_address(url)
 
 
-def meeting_by(
-    connect: Connect, vault: Vault, clock: Clock
-) -> Callable[[str], AbstractContextManager["SeatMatch"]]:
-    """How a seat is met that is kept in a vault, at a service that is reached so.
+@contextmanager
+def meet(connect: Connect, vault: Vault, clock: Clock, match_id: str) -> Iterator["SeatMatch"]:
+    """A seat that is kept in a vault, at a service that is reached so.
 
-    To meet one raises `StoreError` where there is no such seat, or the vault failed, and
-    `ConfigError` where its strategy does not exist.
+    Raises `StoreError` where there is no such seat, or the vault failed, and `ConfigError` where
+    its strategy does not exist.
     """
-
-    @contextmanager
-    def meet(match_id: str) -> Iterator[SeatMatch]:
-        seat = find_seat(vault, match_id)
-        strategy = build(seat.strategy, Random())
-        with connect(seat.url) as client:
-            yield SeatMatch(match_id, seat, strategy, client, vault, clock)
-
-    return meet
+    seat = find_seat(vault, match_id)
+    strategy = build(seat.strategy, Random())
+    with connect(seat.url) as client:
+        yield SeatMatch(match_id, seat, strategy, client, vault, clock)
 
 
 @dataclass(slots=True)
@@ -191,7 +185,7 @@ class SeatTurn:
         self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[int]
     ) -> Decided[Decision[int]]:
         """The decision of the strategy that plays this seat."""
-        return decide(self.match.strategy, self.position, limit, monotonic, refused)
+        return DECIDER.decide(self.match.strategy, self.position, limit, monotonic, refused)
 
     def intent(self, decided: Decided[Decision[int]], at: datetime, worker: str) -> Body:
         """The decision, and the hand and the bets that it was made on."""
@@ -218,11 +212,11 @@ def _position(seen: Sighting, nickname: str, told: Facts) -> Position:
         return position
 
 
-def meeting(places: Places) -> Meet:
-    """How our seats are met, within the limits of the settings."""
+def _met(places: Places, match_id: str) -> AbstractContextManager[SeatMatch]:
+    """A seat of ours, met within the limits of the settings."""
     connect = partial(BlefClient, limits=places.limits)
-    return meeting_by(connect, places.vault, places.offering.clock)
+    return meet(connect, places.vault, places.offering.clock, match_id)
 
 
-BLEF = Seated(GAME.name, SeatOrder, meeting)
+BLEF = Seated(GAME.name, SeatOrder, _met)
 attend, order = BLEF.attend, BLEF.order

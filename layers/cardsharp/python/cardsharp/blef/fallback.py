@@ -21,4 +21,3 @@ def _refusal(position: Position, action: int) -> str | None:
 
 
 DECIDER = Decider(_refusal, safe_action, Decision, (int,))
-decide = DECIDER.decide

@@ -80,7 +80,6 @@ class Denied(Refused):
         today: str | None = None,
     ) -> None:
         super().__init__(status, text)
-        self.args = (text, parameter, value, status, today)
         self.parameter = parameter
         self.value = value
         self.today = text if today is None else today

@@ -12,11 +12,11 @@ from typing import Annotated
 
 from cardsharp.blef import rules
 from cardsharp.blef.actions import BETS, CHECK, name_of
-from cardsharp.blef.cards import DECK, Hand, sort_hand
+from cardsharp.blef.cards import sort_hand
 from cardsharp.blef.logbook import SPAN, Dealt, closes_round, named, rounds_of
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.rules import Move, Round
-from cardsharp.blef.simulation import Match
+from cardsharp.blef.simulation import Match, dealt_anew
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.replay import Asked, Restored, Step, Stored, Thought, header_of, parse
 
@@ -153,17 +153,6 @@ def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> I
         done = next(
             (a for a, name in asked.options.items() if thought and name == thought.action), None
         )
-        live = replace(position.round(), hands=_hands(position, rounds.get(position.number), dice))
+        live, over = position.round(), rounds.get(position.number)
+        live = dealt_anew(live, dice) if over is None else replace(live, hands=over.hands)
         yield Restored(asked.step.sequence, Match(live, position.earlier), done)
-
-
-def _hands(position: Position, over: Round | None, dice: Random) -> tuple[Hand, ...]:
-    """Everybody's cards as they were or, where that is not told, as the dice have it."""
-    if over is not None:
-        return over.hands
-    unseen = [card for card in DECK if card not in position.hand]
-    others = iter(dice.sample(unseen, len(unseen)))
-    return tuple(
-        hand or sort_hand([next(others) for _ in range(number)])
-        for hand, number in zip(position.hands, position.n_cards, strict=True)
-    )

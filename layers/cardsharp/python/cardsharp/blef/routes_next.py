@@ -1,10 +1,8 @@
 """Today's generation of the API: other words, the same games (docs/spec/blef-next.md)."""
 
 import json
-from base64 import b64encode
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from cardsharp.blef import routes, wire, wire_next
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.params import Denied
 from cardsharp.blef.service import DEFAULT_NAMES, Blef, StateLook
-from cardsharp.viewer.assets import asset
+from cardsharp.viewer.assets import asset, own_headers
 from cardsharp.web import refusals
 from cardsharp.web.api import Api
 from cardsharp.web.reading import Parameters
@@ -154,30 +152,11 @@ def lobby() -> Answer:
     for name, told in (("bets", [bet.name for bet in BETS]), ("agents", AGENTS)):
         script = script.replace(f"{{{{ {name} }}}}", json.dumps(told))
     page = _text("lobby.html").replace("{{ style }}", style).replace("{{ script }}", script)
-    return Answer(page, headers={**_HEADERS, "Content-Security-Policy": _policy(style, script)})
-
-
-_HEADERS = {
-    "Content-Type": "text/html; charset=utf-8",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
+    return Answer(page, headers=own_headers(style, script))
 
 
 def _text(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    """Nothing but the page's own style and script, which ask this service alone."""
-    return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 API = Api(

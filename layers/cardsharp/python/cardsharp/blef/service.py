@@ -128,33 +128,27 @@ class Agents:
 NO_AGENTS = Agents()  # nobody can be invited
 
 
+@dataclass(slots=True)
 class Blef:
     """Creates, joins, starts, shows and plays games; every method may raise `Refused`."""
 
-    def __init__(
-        self,
-        store: Games,
-        clock: Clock,
-        chance: SecretChance | None = None,
-        agents: Agents = NO_AGENTS,
-    ) -> None:
-        self._store = store
-        self._clock = clock
-        self._chance = chance or SecretChance()
-        self._agents = agents
-        self.hear: Hear = lambda _: None
+    store: Games
+    clock: Clock
+    chance: SecretChance = field(default_factory=SecretChance)
+    agents: Agents = NO_AGENTS
+    hear: Hear = lambda _: None
 
     def create(self, caller: str | None = None) -> str:
         """Create a private game without players; its uuid. A caller may create so many a day."""
-        if self._store.count_all() > MAX_GAMES:
+        if self.store.count_all() > MAX_GAMES:
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "Too many games started")
-        if caller is not None and not self._store.admit(caller, MAX_CREATED):
+        if caller is not None and not self.store.admit(caller, MAX_CREATED):
             raise Refused(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 f"Too many games started by you - {MAX_CREATED} a day, please try again tomorrow",
             )
-        game = GameRecord(self._chance.uuid(), self._clock.now())
-        self._store.create(game)
+        game = GameRecord(self.chance.uuid(), self.clock.now())
+        self.store.create(game)
         return game.uuid
 
     def join(self, game_uuid: str, nickname: str | None, wished: str | None = None) -> str:
@@ -162,7 +156,7 @@ class Blef:
         if wished is not None:
             self._change(game_uuid, lambda game: changes.join_as(game, nickname, wished))
             return wished.lower()
-        player_uuid = self._chance.uuid()
+        player_uuid = self.chance.uuid()
         self._change(game_uuid, lambda game: changes.join(game, nickname, player_uuid))
         return player_uuid
 
@@ -174,29 +168,29 @@ class Blef:
         caller: str | None = None,
     ) -> str:
         """Add a bot of ours as a player, and have it play; its nickname."""
-        player_uuid = self._chance.uuid()
+        player_uuid = self.chance.uuid()
 
         def invited(game: GameRecord) -> Change:
-            return changes.invite(game, admin_uuid, agent_name, self._agents.names, player_uuid)
+            return changes.invite(game, admin_uuid, agent_name, self.agents.names, player_uuid)
 
         admitted = caller is None
 
         def seat(change: Change) -> AbstractContextManager[object]:
             nonlocal admitted  # once, however often others come in between
-            admitted = admitted or self._store.admit(f"agents {caller}", MAX_INVITED)
+            admitted = admitted or self.store.admit(f"agents {caller}", MAX_INVITED)
             if not admitted:
                 raise Refused(
                     HTTPStatus.TOO_MANY_REQUESTS,
                     f"Too many agents invited by you - {MAX_INVITED} a day, please try tomorrow",
                 )
-            return self._agents.seat(change.game.uuid, change.game.players[-1], player_uuid)
+            return self.agents.seat(change.game.uuid, change.game.players[-1], player_uuid)
 
         return self._change(game_uuid, invited, seat).now.game.players[-1].nickname
 
     def start(self, game_uuid: str, admin_uuid: str | None, *, hide: bool = False) -> None:
         """Seat the players and deal the first round; the game is private from then on if `hide`."""
         self._change(
-            game_uuid, lambda game: changes.start(game, admin_uuid, self._chance, hide=hide)
+            game_uuid, lambda game: changes.start(game, admin_uuid, self.chance, hide=hide)
         )
 
     def show(self, game_uuid: str, admin_uuid: str | None, *, public: bool) -> bool:
@@ -212,7 +206,7 @@ class Blef:
         After a check that is the round that it closed.
         """
         changed = self._change(
-            game_uuid, lambda game: changes.play(game, player_uuid, action, self._chance)
+            game_uuid, lambda game: changes.play(game, player_uuid, action, self.chance)
         )
         return changed.closed_seen_by(changed.mover) or present(changed.now, changed.mover)
 
@@ -228,17 +222,17 @@ class Blef:
 
     def listed(self) -> list[Listing]:
         """The public games that changed recently, by uuid."""
-        return self._store.listed()
+        return self.store.listed()
 
     def count_active(self) -> int:
         """How many games changed recently."""
-        return self._store.count_active()
+        return self.store.count_active()
 
     def _read(self, game_uuid: str) -> Saved:
         uuid = params.read_uuid(game_uuid)
         if uuid is None:
             raise Denied("Invalid game UUID", "game_uuid", game_uuid)
-        saved = self._store.read(uuid)
+        saved = self.store.read(uuid)
         if saved is None:
             raise Denied(NO_GAME, "game_uuid", game_uuid)
         return saved
@@ -257,10 +251,10 @@ class Blef:
                 return Changed(saved.game, saved)
             try:
                 with around(wanted):
-                    now = self._store.write(saved, wanted.game, wanted.closed)
+                    now = self.store.write(saved, wanted.game, wanted.closed)
             except Conflict:
                 longest = min(_BACKOFF * 2**attempt, _LONGEST_BACKOFF)
-                self._clock.sleep(longest * random.random())
+                self.clock.sleep(longest * random.random())
             else:
                 changed = Changed(saved.game, now, wanted.closed)
                 self.hear(changed)
@@ -273,7 +267,7 @@ class Blef:
         """The game as soon as its version is another than `since`, or as it is."""
         pause = _FIRST_LOOK
         while saved.version == since and (left := time_left()) > timedelta(0):
-            self._clock.sleep(min(pause, left))
+            self.clock.sleep(min(pause, left))
             pause = min(pause * 1.5, _LONGEST_LOOK)
             saved = self._read(saved.game.uuid)
         return saved
@@ -292,7 +286,7 @@ class Blef:
                 raise Denied(NO_PLAYER, "player_uuid", look.player_uuid)
         if number is None or (number >= game.number and game.status is not Status.FINISHED):
             return present(saved, me)
-        closed = self._store.closed_round(game.uuid, number)
+        closed = self.store.closed_round(game.uuid, number)
         if closed is None:
             raise StoreError("A closed round is missing from the store.")
         return past(saved, closed, me)

@@ -34,6 +34,17 @@ def dealing(dice: Random) -> Deal:
     return lambda number: tuple(dice.sample(DECK, number))
 
 
+def dealt_anew(live: Round, dice: Random) -> Round:
+    """The round with other cards in the hands that the player to move does not see."""
+    own = () if live.turn is None else live.hands[live.turn]
+    others = iter(dice.sample([card for card in DECK if card not in own], len(DECK) - len(own)))
+    hands = tuple(
+        hand if seat == live.turn else sort_hand([next(others) for _ in range(number)])
+        for seat, (hand, number) in enumerate(zip(live.hands, live.n_cards, strict=True))
+    )
+    return replace(live, hands=hands)
+
+
 class Blef(Simulation[Match, Position, int]):
     """Everybody against everybody; who is left wins."""
 
@@ -93,21 +104,15 @@ class Blef(Simulation[Match, Position, int]):
         }
         return {"rounds": (len(state.closed),), "moves": (moves,), **by_cards}
 
-    def strategy(self, name: str, dice: Random, past: Sequence[tuple[int, Match]] = ()) -> Strategy:
+    def strategy(
+        self, name: str, dice: Random, _past: Sequence[tuple[int, Match]] = ()
+    ) -> Strategy:
         """The strategy of that name; none of Blef's learns."""
-        del past
         return build(name, dice)
 
     def disguised(self, state: Match, dice: Random) -> Match:
         """The match with other cards in the other hands."""
-        live = state.live
-        own = () if live.turn is None else live.hands[live.turn]
-        others = iter(dice.sample([card for card in DECK if card not in own], len(DECK) - len(own)))
-        hands = tuple(
-            hand if seat == live.turn else sort_hand([next(others) for _ in hand])
-            for seat, hand in enumerate(live.hands)
-        )
-        return replace(state, live=replace(live, hands=hands))
+        return replace(state, live=dealt_anew(state.live, dice))
 
     def material(self, state: Match) -> Sequence[object]:
         """The cards in the hands and those that are not dealt."""

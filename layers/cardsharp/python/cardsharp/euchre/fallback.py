@@ -1,17 +1,14 @@
 """What is legal and harmless when no strategy answers."""
 
-from collections.abc import Callable
-
-from cardsharp.deciding import Decided, Decider
+from cardsharp.deciding import Decider
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play
 from cardsharp.euchre.cards import Card, Suit, rank_of, strength, suit_of
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.strategies import Decision, Strategy
+from cardsharp.euchre.strategies import Decision
 
 
-def safe_action(position: Position, refused: frozenset[Action] = frozenset()) -> Action:
+def safe_action(position: Position, _refused: frozenset[Action] = frozenset()) -> Action:
     """A pass, no lone defence, or the lowest of the cards; nobody refuses any of these."""
-    del refused
     first = position.choices[0]
     if isinstance(first, Bid | Defend):
         return first
@@ -28,13 +25,6 @@ def lowest(cards: tuple[Card, ...], trump: Suit | None = None) -> Card:
         return strength(card, trump, trump), card
 
     return min(cards, key=height)
-
-
-def decide(
-    strategy: Strategy, position: Position, monotonic: Callable[[], float]
-) -> Decided[Decision]:
-    """The strategy's decision, or the safe one where it fails; it keeps its own time."""
-    return DECIDER.decide(strategy, position, None, monotonic)
 
 
 def _refusal(position: Position, action: Action) -> str | None:

@@ -84,9 +84,8 @@ class EnginesJudgement(Judge):
         points = score(table).points
         return float(points[0] - points[1])
 
-    def chance(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def chance(self, record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
         """What the deal brought, where the record tells all of it."""
-        del moves
         cards = dealt_of(record)
         return None if cards is None else luck_of(cards)
 

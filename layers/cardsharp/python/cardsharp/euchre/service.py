@@ -5,6 +5,7 @@ then done without: a legal answer does not depend on it.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,7 +13,6 @@ from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Clock
 from cardsharp.deciding import Decided
 from cardsharp.errors import StoreError
-from cardsharp.euchre.actions import Action
 from cardsharp.euchre.asks import (
     Ask,
     Told,
@@ -25,7 +25,7 @@ from cardsharp.euchre.asks import (
     to_act,
 )
 from cardsharp.euchre.cards import name
-from cardsharp.euchre.fallback import decide
+from cardsharp.euchre.fallback import DECIDER
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey, Event
 from cardsharp.euchre.store import Deals
@@ -113,52 +113,66 @@ ATTEMPTS = 3  # how often a request tries the store; a conflict or a failure is 
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
 class EuchreService:
     """The sixteen operations, except those that only echo."""
 
-    def __init__(self, store: Deals, strategy: Strategy, clock: Clock, journal: Journal) -> None:
-        self._store = store
-        self._strategy = strategy
-        self._clock = clock
-        self._journal = journal
+    store: Deals
+    strategy: Strategy
+    clock: Clock
+    journal: Journal
 
     def begin_deal(self, told: NewDeal) -> None:
         """Keep a deal's cards; whatever happened under its number is forgotten."""
         key = key_of(told)
-        self._trying(key, "the deal is not stored", lambda: self._store.begin(key, told.cards))
+        self._trying(key, "the deal is not stored", lambda: self.store.begin(key, told.cards))
 
     def note(self, told: Told) -> None:
         """Keep what another player did; the same again changes nothing."""
         key, event = key_of(told), event_told(told)
 
         def note() -> None:
-            record = self._store.read(key)
+            record = self.store.read(key)
             if record is not None and record.find(event.key) != event:
-                self._store.append(record, event)
+                self.store.append(record, event)
 
         self._trying(key, "an event is not stored", note)
 
     def answer(self, ask: Ask) -> Event:
         """The stored answer to a question, or a new one that is stored first."""
-        key, made = key_of(ask), _Made(ask, self._strategy, self._clock)
+        key = key_of(ask)
+        made: dict[Position | None, Decided[Decision]] = {}  # one each, however often it is tried
+
+        def decide(position: Position | None) -> Event:
+            if position not in made:
+                made[position] = self._decided(ask, position)
+            return event_of(ask, made[position].decision.action)
 
         def answer() -> Event:
-            record = self._store.read(key)
+            record = self.store.read(key)
             if record is None or not is_about(ask, record):
-                return event_of(ask, made.action(None))
+                return decide(None)
             stored = recalled(ask, record)
             if stored is not None:
                 return stored
-            event = event_of(ask, made.action(position_of(record, ask)))
-            self._store.append(record, event)
+            event = decide(position_of(record, ask))
+            self.store.append(record, event)
             return event
 
         event = self._trying(key, "an answer is not stored", answer)
-        if event is None:
-            event = event_of(ask, made.last())
-        for position, decided in made.decisions:
-            self._journal.decided(key, ask, position, decided)
+        if event is None:  # what was decided but could not be kept, if a deal could be read
+            event = decide(next(reversed(made), None))
+        for position, decided in made.items():
+            self.journal.decided(key, ask, position, decided)
         return event
+
+    def _decided(self, ask: Ask, position: Position | None) -> Decided[Decision]:
+        """The decision in a position; a safe one where no stored deal leads to the question."""
+        if position is not None:
+            # Without a limit: a strategy of Euchre keeps its own time.
+            return DECIDER.decide(self.strategy, position, None, self.clock.monotonic)
+        fault = "no stored deal leads to this question"
+        return Decided(Decision(safe(ask), f"Safe answer: {fault}."), fault=fault)
 
     def _trying(self, key: DealKey, trouble: str, deed: Callable[[], T]) -> T | None:
         """What the deed returns, None where the store has failed it too often."""
@@ -167,35 +181,8 @@ class EuchreService:
                 return deed()
             except StoreError as error:
                 again = "trying again" if attempt < ATTEMPTS else trouble
-                self._journal.troubled(key, again, error)
+                self.journal.troubled(key, again, error)
         return None
-
-
-class _Made:
-    """The decisions of one request: one a position, however often the store is tried."""
-
-    def __init__(self, ask: Ask, strategy: Strategy, clock: Clock) -> None:
-        self._ask, self._strategy, self._clock = ask, strategy, clock
-        self.decisions: list[tuple[Position | None, Decided[Decision]]] = []
-
-    def action(self, position: Position | None) -> Action:
-        """The answer in a position; a safe one where no stored deal leads to the question."""
-        for known, decided in self.decisions:
-            if known == position:
-                return decided.decision.action
-        decided = self._decide(position)
-        self.decisions.append((position, decided))
-        return decided.decision.action
-
-    def last(self) -> Action:
-        """What was decided but could not be kept; if no deal could be read, a safe answer."""
-        return self.action(self.decisions[-1][0] if self.decisions else None)
-
-    def _decide(self, position: Position | None) -> Decided[Decision]:
-        if position is not None:
-            return decide(self._strategy, position, self._clock.monotonic)
-        fault = "no stored deal leads to this question"
-        return Decided(Decision(safe(self._ask), f"Safe answer: {fault}."), fault=fault)
 
 
 def key_of(message: InDeal) -> DealKey:

@@ -146,9 +146,10 @@ class Euchre(Simulation[Match, Position, Action]):
         by_side = {name: tuple(numbers) for name, numbers in counted.items()}
         return {**by_side, "deals": (len(state.deals),), "passed_out": (passed_out,)}
 
-    def strategy(self, name: str, dice: Random, past: Sequence[tuple[int, Match]] = ()) -> Strategy:
+    def strategy(
+        self, name: str, _dice: Random, _past: Sequence[tuple[int, Match]] = ()
+    ) -> Strategy:
         """The strategy of that name; none of Euchre's rolls dice or learns."""
-        del dice, past
         return build(name)
 
     def disguised(self, state: Match, dice: Random) -> Match:

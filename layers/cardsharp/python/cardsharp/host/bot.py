@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from random import Random
 from typing import Any
@@ -13,7 +13,7 @@ from pydantic import ValidationError, create_model
 
 from cardsharp import seats
 from cardsharp.access import Limits
-from cardsharp.cloud.attended import After, Attended, Facts, Meet, Sight
+from cardsharp.cloud.attended import After, Attended, Facts, Sight
 from cardsharp.cloud.ports import Body
 from cardsharp.deciding import Decided, Decider, intent_body
 from cardsharp.errors import Garbled, Rejected
@@ -35,7 +35,7 @@ def _seated(folder: str) -> Seated:
         nickname=(Name, ...),
         strategy=(str, game.game.default_strategy),
     )
-    return Seated(game.name, kind, meeting_of(folder))
+    return Seated(game.game.name, kind, partial(_met, folder))
 
 
 def attend(folder: str) -> Callable[[str, Job], Attended]:
@@ -48,19 +48,12 @@ def order(folder: str) -> Callable[[Mapping[str, Any], Job], Sequence[str]]:
     return _seated(folder).order
 
 
-def meeting_of(folder: str) -> Callable[[Places], Meet]:
-    """How our seats are met, within the limits of the settings."""
-
-    def meeting(places: Places) -> Meet:
-        @contextmanager
-        def meet(match_id: str) -> Iterator[SeatMatch]:
-            seat = find_seat(places.vault, match_id)
-            with HostClient(seat.url, places.limits) as client:
-                yield seat_match(folder, seat, client, Random())
-
-        return meet
-
-    return meeting
+@contextmanager
+def _met(folder: str, places: Places, match_id: str) -> Iterator["SeatMatch"]:
+    """A seat of ours, met within the limits of the settings."""
+    seat = find_seat(places.vault, match_id)
+    with HostClient(seat.url, places.limits) as client:
+        yield seat_match(folder, seat, client, Random())
 
 
 def seat_match(folder: str, seat: Seat, client: "HostClient", dice: Random) -> "SeatMatch":
@@ -83,7 +76,7 @@ class SeatMatch:
     @property
     def header(self) -> Body:
         """All that is known of the seat but its secret."""
-        return self.seat.header(self.house.name)
+        return self.seat.header(self.house.game.name)
 
     def look(self, known: Facts) -> Sight[Any]:
         """The game as it is now; joined first, which changes nothing where we are in it."""

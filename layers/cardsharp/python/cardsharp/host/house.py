@@ -19,11 +19,6 @@ class House:
         self.game: Game = Part[Game](f"{folder}.game:GAME").load()
         self.folder = folder
 
-    @property
-    def name(self) -> str:
-        """What the game is called."""
-        return self.game.name
-
     def rules(self, seats: int | None = None) -> Rules[Any, Any, Any]:
         """The rules for so many seats."""
         made: Rules[Any, Any, Any] = Part[Any](f"{self.folder}.simulation:RULES").load()(seats)

@@ -7,24 +7,19 @@ from statistics import fmean
 from typing import Any
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
-from cardsharp.host.house import House, house
+from cardsharp.host.house import house
 from cardsharp.judge import Judge
 from cardsharp.strategy import Decision, Option
 
 WORLDS = 60  # deals of what is hidden in which each action is played to the end
 
 
-def judge_of(folder: str) -> Judge:
-    """The judge of the game in a folder."""
-    return Playouts(house(folder))
-
-
 class Playouts(Judge):
     """What each action brought in the mean, if all go on as the default player does."""
 
-    def __init__(self, game: House) -> None:
-        self._house, self._rules = game, game.rules()
-        self.name = game.game.default_strategy
+    def __init__(self, folder: str) -> None:
+        self._house, self._rules = house(folder), house(folder).rules()
+        self.name = self._house.game.default_strategy
         if self._rules.unit:
             self.unit, self.form, self.total = self._rules.unit, "+.2f", 0.0
             self.stake = 2 * self._rules.most

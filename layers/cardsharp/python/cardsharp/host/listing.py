@@ -12,7 +12,7 @@ _MADE = {
     "decisions": "cardsharp.host.replay:decisions_of",
     "restore": "cardsharp.host.replay:restore_of",
     "decider": "cardsharp.host.house:decider_of",
-    "judge": "cardsharp.host.judge:judge_of",
+    "judge": "cardsharp.host.judge:Playouts",
     "board": "cardsharp.host.board:board_of",
     "encoding": "workbench.env.encoding:encoding_of",
     "lab": "workbench.lab.hosted:extras_for",

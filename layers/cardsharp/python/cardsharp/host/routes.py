@@ -29,7 +29,7 @@ def service(folder: str) -> Service[Host]:
     """The service of the game in a folder."""
     game = house(folder)
     stores: Stores[Keep] = Stores(
-        f"{game.name.upper()}_STORE",
+        f"{game.game.name.upper()}_STORE",
         Part("cardsharp.keep.sqlite:SqliteKeep"),
         Part("cardsharp.keep.dynamodb:DynamoKeep"),
     )

@@ -4,7 +4,6 @@ import secrets
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from http import HTTPStatus
-from random import Random
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +19,7 @@ from cardsharp.web.route import TimeLeft
 
 MAX_CREATED = 200  # games that one caller may create on a day
 LOOK = timedelta(milliseconds=200)  # how often a game is looked at that somebody waits for
+_DICE = secrets.SystemRandom()  # chance that nobody can foretell
 RESERVE = timedelta(seconds=3)  # what is left of a request's time when a wait ends without news
 
 
@@ -39,7 +39,7 @@ class Host:
             raise bad_request(str(error)) from None
         if caller is not None and not self.tables.admit(caller, MAX_CREATED):
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "That is enough for today.")
-        state = dict(rules.dump(rules.deal(_dice())))
+        state = dict(rules.dump(rules.deal(_DICE)))
         table = Table(uuid4().hex, rules.seats, state, state)
         self.tables.write(table)
         return table.game
@@ -67,7 +67,7 @@ class Host:
             raise Refused(HTTPStatus.CONFLICT, wire.NOT_NOW)
         try:
             action = self.house.codec.action(body)
-            after = dict(rules.dump(rules.act(state, action, _dice())))
+            after = dict(rules.dump(rules.act(state, action, _DICE)))
         except (Garbled, RulesError) as refused:
             raise bad_request(str(refused)) from None
         told = self.house.codec.actions.dump_python(action, mode="json")
@@ -159,11 +159,6 @@ class Host:
             self.tables.write(table, move)
         except Conflict as conflict:
             raise Refused(HTTPStatus.CONFLICT, str(conflict)) from None
-
-
-def _dice() -> Random:
-    """Chance that nobody can foretell: a fresh generator for each deal and each move."""
-    return Random(secrets.randbits(128))
 
 
 def _seen(rules: Rules[Any, Any, Any], codec: Any, state: Any, seat: int | None) -> Any:  # noqa: ANN401 - the game's own

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import SecretStr
 from starlette.applications import Starlette
@@ -75,17 +75,12 @@ class TableSource:
         return [move for move in self.reader.moves(match_id) if move.fault is None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Login:
+class _Login(NamedTuple):
     """Where the password is."""
 
     secret_id: str | None
     user: str | None = None
     password: SecretStr | None = None
-
-    def word(self) -> SecretStr:
-        """The password as of now; raises `StoreError` where it cannot be had."""
-        return SecretStr(credentials(self).password)
 
 
 def viewer_of(environment: Mapping[str, str]) -> Starlette:
@@ -103,7 +98,13 @@ def viewer_of(environment: Mapping[str, str]) -> Starlette:
     shown = SHOWN if public else (*SHOWN, THOUGHTS)
     manner = _manner(public=public)
     pages = Pages(TableSource(DynamoReader(table, shown=shown)), manner)
-    door = [] if public else [Middleware(Door, site=manner.site, word=login.word)]
+    door = (
+        []
+        if public
+        else [
+            Middleware(Door, site=manner.site, word=lambda: SecretStr(credentials(login).password))
+        ]
+    )
     return application(pages, door)
 
 

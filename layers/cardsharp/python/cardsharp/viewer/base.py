@@ -1,14 +1,12 @@
 """What all pages share: the site that they belong to, and the templates that they extend."""
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from cardsharp.viewer.assets import asset
+from cardsharp.viewer.assets import asset, hashed
 
 
 class Site(NamedTuple):
@@ -49,12 +47,7 @@ def templates(*loaders: BaseLoader) -> Environment:
 def alone(more_style: str, script: str = "", data: str = "") -> Alone:
     """What makes a page one file, which opens from disk and loads nothing; all texts are ours."""
     style = asset("look.css") + more_style
-    policy = f"default-src 'none'; style-src {_hash(style)}"
+    policy = f"default-src 'none'; style-src {hashed(style)}"
     if script:
-        policy += f"; script-src {_hash(script)}"
+        policy += f"; script-src {hashed(script)}"
     return Alone(policy, Markup(style), Markup(script), data)  # noqa: S704 - our own files
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"

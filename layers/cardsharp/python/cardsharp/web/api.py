@@ -48,8 +48,3 @@ class Api(Generic[S]):
     cross_origin: bool = True
     merge_slashes: bool = False
     home: Callable[[], Answer] | None = None  # makes the page at its root, where it has one
-
-    @property
-    def document_path(self) -> str:
-        """Where the API's own document is."""
-        return f"{self.base}{DOCUMENT}"

@@ -16,7 +16,7 @@ from pydantic import RootModel
 from cardsharp.cloud.telemetry import logger
 from cardsharp.errors import ConfigError
 from cardsharp.web.api import DOCUMENT, PAGE, Api
-from cardsharp.web.events import Context, Event, Handler, Response
+from cardsharp.web.events import Context, Event, Handler, Response, response
 from cardsharp.web.openapi import document
 from cardsharp.web.page import HEADERS, page
 from cardsharp.web.reading import Json
@@ -94,14 +94,14 @@ class _Edge(Generic[S]):
             methods = {_PREFLIGHT, *(one for route in self._api.routes for one in route.methods)}
             allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
             allowed |= self._cross_origin(request)
-            return _response(HTTPStatus.NO_CONTENT, "", allowed)
+            return response(HTTPStatus.NO_CONTENT, "", allowed)
         answer = self._carried_out(request, context)
         headers = {**self._api.headers, **answer.headers}
         if answer.status != HTTPStatus.METHOD_NOT_ALLOWED:
             headers |= self._cross_origin(request)
         body = answer.body
         text = body if isinstance(body, str) else body.model_dump_json(by_alias=True)
-        return _response(answer.status, text, headers)
+        return response(answer.status, text, headers)
 
     def _carried_out(self, request: Request, context: Context) -> Answer:
         """What the route answers, or what says why it did not."""
@@ -144,11 +144,6 @@ class _Edge(Generic[S]):
             return {}
         shown = ",".join(name for route in self._api.routes for name in route.headers)
         return {**_CROSS_ORIGIN, **({"Access-Control-Expose-Headers": shown} if shown else {})}
-
-
-def _response(status: int, body: str, headers: Mapping[str, str]) -> Response:
-    told = {"statusCode": int(status), "headers": dict(headers), "body": body}
-    return {**told, "isBase64Encoded": False}
 
 
 def report(error: Exception, route: str | None = None) -> None:

@@ -18,7 +18,14 @@ class Context(Protocol):
 
 Handler = Callable[[Event, Context], Response]  # several threads may call it at once
 
+_JSON = {"Content-Type": "application/json"}
 _OTHER = "This function expects an event of an HTTP API (format 2.0){also}: {part} must be {kind}."
+
+
+def response(status: int, body: str, headers: Mapping[str, str] = _JSON) -> Response:
+    """An answer of that text."""
+    told = {"statusCode": int(status), "headers": dict(headers), "body": body}
+    return {**told, "isBase64Encoded": False}
 
 
 def checked(handler: Handler, *, sockets: bool = False) -> Handler:
@@ -34,12 +41,8 @@ def checked(handler: Handler, *, sockets: bool = False) -> Handler:
         if fault is None:
             return handler(event, context)
         part, kind = fault
-        return {
-            "statusCode": int(HTTPStatus.BAD_REQUEST),
-            "headers": {"Content-Type": "application/json"},
-            "body": json.dumps({"error": _OTHER.format(also=also, part=part, kind=kind)}),
-            "isBase64Encoded": False,
-        }
+        told = {"error": _OTHER.format(also=also, part=part, kind=kind)}
+        return response(HTTPStatus.BAD_REQUEST, json.dumps(told))
 
     return answer
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.telemetry import logger
-from cardsharp.web.events import Context, Event, Handler, Response
+from cardsharp.web.events import Context, Event, Handler, Response, response
 from cardsharp.web.refusals import Refused, explain
 from cardsharp.web.request import caller_at
 from cardsharp.web.route import Answer
@@ -71,5 +71,4 @@ def _carried_out(event: Event, feed: Feed, subscribe: Subscribe) -> Answer:
 
 def _response(told: Answer) -> Response:
     body = told.body if isinstance(told.body, str) else told.body.model_dump_json()
-    headers = {"Content-Type": "application/json"}
-    return {"statusCode": int(told.status), "headers": headers, "body": body}
+    return response(told.status, body)

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from cardsharp.web.api import Api
+from cardsharp.web.api import DOCUMENT, Api
 from cardsharp.web.reading import REFERENCE, Json, reference
 from cardsharp.web.route import Route, S
 
@@ -51,7 +51,7 @@ def document(api: Api[S]) -> Json:
     return {
         "openapi": "3.1.0",
         "info": {"title": api.title, "version": api.version, "description": api.introduction},
-        "paths": {**paths, api.document_path: {"get": itself}},
+        "paths": {**paths, f"{api.base}{DOCUMENT}": {"get": itself}},
         "components": {"schemas": _schemas(api)},
     }
 

@@ -1,28 +1,15 @@
 """An OpenAPI document as one page of HTML, to be read without script and without other files."""
 
 import json
-from base64 import b64encode
 from collections.abc import Mapping
-from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from cardsharp.viewer.assets import asset
+from cardsharp.viewer.assets import asset, own_headers
 
 _STYLE = asset("look.css")
-
-HEADERS = {
-    "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": (
-        "default-src 'none'; "
-        f"style-src 'sha256-{b64encode(sha256(_STYLE.encode()).digest()).decode()}'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
-"""What goes with the page: nothing may be run, sent, loaded or put around it."""
+HEADERS = own_headers(_STYLE)  # what goes with the page
 
 
 def page(document: Mapping[str, Any], links: Mapping[str, str]) -> str:

@@ -14,11 +14,7 @@ class Refused(CardsharpError):
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
-        self.args = (status, text)  # what pickle hands to __init__ in another process
         self.status, self.text = status, text
-
-    def __str__(self) -> str:
-        return self.text
 
 
 class NoSuchPath(Refused):
@@ -26,7 +22,6 @@ class NoSuchPath(Refused):
 
     def __init__(self, path: str) -> None:
         super().__init__(HTTPStatus.NOT_FOUND, "404 - Resource Not Found")
-        self.args = (path,)
         self.path = path
 
 
@@ -36,7 +31,6 @@ class NoSuchMethod(Refused):
     def __init__(self, path: str, methods: Iterable[str]) -> None:
         super().__init__(HTTPStatus.METHOD_NOT_ALLOWED, "405 - Method Not Allowed")
         self.methods = tuple(methods)
-        self.args = (path, self.methods)
         self.path = path
 
 

@@ -29,7 +29,6 @@ class TooLarge(Refused):
     def __init__(self) -> None:
         told = f"The body is larger than {MAX_BODY} bytes"
         super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)
-        self.args = ()
 
 
 class Request:

@@ -48,10 +48,6 @@ class Service(Generic[S]):
         """What all paths begin with."""
         return self.api.base
 
-    def document(self) -> Json:
-        """The OpenAPI document."""
-        return openapi.document(self.api)
-
     def documents(self) -> Mapping[str, Json]:
         """The OpenAPI documents by the names of the APIs, as they are where nothing is set."""
         return {api.name: openapi.document(api) for api in (self.api, *self.beside({}))}

@@ -21,7 +21,7 @@ FORMAT = 1
 SOLVED = ((1, 1), (2, 1), (1, 2))  # the cards of who begins and of the other
 WHOLE = 1000  # the tables' unit: chances are in thousandths
 Mixture = tuple[tuple[int, float], ...]  # actions and how often each is to be taken
-_CHECK_ONLY: Mixture = ((CHECK, 1.0),)
+CHECK_ONLY: Mixture = ((CHECK, 1.0),)
 
 Plan = Mapping[str, Mapping[str, Mapping[str, int]]]
 """By what was said and hand, the thousandths of each action; what is missing is a check."""
@@ -57,7 +57,7 @@ def mixture(position: Position) -> Mixture | None:
 
 def planned(position: Position) -> Mixture:
     """What the plan of a solved round has, whatever the viewer bet before."""
-    return _CHECK_ONLY if _cannot_hold(position) else _looked_up(*_asked(position))
+    return CHECK_ONLY if _cannot_hold(position) else _looked_up(*_asked(position))
 
 
 def _cannot_hold(position: Position) -> bool:
@@ -105,7 +105,7 @@ def hand_key(values: Iterable[int]) -> str:
 def _looked_up(plan: Plan, bets: tuple[int, ...], own: str) -> Mixture:
     chances = plan.get(said_key(bets), {}).get(own)
     if chances is None:
-        return _CHECK_ONLY
+        return CHECK_ONLY
     return tuple((int(action), parts / WHOLE) for action, parts in chances.items())
 
 

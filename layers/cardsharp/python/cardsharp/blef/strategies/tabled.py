@@ -1,14 +1,11 @@
 """What our tables play where two players are left: how often each action is taken."""
 
-from cardsharp.blef.actions import CHECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies import large
-from cardsharp.blef.strategies.equilibrium import SOLVED, Mixture, cards_of, planned
+from cardsharp.blef.strategies.equilibrium import CHECK_ONLY, SOLVED, Mixture, cards_of, planned
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.sight import OPENING, Shape
 from cardsharp.blef.strategies.trained import WHOLE, TrainedTables, trained
-
-_CHECK_ONLY: Mixture = ((CHECK, 1.0),)
 
 
 def tabled(position: Position) -> Mixture | None:
@@ -26,11 +23,11 @@ def looked_up(tables: TrainedTables, position: Position) -> Mixture | None:
     shape, role = Shape(cards), len(position.history) % 2
     bets = (OPENING, OPENING, OPENING, *(move.action for move in position.history))
     if not {OPENING, *shape.bets}.issuperset(bets[-2:]):
-        return _CHECK_ONLY if bets[-1] not in shape.bets else None
+        return CHECK_ONLY if bets[-1] not in shape.bets else None
     number = shape.row(role, (card.value for card in position.hand), bets[-3:])
     row = tables.rounds[cards][role].find(number)
     mixed = tuple((shape.action(choice), parts / WHOLE) for choice, parts in row.items())
-    return mixed or (_CHECK_ONLY if position.history else None)
+    return mixed or (CHECK_ONLY if position.history else None)
 
 
 def mixed(known: large.Large, position: Position) -> Mixture | None:
