@@ -20,15 +20,15 @@ from hypothesis import strategies as st
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from rich.console import Console
 from schemathesis import GenerationMode
+from support.bot_events import EVENTS, context
 from support.games import GAMES, id_of, simulated, states
 from support.size import ALL, cases
 
-from cardsharp.cloud.clock import SystemClock
+import web.app
 from cardsharp.game import Game, Part
 from cardsharp.web.api import DOCUMENT, PAGE
 from cardsharp.web.events import Handler
 from cardsharp.web.service import Service
-from workbench.cloud.context import Function
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
 from workbench.euchre.probe import KINDS, met
 from workbench.euchre.remote import RemotePlayer
@@ -75,10 +75,24 @@ def handler_of(game: Game) -> Handler:
 
 
 def asked(game: Game, request: WireRequest) -> Any:  # noqa: ANN401 - whatever is answered
-    handler = handler_of(game)
-    context = Function(game.name, handler).context(SystemClock())
     event = http_event(request, datetime(2026, 11, 22, tzinfo=UTC))
-    return read_answer(handler(event, context))
+    return read_answer(handler_of(game)(event, context()))
+
+
+@pytest.mark.parametrize(("name", "statuses"), [("blef", {200, 400}), ("euchre", {200})])
+def test_the_entry_point_answers_every_sample_event(
+    name: str, statuses: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In their order, for those of Euchre are a deal; games that Blef's name are not there."""
+    monkeypatch.setenv(web.app.GAME, name)
+    monkeypatch.setenv(f"{name.upper()}_STORE", f"sqlite:{tmp_path}/deep/games.db")
+    web.app.api.cache_clear()
+    files = sorted(EVENTS.glob(f"{name}_*.json"))
+    assert len(files) >= 5
+    for file in files:
+        answer = web.app.handler(json.loads(file.read_text()), context())
+        assert answer["statusCode"] in statuses, (file.name, answer)
+    web.app.api.cache_clear()
 
 
 @every_service

@@ -6,8 +6,6 @@ Today's generation of the API has the same games in other words.
 import json
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,8 +24,6 @@ from cardsharp.web.request import LONGEST_WAIT
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
 from workbench.cloud.template import all_resources
 from workbench.stage.document import files_of
-
-EVENTS = Path(__file__).parents[2] / "events"
 
 
 @pytest.fixture
@@ -149,15 +145,6 @@ def test_an_answered_request_is_not_logged() -> None:
     with logged() as log:
         memory_client().started().play_out()
     assert log.getvalue() == ""
-
-
-@pytest.mark.parametrize("file", sorted(EVENTS.glob("blef_*.json")), ids=lambda file: file.stem)
-def test_a_sample_event_is_answered(client: Client, file: Path) -> None:
-    event: dict[str, Any] = json.loads(file.read_text())
-    answer = read_answer(
-        client.api(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 9_000))
-    )
-    assert answer.status in {200, 400}, answer
 
 
 def test_the_table_has_no_stream_and_its_index_no_hand() -> None:

@@ -1,11 +1,7 @@
 """Euchre: its rules, its HTTP edge, and that a decision knows what its seat can see."""
 
 import json
-import os
-from datetime import timedelta
-from pathlib import Path
 from random import Random
-from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +10,6 @@ from support.euchre_api import Json, Service, event
 from support.euchre_random import decisions, view, views
 from support.recorded import recording
 
-from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import Illegal, Malformed
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.assembly import SERVICE
@@ -27,8 +22,6 @@ from cardsharp.euchre.service import decision_entry
 from cardsharp.euchre.strategies import build
 from cardsharp.euchre.table import DEALER, ToAct, turn
 from cardsharp.web.request import MAX_BODY
-from web.app import GAME, api, handler
-from workbench.cloud.context import Function
 from workbench.euchre.probe import stations
 
 
@@ -271,10 +264,6 @@ def test_what_cannot_be_read_is_refused(service: Service, target: str, body: str
     assert answer["message"]
 
 
-ROOT = Path(__file__).parents[2]
-EVENTS = sorted((ROOT / "events").glob("euchre_*.json"))
-
-
 def test_every_published_operation_is_there_under_its_name() -> None:
     published = recording("euchre_operations")
     ours = json.loads(json.dumps(SERVICE.documents()[""]))["paths"]
@@ -284,19 +273,6 @@ def test_every_published_operation_is_there_under_its_name() -> None:
         assert [given["name"] for given in operation.get("parameters", [])] == one["parameters"]
     assert set(ours) - {one["path"] for one in published} == {"/openapi.json"}
     assert len(published) == 16
-
-
-def test_the_entry_point_answers_every_sample_event(tmp_path: Path) -> None:
-    store = f"sqlite:{tmp_path}/deep/deals.db"
-    environment = {GAME: "euchre", "EUCHRE_STORE": store, "EUCHRE_STRATEGY": "rules"}
-    context = Function("euchre", handler, timedelta(seconds=29)).context(SystemClock())
-    api.cache_clear()
-    with mock.patch.dict(os.environ, environment):
-        for file in EVENTS:
-            answer = handler(json.loads(file.read_text(encoding="utf-8")), context)
-            assert answer["statusCode"] == 200, (file.name, answer)
-    api.cache_clear()
-    assert len(EVENTS) >= 6
 
 
 HEARTS = 2
