@@ -28,7 +28,7 @@ from cardsharp.cloud.sqlite_file import MEMORY, Contents, SqliteFile
 from cardsharp.cloud.vault import LIFE, Vault, dynamo_vault, sqlite_vault
 from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.keep.dynamodb import RECEIPTS, DynamoKeep
-from cardsharp.keep.port import Add, Change, Delete, Keep, Key, Listed, Put
+from cardsharp.keep.port import Add, Delete, Keep, Key, Listed, Put, is_done
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.template import all_resources, create_table, table_request
 
@@ -66,15 +66,6 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
 def body(keep: Keep, key: Key = ONE) -> Any:  # noqa: ANN401 - any JSON
     found = keep.get(key)
     return None if found is None else (found.version, dict(found.body))
-
-
-def is_done(keep: Keep, *changes: Change) -> bool:
-    """Whether the changes were in nobody's way."""
-    try:
-        keep.commit(*changes)
-    except Conflict:
-        return False
-    return True
 
 
 def test_what_is_written_is_read_at_once_also_by_another_process(bench: Bench) -> None:

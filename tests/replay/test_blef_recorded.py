@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,7 +18,6 @@ from support.blef import (
     Reply,
     decisions,
     hands_of,
-    seeded_deal,
     without_nothings,
 )
 from support.cloud_clock import START, FakeClock
@@ -25,10 +25,11 @@ from support.recorded import recording
 
 from cardsharp.blef import rules, service
 from cardsharp.blef.actions import BETS
-from cardsharp.blef.cards import Card
+from cardsharp.blef.cards import DECK, Card
 from cardsharp.blef.position import position_of
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.rules import Move, Round
+from cardsharp.blef.simulation import dealing
 from cardsharp.blef.store import sqlite_games
 from cardsharp.blef.wire import state_body
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -55,7 +56,7 @@ class Recording:
 
     def __post_init__(self) -> None:
         # By real chance alice's bets would hold in one run of 170, and bob would be out instead.
-        self.chance = RecordedChance(seeded_deal(1))
+        self.chance = RecordedChance(dealing(Random(1)))
         clock = FakeClock()
         self.store = sqlite_games(MEMORY, clock)
         self.client = Client(self.store, clock, self.chance)
@@ -166,7 +167,7 @@ def _round(state: dict[str, Any]) -> Round:
     names = [player["nickname"] for player in state["players"]]
     shown = dict(zip((hand["nickname"] for hand in state["hands"]), hands_of(state), strict=True))
     turn = state["cp_nickname"]
-    deck = [card for card in seeded_deal(1)(24) if all(card not in hand for hand in shown.values())]
+    deck = [card for card in DECK if all(card not in hand for hand in shown.values())]
     n_cards = tuple(player["n_cards"] for player in state["players"])
     hands = tuple(
         tuple(shown[name]) if name in shown else tuple(deck.pop() for _ in range(cards))

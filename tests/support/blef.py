@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -177,12 +177,6 @@ def without_nothings(body: Any) -> Any:  # noqa: ANN401 - whatever JSON came
         nothing = {name for name in ("admin_nickname", "cp_nickname") if body.get(name) == {}}
         return {name: None if name in nothing else value for name, value in body.items()}
     return body
-
-
-def seeded_deal(seed: int) -> Callable[[int], Hand]:
-    """A deal that a seed repeats."""
-    random = Random(seed)
-    return lambda number: tuple(random.sample(DECK, number))
 
 
 def random_round(random: Random, players: int, out: int = 0) -> Round:

@@ -14,7 +14,7 @@ from world.network import LIMITS, Tools, asked_of
 
 from cardsharp.blef.actions import CHECK, LOST, name_of
 from cardsharp.blef.bot import SeatOrder, meet
-from cardsharp.blef.cards import DECK, Hand, sort_hand
+from cardsharp.blef.cards import DECK, sort_hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.client import BlefClient
 from cardsharp.blef.game import GAME
@@ -36,19 +36,6 @@ RIVAL = "rival"
 SECRET = UUID("00000000-0000-4000-8000-00000000cafe")
 
 
-class SeededChance(SecretChance):
-    """Deals and seats that are the same in every run."""
-
-    def __init__(self, seed: int) -> None:
-        self._dice = Random(seed)
-
-    def seats(self, number: int) -> tuple[int, ...]:
-        return tuple(self._dice.sample(range(number), number))
-
-    def deal(self, number: int) -> Hand:
-        return tuple(self._dice.sample(DECK, number))
-
-
 @dataclass
 class BlefPlace(SeatPlace):
     """A service with one game.
@@ -68,7 +55,7 @@ class BlefPlace(SeatPlace):
 
     def __post_init__(self) -> None:
         self.games = sqlite_games(MEMORY, self.clock)
-        self.client = Client(self.games, self.clock, SeededChance(4))
+        self.client = Client(self.games, self.clock, SecretChance(Random(4)))
         self.table = self.client.create()
         self.rival = self.client.join(self.table, RIVAL)
         self.dice = Random(1)

@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Any
@@ -14,19 +13,20 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.blef import Client, logged, random_round, seeded_deal
+from support.blef import Client, logged, random_round
 from support.blef_next import NotedSockets
 from support.cloud_clock import START, FakeClock
 
 from cardsharp.blef import rules
 from cardsharp.blef.actions import BETS, CHECK, LOST, name_of
 from cardsharp.blef.assembly import announce, subscribe
-from cardsharp.blef.cards import DECK, Hand
+from cardsharp.blef.cards import DECK
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.params import is_random, read_number
 from cardsharp.blef.position import position_of
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.rules import Round
+from cardsharp.blef.simulation import dealing, dealt_anew
 from cardsharp.blef.store import Games, sqlite_games
 from cardsharp.blef.wire import parse_state, position_in, state_body
 from cardsharp.cloud.feeds import memory_watchers
@@ -136,7 +136,7 @@ def check_round(live: Round, before: Round, closed: Round | None) -> None:
 @settings(max_examples=60, deadline=None)
 @given(players=players, seed=seeds)
 def test_every_game_ends_in_time_with_one_winner(players: int, seed: int) -> None:
-    random, deal = Random(seed), seeded_deal(seed)
+    random, deal = Random(seed), dealing(Random(seed))
     live, rounds = rules.start(players, deal), 0
     while live.winner is None:
         assert live.turn is not None
@@ -178,18 +178,6 @@ STRANGER = "99999999-9999-4999-8999-999999999999"
 
 def uuid_of(seat: int) -> str:
     return f"00000000-0000-4000-8000-{seat:012}"
-
-
-def with_others_hands(live: Round, seat: int | None, random: Random) -> Round:
-    """The same round with new cards for everybody but the player at a seat."""
-    own = () if seat is None else live.hands[seat]
-    deck = [card for card in DECK if card not in own]
-    random.shuffle(deck)
-    hands: list[Hand] = [
-        own if other == seat else tuple(sorted((deck.pop() for _ in hand), reverse=True))
-        for other, hand in enumerate(live.hands)
-    ]
-    return replace(live, hands=tuple(hands))
 
 
 @contextmanager
@@ -255,7 +243,7 @@ def test_hidden_cards_change_no_answer(players: int, out: int, seed: int, base: 
     random = Random(seed)
     live = random_round(random, players, min(out, players - 2))
     viewer = random.choice([None, *range(players)])
-    other = with_others_hands(live, viewer, random)
+    other = dealt_anew(live, viewer, random)
     with serving(live, base) as one, serving(other, base) as two:
         assert list(everything_said(one, live, viewer)) == list(everything_said(two, other, viewer))
 
@@ -263,7 +251,7 @@ def test_hidden_cards_change_no_answer(players: int, out: int, seed: int, base: 
 def test_the_comparison_would_notice_a_leak() -> None:
     random = Random(7)
     live = random_round(random, 3)
-    other = with_others_hands(live, None, random)
+    other = dealt_anew(live, None, random)
     with serving(live) as one, serving(other) as two:
         assert list(everything_said(one, live, 1)) != list(everything_said(two, other, 1))
 

@@ -3,11 +3,11 @@
 Pure functions from a game to the changed game. A parameter that was not sent is None.
 """
 
-import secrets
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from random import Random, SystemRandom
 
 from cardsharp.blef import params, rules
 from cardsharp.blef.cards import DECK, Hand
@@ -17,19 +17,22 @@ from cardsharp.blef.rules import Round
 from cardsharp.errors import Illegal
 from cardsharp.web.refusals import bad_request, forbidden
 
-_GENERATOR = secrets.SystemRandom()
+_SECRET = SystemRandom()
 
 
+@dataclass
 class SecretChance:
-    """The chance of real games: nobody can foretell it."""
+    """The chance of real games: nobody can foretell it, as long as nobody gives it other dice."""
+
+    dice: Random = _SECRET
 
     def deal(self, number: int) -> Hand:
         """So many different cards, each choice and order equally likely."""
-        return tuple(_GENERATOR.sample(DECK, number))
+        return tuple(self.dice.sample(DECK, number))
 
     def seats(self, players: int) -> tuple[int, ...]:
         """Who of the players in order of joining sits where, each order equally likely."""
-        return tuple(_GENERATOR.sample(range(players), players))
+        return tuple(self.dice.sample(range(players), players))
 
     def uuid(self) -> str:
         """A new random uuid of version 4, in lower case."""

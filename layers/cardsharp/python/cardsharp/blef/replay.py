@@ -154,5 +154,6 @@ def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> I
             (a for a, name in asked.options.items() if thought and name == thought.action), None
         )
         live, over = position.round(), rounds.get(position.number)
-        live = dealt_anew(live, dice) if over is None else replace(live, hands=over.hands)
+        hidden = over or dealt_anew(live, position.me, dice)
+        live = replace(live, hands=hidden.hands)
         yield Restored(asked.step.sequence, Match(live, position.earlier), done)

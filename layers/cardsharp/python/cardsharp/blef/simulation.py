@@ -34,13 +34,13 @@ def dealing(dice: Random) -> Deal:
     return lambda number: tuple(dice.sample(DECK, number))
 
 
-def dealt_anew(live: Round, dice: Random) -> Round:
-    """The round with other cards in the hands that the player to move does not see."""
-    own = () if live.turn is None else live.hands[live.turn]
+def dealt_anew(live: Round, seat: int | None, dice: Random) -> Round:
+    """The round with other cards in the hands that this seat, or an observer, does not see."""
+    own = () if seat is None else live.hands[seat]
     others = iter(dice.sample([card for card in DECK if card not in own], len(DECK) - len(own)))
     hands = tuple(
-        hand if seat == live.turn else sort_hand([next(others) for _ in range(number)])
-        for seat, (hand, number) in enumerate(zip(live.hands, live.n_cards, strict=True))
+        hand if at == seat else sort_hand([next(others) for _ in range(number)])
+        for at, (hand, number) in enumerate(zip(live.hands, live.n_cards, strict=True))
     )
     return replace(live, hands=hands)
 
@@ -112,7 +112,7 @@ class Blef(Simulation[Match, Position, int]):
 
     def disguised(self, state: Match, dice: Random) -> Match:
         """The match with other cards in the other hands."""
-        return replace(state, live=dealt_anew(state.live, dice))
+        return replace(state, live=dealt_anew(state.live, state.live.turn, dice))
 
     def material(self, state: Match) -> Sequence[object]:
         """The cards in the hands and those that are not dealt."""

@@ -27,8 +27,8 @@ from cardsharp.blef.rules import Move, Round
 from cardsharp.cloud.codec import decode, from_micros, to_micros
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.telemetry import logger
-from cardsharp.errors import Conflict, StoreError
-from cardsharp.keep.port import Add, Keep, Key, Listed, Put
+from cardsharp.errors import StoreError
+from cardsharp.keep.port import Add, Keep, Key, Listed, Put, is_done
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -91,11 +91,7 @@ class Games:
         """Count a game that a caller creates today; False where `most` are counted already."""
         now = self.clock.now()
         key = Key(f"caller#{caller_on(now.date(), caller)}", "games")
-        try:
-            self.keep.commit(Add(key, 1, now + timedelta(days=1), most))
-        except Conflict:
-            return False
-        return True
+        return is_done(self.keep, Add(key, 1, now + timedelta(days=1), most))
 
     def read(self, game_uuid: str) -> Saved | None:
         """A game as of now, with every change that was acknowledged, or None."""

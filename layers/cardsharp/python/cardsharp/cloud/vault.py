@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardsharp.cloud.ports import Body, Clock
-from cardsharp.errors import Conflict
-from cardsharp.keep.port import Keep, Key, Put
+from cardsharp.keep.port import Keep, Key, Put, is_done
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -33,11 +32,7 @@ class Vault:
 
     def add(self, match_id: str, secret: Body) -> bool:
         """Keep a secret; return False, and keep the old one, if there is one already."""
-        try:
-            self.keep.commit(self._put(match_id, secret, 0))
-        except Conflict:
-            return False
-        return True
+        return is_done(self.keep, self._put(match_id, secret, 0))
 
     def replace(self, match_id: str, secret: Body) -> None:
         """Keep a secret whatever was kept before."""

@@ -6,8 +6,8 @@ from cardsharp.contest.entries import Settings, Stage
 from cardsharp.contest.freeze import freeze_of
 from cardsharp.contest.records import Records
 from cardsharp.contest.roster import CONTESTS, PROGRESS, Progress, all_under, put_of
-from cardsharp.errors import ConfigError, Conflict
-from cardsharp.keep.port import Keep, Key
+from cardsharp.errors import ConfigError
+from cardsharp.keep.port import Keep, Key, is_done
 
 _ORDER = (Stage.BEGUN, Stage.OPEN, Stage.OVER)
 
@@ -20,11 +20,9 @@ class ContestsKept:
 
     def found(self, settings: Settings) -> Records:
         """A new contest; raises `ConfigError` where one of that name is."""
-        try:
-            put = put_of(Key(CONTESTS, settings.name), PROGRESS, Progress(settings), 0)
-            self.documents.commit(put)
-        except Conflict:
-            raise ConfigError(f"There is a contest {settings.name} already.") from None
+        put = put_of(Key(CONTESTS, settings.name), PROGRESS, Progress(settings), 0)
+        if not is_done(self.documents, put):
+            raise ConfigError(f"There is a contest {settings.name} already.")
         return self.named(settings.name)
 
     def named(self, name: str) -> Records:

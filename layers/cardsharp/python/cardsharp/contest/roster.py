@@ -3,7 +3,6 @@
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Self
@@ -14,7 +13,7 @@ from cardsharp.access import LONGEST_NAME, ha1
 from cardsharp.contest.entries import Entrant, Settings, Stage
 from cardsharp.contest.pairing import Team
 from cardsharp.errors import ConfigError, Conflict
-from cardsharp.keep.port import MOST_CHANGES, Change, Delete, Document, Keep, Key, Put
+from cardsharp.keep.port import MOST_CHANGES, Change, Delete, Document, Keep, Key, Put, is_done
 
 
 def check_name(name: str, others: Iterable[Entrant]) -> None:
@@ -249,10 +248,8 @@ class Roster:
             found = self._document()
             before = PROGRESS.validate_python(found.body)
             after = change(before)
-            if after == before:
-                return
-            with suppress(Conflict):
-                self.documents.commit(put_of(found.key, PROGRESS, after, found.version))
+            put = put_of(found.key, PROGRESS, after, found.version)
+            if after == before or is_done(self.documents, put):
                 return
 
     def key(self, kind: str, sort: str) -> Key:

@@ -14,8 +14,7 @@ from datetime import timedelta
 from typing import Any
 
 from cardsharp.cloud.ports import Clock
-from cardsharp.errors import Conflict
-from cardsharp.keep.port import Add, Keep, Key, Put
+from cardsharp.keep.port import Add, Keep, Key, Put, is_done
 
 Json = Mapping[str, Any]
 _TOLD = ("seats", "start", "state", "count")
@@ -90,11 +89,7 @@ class Tables:
         """Count a game of a caller's today; False where `most` are counted already."""
         now = self.clock.now()
         key = Key(f"caller#{digest(caller)}", now.date().isoformat())
-        try:
-            self.keep.commit(Add(key, 1, now + timedelta(days=2), most))
-        except Conflict:
-            return False
-        return True
+        return is_done(self.keep, Add(key, 1, now + timedelta(days=2), most))
 
 
 def digest(secret: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from cardsharp.errors import Conflict
+
 MOST_CHANGES = 100  # documents in one commit: as many as a transaction of DynamoDB takes
 
 
@@ -91,3 +93,12 @@ class Keep(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds; it cannot be used afterwards."""
+
+
+def is_done(keep: Keep, *changes: Change) -> bool:
+    """Make the changes; whether nothing was in their way."""
+    try:
+        keep.commit(*changes)
+    except Conflict:
+        return False
+    return True

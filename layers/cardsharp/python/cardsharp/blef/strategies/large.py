@@ -17,10 +17,9 @@ from pathlib import Path
 from zlib import compress
 
 from cardsharp.blef.actions import BETS, CHECK
-from cardsharp.blef.cards import COLOURS, VALUES
 from cardsharp.blef.strategies.equilibrium import Mixture
 from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, unpack, write_mapped
-from cardsharp.blef.strategies.odds import bits_of, odds
+from cardsharp.blef.strategies.odds import OF_COLOUR, OF_VALUE, bits_of, odds
 from cardsharp.blef.strategies.sight import OPENING
 
 MARKS = (0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999)  # where classes of chances end
@@ -31,9 +30,6 @@ PARTS = 50  # chances are kept in fiftieths
 FORMAT = 2
 FILE = Path(str(files("cardsharp.blef.strategies") / "tables" / "large.bin"))
 
-_SPAN = len(VALUES)
-_ONE_COLOUR = (1 << _SPAN) - 1
-_FLUSH = 5
 _WEIGHTS = (0.0, *(exp((parts / PARTS - 0.6) / TEMPERATURE) for parts in range(PARTS + 1)))
 
 Cards = tuple[int, int]  # one's own cards and the other's
@@ -105,7 +101,7 @@ def help_of(bet: int, last: int, pool: int) -> int:
     if colour >= 0:
         return min(_lacked(bet, pool), _lacked(last, pool))
     claimed = _claimed_by_both(bet, last)
-    return sum(max(0, n - (pool & _of_value(value)).bit_count()) for value, n in claimed.items())
+    return sum(max(0, n - (pool & OF_VALUE[value]).bit_count()) for value, n in claimed.items())
 
 
 @cache
@@ -129,16 +125,12 @@ def _bits(bet: int) -> int:
     return bits_of(BETS[bet].cards)
 
 
-@cache
-def _of_value(value: int) -> int:
-    return sum(1 << _SPAN * colour + value for colour in range(len(COLOURS)))
-
-
 def _lacked(bet: int, pool: int) -> int:
     """How many cards of a bet on a colour these lack."""
     if BETS[bet].cards:
         return (_bits(bet) & ~pool).bit_count()
-    return max(0, _FLUSH - (pool >> _SPAN * _colour_of(bet) & _ONE_COLOUR).bit_count())
+    ((colour, count),) = BETS[bet].colours
+    return max(0, count - (pool & OF_COLOUR[colour]).bit_count())
 
 
 @cache

@@ -28,6 +28,10 @@ _STRAIGHTS = tuple(n for n in _VALUE_BETS if n not in _OF_TWO)
 _FIRST_STRAIGHT = _STRAIGHTS[0]
 _SPANS = tuple(tuple(value for value, _ in BETS[n].values) for n in _STRAIGHTS)
 
+OF_VALUE = tuple(sum(1 << low + value for low in _SUITS) for value in range(_SPAN))
+OF_COLOUR: tuple[int, ...] = tuple(_ONE_COLOUR << low for low in _SUITS)
+"""All cards of a value, and of a colour."""
+
 Odds = Sequence[float]  # the chance of each of the 88 bets to hold, by action
 Need = tuple[int, int]  # so many cards more of so many that are not seen
 

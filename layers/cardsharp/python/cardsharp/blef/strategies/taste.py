@@ -18,10 +18,10 @@ from random import Random
 from typing import NamedTuple
 
 from cardsharp.blef.actions import BETS, CHECK
-from cardsharp.blef.cards import COLOURS, DECK, VALUES
+from cardsharp.blef.cards import DECK
 from cardsharp.blef.strategies.large import BONDS, bond
 from cardsharp.blef.strategies.minds import OPENING, mind_of
-from cardsharp.blef.strategies.odds import Odds, bit_of, bits_of, odds
+from cardsharp.blef.strategies.odds import OF_COLOUR, OF_VALUE, Odds, bit_of, bits_of, odds
 
 _MARKS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)  # where levels of chances end
 _MIDDLES = [(low + high) / 2 for low, high in zip((0, *_MARKS), (*_MARKS, 1), strict=True)]
@@ -117,8 +117,8 @@ def _claimed(bet: int, pool: int) -> int:
     said, rest = BETS[bet], [bit for bit in _CARDS if not bit & pool]
     if said.cards:
         return bits_of(said.cards) & ~pool
-    sets = [(_OF_VALUE[value], count) for value, count in said.values]
-    sets += [(_OF_COLOUR[colour], count) for colour, count in said.colours]
+    sets = [(OF_VALUE[value], count) for value, count in said.values]
+    sets += [(OF_COLOUR[colour], count) for colour, count in said.colours]
     return sum(
         sum([bit for bit in rest if bit & of][: max(0, count - (pool & of).bit_count())])
         for of, count in sets
@@ -126,10 +126,6 @@ def _claimed(bet: int, pool: int) -> int:
 
 
 _CARDS = [1 << bit_of(card) for card in DECK]
-_OF_VALUE, _OF_COLOUR = (
-    [sum(1 << bit_of(card) for card in DECK if card[field] == which) for which in range(number)]
-    for field, number in enumerate((len(VALUES), len(COLOURS)))
-)
 
 
 @cache
