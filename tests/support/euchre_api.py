@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 import requests
 from requests.adapters import BaseAdapter
@@ -159,17 +160,9 @@ class Messages:
         return self.service.ok("POST", "/play", {**self.address, **body})
 
     def get(self, path: str, **query: int | list[int]) -> Json:
-        return self.service.ok("GET", target(path, {**self.address, **query}))
-
-
-def target(path: str, query: Json) -> str:
-    """A path with a query string in which lists repeat their key, as the client sends it."""
-    pairs = [
-        f"{name}={one}"
-        for name, value in query.items()
-        for one in (value if isinstance(value, list) else [value])
-    ]
-    return f"{path}?{'&'.join(pairs)}"
+        """The answer to a question; lists repeat their key, as the client sends them."""
+        asked = urlencode({**self.address, **query}, doseq=True)
+        return self.service.ok("GET", f"{path}?{asked}")
 
 
 BASE = "http://service"

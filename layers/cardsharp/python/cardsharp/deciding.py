@@ -89,19 +89,16 @@ def shaped(decision: object, make: type[DA]) -> DA:
         )
     if not isinstance(decision.reason, str):
         raise Unfit(f"the reason of its decision is {_named(decision.reason)}, no text")
-    _check_options(decision.options)
-    return decision
-
-
-def _check_options(options: object) -> None:
-    if not isinstance(options, tuple):
-        raise Unfit(f"the options of its decision are {_named(options)}, no tuple of Option")
-    for option in options:
+    if not isinstance(decision.options, tuple):
+        told = _named(decision.options)
+        raise Unfit(f"the options of its decision are {told}, no tuple of Option")
+    for option in decision.options:
         if not isinstance(option, Option):
             raise Unfit(f"an option of its decision is {_named(option)}, which is no Option")
         value = option.value
         if value is not None and not (isinstance(value, Real) and isfinite(value)):
             raise Unfit(f"the value of an option is {_named(value)}, no finite number")
+    return decision
 
 
 def _named(thing: object) -> str:

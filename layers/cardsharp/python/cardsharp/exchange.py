@@ -18,7 +18,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from email.utils import parsedate_to_datetime
 from ssl import SSLCertVerificationError
 from typing import Self
@@ -143,7 +143,11 @@ class Exchange:
 
     def send(self, call: Call) -> Answer:
         """The answer to `call`; `ArenaError` is `doubtful` where a write may have been done."""
-        limit = min(self._limit_for(call), call.most)
+        limit = call.limit
+        if self.contact.is_slowed:
+            self.counts["slowed"] += 1
+            limit += self._limits.slow_down
+        limit = min(limit, call.most)
         if call.writes:
             return self._once(call, limit)
         total = limit + self._limits.total if call.waits else max(limit, self._limits.total)
@@ -154,12 +158,6 @@ class Exchange:
                 self.counts["retries"] += attempt.num > 1
                 return self._once(call, min(limit, patience.left))
         raise AssertionError("stamina returns or raises")
-
-    def _limit_for(self, call: Call) -> timedelta:
-        if not self.contact.is_slowed:
-            return call.limit
-        self.counts["slowed"] += 1
-        return call.limit + self._limits.slow_down
 
     def _once(self, call: Call, limit: timedelta) -> Answer:
         """Send once, when it is its turn; no retry of any library is left below this line."""
@@ -188,7 +186,9 @@ class Exchange:
 
     def _learn(self, call: Call, headers: Mapping[str, str], number: int, asked: float) -> None:
         """What an answer's head says of the arena's clock and of our budget of requests."""
-        contact, date = self.contact, _date_of(headers)
+        contact, date = self.contact, None
+        with suppress(ValueError, OverflowError):
+            date = parsedate_to_datetime(headers.get("Date", "")).replace(tzinfo=UTC)
         answered = contact.clock.monotonic()
         if not call.waits:
             contact.budget.answered(answered - asked)
@@ -274,12 +274,6 @@ class _Digest(HTTPDigestAuth):
             return r
         answer: requests.Response = super().handle_401(r, **kwargs)  # type: ignore[no-untyped-call]
         return answer
-
-
-def _date_of(headers: Mapping[str, str]) -> datetime | None:
-    with suppress(ValueError, OverflowError):
-        return parsedate_to_datetime(headers.get("Date", "")).replace(tzinfo=UTC)
-    return None
 
 
 def _unreachable(call: Call, error: Exception, limit: timedelta) -> ArenaError:

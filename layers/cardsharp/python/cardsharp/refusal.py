@@ -135,7 +135,8 @@ class Patience:
 
     def __call__(self, error: Exception) -> bool | float:
         """Seconds to wait before the next attempt; False where there must be none."""
-        if not _is_passing(error):
+        is_denied = isinstance(error, Rejected) and error.status < _SERVER_ERROR
+        if is_denied or not isinstance(error, Rejected | Unreachable | RateLimited):
             return False
         wait = self._uniform(0, min(self._longest, self._step * 2**self._failures))
         if isinstance(error, RateLimited):
@@ -145,9 +146,3 @@ class Patience:
             wait += asked
         self._failures += 1
         return wait if self._clock() + wait < self._end else False
-
-
-def _is_passing(error: Exception) -> bool:
-    if isinstance(error, Rejected):
-        return error.status >= _SERVER_ERROR
-    return isinstance(error, Unreachable | RateLimited)

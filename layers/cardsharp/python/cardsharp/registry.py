@@ -68,19 +68,17 @@ class Registry(Generic[G, S]):
         return (inspect.getdoc(self.maker(name)) or "").partition("\n")[0]
 
     def _import_all(self) -> None:
+        """Import all modules; one that fails is left out and named, once."""
         package = importlib.import_module(self._package)
         for module in pkgutil.iter_modules(package.__path__):
             name = f"{package.__name__}.{module.name}"
-            if name not in self._broken:
-                self._import(name)
-
-    def _import(self, module: str) -> None:
-        """Import a module; one that fails is left out and named, once."""
-        try:
-            importlib.import_module(module)
-        except Exception as error:  # noqa: BLE001 - anybody's file; the others are to play
-            self._broken.add(module)
-            _log.warning("%s is left out: %s: %s", module, type(error).__name__, error)
+            if name in self._broken:
+                continue
+            try:
+                importlib.import_module(name)
+            except Exception as error:  # noqa: BLE001 - anybody's file; the others are to play
+                self._broken.add(name)
+                _log.warning("%s is left out: %s: %s", name, type(error).__name__, error)
 
 
 _all: dict[str, Registry[Any, Any]] = {}

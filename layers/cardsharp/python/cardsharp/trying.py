@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Any, ClassVar, Generic, TypeVar
 
 T = TypeVar("T")
@@ -21,6 +20,7 @@ T = TypeVar("T")
 MOST_PRINTED = 4_000  # characters that are kept of what one decision prints
 LATE = "no decision within"  # how the fault of every late decision begins
 _MOST_SAID = 300
+_HERE = Path(__file__).parent
 
 _LINES = 6  # how many of the first and of the last lines are kept of what led to a fault
 
@@ -109,7 +109,11 @@ def own_lines(error: BaseException, owner: object) -> list[str]:
 
     Each as `mine.py, line 14, in decide: legal = position.nosuch`, the outermost first.
     """
-    return _own(traceback.extract_tb(_after_this_house(error.__traceback__)), owner)
+    trace = error.__traceback__
+    # The first frames are ours: this module's and its callers'.
+    while trace is not None and Path(trace.tb_frame.f_code.co_filename).parent == _HERE:
+        trace = trace.tb_next
+    return _own(traceback.extract_tb(trace), owner)
 
 
 def _own(frames: traceback.StackSummary, owner: object) -> list[str]:
@@ -137,16 +141,6 @@ def _defined(owner: object) -> str:
     if code is None:
         return ""
     return f" ({Path(code.co_filename).name}, line {code.co_firstlineno}, in decide)"
-
-
-def _after_this_house(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback without the first frames, which are ours: this module's and its callers'."""
-    while trace is not None and Path(trace.tb_frame.f_code.co_filename).parent == _HERE:
-        trace = trace.tb_next
-    return trace
-
-
-_HERE = Path(__file__).parent
 
 
 def ends(lines: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ from cardsharp.blef import params, routes_next
 from cardsharp.blef.params import Denied
 from cardsharp.blef.records import key_of
 from cardsharp.blef.routes import API
-from cardsharp.blef.service import NO_AGENTS, Agents, Blef, Changed, StateLook, present
+from cardsharp.blef.service import Blef, Changed, StateLook, present
 from cardsharp.blef.store import Games
 from cardsharp.blef.wire_next import list_news, state_body
 from cardsharp.cloud.clock import SystemClock
@@ -40,17 +40,12 @@ def build_service(environment: Mapping[str, str]) -> Blef:
     """The service over BLEF_STORE, with bots to invite if there are any; raises `ConfigError`."""
     clock = SystemClock()
     store = STORES.open(environment.get(STORES.variable, ""), clock)
-    return Blef(store, clock, agents=_agents(environment))
-
-
-def _agents(environment: Mapping[str, str]) -> Agents:
-    """The bots that can be invited: none where nothing says which queue has them play."""
-    if not environment.get(BOT_QUEUE):
-        return NO_AGENTS
+    if not environment.get(BOT_QUEUE):  # nothing says which queue has bots play
+        return Blef(store, clock)
     # A service without bots loads none of what plays.
     from cardsharp.blef.invited import build_agents  # noqa: PLC0415
 
-    return build_agents(environment)
+    return Blef(store, clock, agents=build_agents(environment))
 
 
 def beside(environment: Mapping[str, str]) -> Sequence[Api[Blef]]:

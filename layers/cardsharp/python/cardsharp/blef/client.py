@@ -74,7 +74,12 @@ class BlefClient(Client):
 
     def join(self, game: str, nickname: str, player: str) -> str:
         """Join with a uuid of our own making; the one by which the service knows us."""
-        return _joined(self._change(game, "join", {"nickname": nickname, "player_uuid": player}))
+        answer = self._change(game, "join", {"nickname": nickname, "player_uuid": player})
+        try:
+            return JoinedBody.model_validate_json(answer.body, extra="ignore").player_uuid
+        except ValueError:
+            # Without its cause, which would show the uuid.
+            raise Garbled("The answer to a join names no player.", doubtful=True) from None
 
     def start(self, game: str, admin: str) -> None:
         """Start a game as the player who joined first."""
@@ -120,14 +125,6 @@ class BlefClient(Client):
 def service_address(url: str) -> str:
     """The service's address without its base path; raises `ConfigError` if it is none."""
     return checked_address(checked_address(url).removesuffix(BASE))
-
-
-def _joined(answer: Answer) -> str:
-    try:
-        return JoinedBody.model_validate_json(answer.body, extra="ignore").player_uuid
-    except ValueError:
-        # Without its cause, which would show the uuid.
-        raise Garbled("The answer to a join names no player.", doubtful=True) from None
 
 
 def _path(game: str) -> str:

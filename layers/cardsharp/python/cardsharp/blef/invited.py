@@ -48,16 +48,11 @@ def build_agents(environment: Mapping[str, str]) -> SeatedAgents:
     """The bots that an environment describes; raises `ConfigError` if something cannot be used."""
     named = {"CARDSHARP_STORE": environment[BOT_STORE], "CARDSHARP_QUEUE": environment[BOT_QUEUE]}
     places = assemble(Workplace.load(named), meter)
-    names = _read_names(environment.get(NAMES) or DEFAULT_NAMES)
-    return SeatedAgents(names, url=environment[BOT_URL].rstrip("/"), places=places)
-
-
-def _read_names(text: str) -> Mapping[str, str]:
-    """The strategies by the names of the bots; raises `ConfigError`."""
+    text = environment.get(NAMES) or DEFAULT_NAMES
     found = [_NAMED.fullmatch(part) for part in text.split(";")]
     names = {one[1]: one[2] for one in found if one is not None}
     if len(names) < len(found):
         raise ConfigError(f"{NAMES} must be NAME=STRATEGY; NAME=STRATEGY and so on, not {text!r}.")
     for strategy in names.values():
         build(strategy, Random())
-    return names
+    return SeatedAgents(names, url=environment[BOT_URL].rstrip("/"), places=places)

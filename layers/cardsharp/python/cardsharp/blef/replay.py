@@ -125,24 +125,22 @@ def _position(step: Step, rounds: Mapping[int, Round]) -> Position | None:
     thought, over = step.ours, rounds.get(step.turn)
     earlier = tuple(rounds[number] for number in sorted(rounds) if number < step.turn)
     if thought is not None and thought.position is not None and thought.seat is not None:
-        return replace(_as_seen(thought.position, thought.seat, step.turn), earlier=earlier)
+        seen, me = parse(_Seen, thought.position), thought.seat
+        own, players = sort_hand(seen.hand), len(seen.cards)
+        return Position(
+            me=me,
+            number=step.turn,
+            max_cards=rules.max_cards(players),
+            n_cards=seen.cards,
+            hands=tuple(own if seat == me else () for seat in range(players)),
+            turn=me,
+            history=tuple(Move(seat, said) for seat, said in seen.history),
+            earlier=earlier,
+        )
     if over is None or step.seat is None:
         return None
     live = replace(over, turn=step.seat, history=over.history[: step.sequence % SPAN])
     return position_of(live, step.seat, earlier)
-
-
-def _as_seen(body: Body, me: int, number: int) -> Position:
-    seen = parse(_Seen, body)
-    return Position(
-        me=me,
-        number=number,
-        max_cards=rules.max_cards(len(seen.cards)),
-        n_cards=seen.cards,
-        hands=tuple(sort_hand(seen.hand) if seat == me else () for seat in range(len(seen.cards))),
-        turn=me,
-        history=tuple(Move(seat, said) for seat, said in seen.history),
-    )
 
 
 def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> Iterator[Restored]:

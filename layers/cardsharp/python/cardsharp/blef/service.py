@@ -215,7 +215,9 @@ class Blef:
         saved = self._read(game_uuid)
         sight = self._sight(saved, look)
         wait, since = _read_wait(look.wait), _read_since(look.since)
-        if not wait or _is_final(sight):
+        past = sight.position is not None and sight.position.number < sight.game.number
+        # No waiting will change a finished game, or one of its past rounds.
+        if not wait or past or sight.game.status is Status.FINISHED:
             return sight
         since = saved.version if since is None else since
         return self._sight(self._changed(saved, since, time_left), look)
@@ -290,12 +292,6 @@ class Blef:
         if closed is None:
             raise StoreError("A closed round is missing from the store.")
         return past(saved, closed, me)
-
-
-def _is_final(sight: Sight) -> bool:
-    """Whether no waiting will change what is seen: a past round or a finished game."""
-    finished = sight.game.status is Status.FINISHED
-    return finished or (sight.position is not None and sight.position.number < sight.game.number)
 
 
 def _read_wait(text: str | None) -> bool:

@@ -14,7 +14,7 @@ whether or not it was already removed.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -122,12 +122,29 @@ class Games:
     def closed_round(self, game_uuid: str, number: int) -> ClosedRound | None:
         """A closed round of a game, or None."""
         found = self.keep.get(_round_key(game_uuid, number))
-        return None if found is None else decode_round(found.body)
+        if found is None:
+            return None
+        body: Any = found.body
+        try:
+            return ClosedRound(_round(body), from_micros(body.get("at", 0)))
+        except (ValueError, TypeError, KeyError, IndexError):
+            raise StoreError("A stored round cannot be read.") from None
 
     def listed(self) -> list[Listing]:
-        """The public games that changed recently, the last `LIST_LIMIT`, by uuid; perhaps late."""
-        found = self.keep.entries(_PUBLIC, self.clock.now() - RECENT, LIST_LIMIT)
-        listings = [one for entry in found for one in _listing(*entry)]
+        """The public games that changed recently, the last `LIST_LIMIT`, by uuid; perhaps late.
+
+        One that cannot be read is left out, and the log says so.
+        """
+        listings = []
+        for key, listed in self.keep.entries(_PUBLIC, self.clock.now() - RECENT, LIST_LIMIT):
+            uuid = key.partition.partition("#")[2]
+            try:
+                names = tuple(json.loads(str(listed.shown["nicknames_json"])))
+            except (ValueError, TypeError, KeyError):
+                logger.warning("a stored game cannot be read", extra={"game": uuid})
+                continue
+            started = bool(listed.shown.get("is_started"))
+            listings.append(Listing(uuid, names, started, listed.at))
         return sorted(listings, key=lambda listing: listing.uuid)
 
     def count_active(self) -> int:
@@ -190,17 +207,6 @@ def _earlier(item: "Item") -> Mapping[str, object]:
     return {"changed": int(item["changed_at"]["N"]), "game": decode(item["game_json"]["S"])}
 
 
-def _listing(key: Key, listed: Listed) -> Iterator[Listing]:
-    """Yield a game as it is listed; one that cannot be read is left out, and the log says so."""
-    uuid = key.partition.partition("#")[2]
-    try:
-        nicknames = tuple(json.loads(str(listed.shown["nicknames_json"])))
-    except (ValueError, TypeError, KeyError):
-        logger.warning("a stored game cannot be read", extra={"game": uuid})
-        return
-    yield Listing(uuid, nicknames, bool(listed.shown.get("is_started")), listed.at)
-
-
 _FIRST = ord("a")
 _LETTERS = {card: chr(_FIRST + index) for index, card in enumerate(DECK)}
 
@@ -236,14 +242,6 @@ def decode_game(uuid: str, body: Any) -> GameRecord:  # noqa: ANN401 - whatever 
     except (ValueError, TypeError, KeyError, IndexError):
         # `from None`: the chained error might quote the text, and the hands in it.
         raise StoreError("A stored game cannot be read.") from None
-
-
-def decode_round(body: Any) -> ClosedRound:  # noqa: ANN401 - whatever was stored
-    """The round that `encode_round` made this of; raises `StoreError`."""
-    try:
-        return ClosedRound(_round(body), from_micros(body.get("at", 0)))
-    except (ValueError, TypeError, KeyError, IndexError):
-        raise StoreError("A stored round cannot be read.") from None
 
 
 def _round_body(live: Round) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
-from cardsharp.blef.records import Player, Status, room_of
+from cardsharp.blef.records import Status, room_of
 from cardsharp.blef.service import Sight
 from cardsharp.blef.store import Listing, Saved
 from cardsharp.blef.wire import (
@@ -106,7 +106,10 @@ def state_body(sight: Sight) -> NextStateBody:
         round_number=seen.number + over,
         max_cards=seen.max_cards,
         players=[
-            _player(player, cards) for player, cards in zip(game.players, seen.n_cards, strict=True)
+            PlayerBody(nickname=one.nickname, n_cards=cards)
+            if one.agent is None
+            else AgentBody(nickname=one.nickname, n_cards=cards, ai_agent=one.agent)
+            for one, cards in zip(game.players, seen.n_cards, strict=True)
         ],
         hands=hands_of(names, seen),
         cp_nickname=None if seen.turn is None else names[seen.turn],
@@ -146,9 +149,3 @@ def list_news(saved: Saved) -> ListNewsBody:
 
 def _text(*, public: bool) -> Literal["true", "false"]:
     return "true" if public else "false"
-
-
-def _player(player: Player, cards: int) -> PlayerBody:
-    if player.agent is None:
-        return PlayerBody(nickname=player.nickname, n_cards=cards)
-    return AgentBody(nickname=player.nickname, n_cards=cards, ai_agent=player.agent)

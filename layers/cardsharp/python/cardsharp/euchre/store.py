@@ -18,7 +18,7 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.errors import StoreError
 from cardsharp.euchre.cards import DECK, Card
 from cardsharp.euchre.records import DealKey, Event, Record, decode_event, encode_event
-from cardsharp.keep.port import Document, Keep, Key, Put
+from cardsharp.keep.port import Keep, Key, Put
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -43,7 +43,16 @@ class Deals:
     def read(self, key: DealKey) -> Record | None:
         """A deal with every event that was acknowledged, or None."""
         found = self.keep.get(_place(key))
-        return None if found is None else _record(key, found)
+        if found is None:
+            return None
+        events = str(found.body.get("events")).splitlines()
+        try:
+            cards = tuple(map(int, str(found.body.get("cards")).split(",")))
+        except ValueError:
+            cards = ()
+        if sorted(cards) != list(DECK):
+            raise StoreError("The cards of a stored deal cannot be read.")
+        return Record(key, cards, tuple(map(decode_event, events)), found.version, found.expires)
 
     def append(self, record: Record, event: Event) -> None:
         """Add an event to the deal as it was read; raises `Conflict` if it has changed since."""
@@ -95,14 +104,3 @@ def _earlier(item: "Item") -> Mapping[str, object]:
     """The body of a deal that version 0.2 began: an attribute each, the events a list."""
     events = "".join(f"{event['S']}\n" for event in item["events"]["L"])
     return {"cards": item["cards"]["S"], "events": events}
-
-
-def _record(key: DealKey, found: Document) -> Record:
-    events = str(found.body.get("events")).splitlines()
-    try:
-        cards = tuple(map(int, str(found.body.get("cards")).split(",")))
-    except ValueError:
-        cards = ()
-    if sorted(cards) != list(DECK):
-        raise StoreError("The cards of a stored deal cannot be read.")
-    return Record(key, cards, tuple(map(decode_event, events)), found.version, found.expires)

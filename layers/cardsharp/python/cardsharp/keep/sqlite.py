@@ -2,7 +2,7 @@
 
 import logging
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import cast
@@ -106,7 +106,17 @@ class SqliteKeep:
         asked = {"name": name, "since": to_micros(since), "most": most, "now": self._now()}
         with self._file.reading() as db:
             rows = db.execute(_ENTRIES, asked).fetchall()
-        return [one for row in rows for one in _entry(row)]
+        found = []
+        for row in rows:
+            try:
+                shown = cast("Mapping[str, str | bool]", decode(row["shown"]))
+            except StoreError as error:  # it hides no other
+                told = {"sort": row["sort"]}
+                _log.warning("an entry of a list cannot be read: %s", error, extra=told)
+                continue
+            listed = Listed(row["listed"], from_micros(row["at"]), shown)
+            found.append((Key(row["partition"], row["sort"]), listed))
+        return found
 
     def listed(self) -> Sequence[tuple[Key, datetime | None]]:
         """The keys of all documents, the last to expire first: for who shows a whole file."""
@@ -141,17 +151,6 @@ def _carry_out(db: sqlite3.Connection, change: Change, now: int) -> None:
     written = db.execute(statement, told).rowcount
     if not written and not (isinstance(change, Delete) and change.expected is None):
         raise Conflict("The document was changed by somebody else, or the count is at its most.")
-
-
-def _entry(row: sqlite3.Row) -> Iterator[tuple[Key, Listed]]:
-    """Yield the entry of a row; what cannot be read hides no other."""
-    try:
-        shown = decode(row["shown"])
-    except StoreError as error:
-        _log.warning("an entry of a list cannot be read: %s", error, extra={"sort": row["sort"]})
-        return
-    listed = Listed(row["listed"], from_micros(row["at"]), cast("Mapping[str, str | bool]", shown))
-    yield Key(row["partition"], row["sort"]), listed
 
 
 def _document(row: sqlite3.Row) -> Document:

@@ -111,17 +111,14 @@ class _Edge(Generic[S]):
             asked = self._api.reading.read(request, route.request, captured)
             return route.act(self._service, Call(asked, time_left(context), request.caller))
         except Refused as refused:
-            return self._refused(refused, route)
+            model = self._api.error if route is None else route.error_model(refused.status)
+            answer = self._api.explain(refused, model)
+            if isinstance(refused, NoSuchMethod):
+                return Answer(answer.body, answer.status, {"Allow": ", ".join(refused.methods)})
+            return answer
         except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case
             report(error, None if route is None else route.name)
             return self._api.explain(error, self._api.error)
-
-    def _refused(self, refused: Refused, route: Route[S] | None) -> Answer:
-        model = self._api.error if route is None else route.error_model(refused.status)
-        answer = self._api.explain(refused, model)
-        if isinstance(refused, NoSuchMethod):
-            return Answer(answer.body, answer.status, {"Allow": ", ".join(refused.methods)})
-        return answer
 
     def _find(self, request: Request) -> tuple[Route[S], Mapping[str, str]]:
         """The route, and what its path's parameters are; raises `NoSuchPath` or `NoSuchMethod`."""

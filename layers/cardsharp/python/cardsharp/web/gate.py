@@ -26,11 +26,6 @@ class MessageBody(BaseModel, frozen=True):
     message: str
 
 
-def is_of_a_socket(event: Event) -> bool:
-    """Whether an event comes from a WebSocket API."""
-    return "connectionId" in event["requestContext"]
-
-
 def closed(_event: Event, _context: Context) -> Response:
     """Let nobody in, for there is nothing to be told."""
     return _response(explain(Refused(HTTPStatus.NOT_FOUND, "There is no feed here")))

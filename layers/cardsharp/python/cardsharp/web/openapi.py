@@ -1,7 +1,6 @@
 """The OpenAPI document of an API, made from its table of routes and the models that these name."""
 
 import re
-from collections.abc import Iterator
 from http import HTTPStatus
 
 from pydantic import BaseModel
@@ -62,9 +61,10 @@ def names_in(path: str) -> list[str]:
 
 
 def _operation(api: Api[S], route: Route[S], method: str) -> Json:
+    more = "" if method == route.methods[0] else f"-by-{method.lower()}"
     return {
         "tags": [route.path.split("/")[1].capitalize()],
-        "operationId": route.operation_id(method),
+        "operationId": f"{route.name}{more}",  # the first method has the route's own name
         "summary": route.summary,
         "description": route.request.__doc__,
         **api.reading.describe(route.request, method, names_in(route.path)),
@@ -102,17 +102,14 @@ def _response(status: int, models: tuple[type[BaseModel], ...]) -> Json:
 def _schemas(api: Api[S]) -> Json:
     """The schemas of all bodies; what is sent otherwise is described where its parameters are."""
     modes: dict[type[BaseModel], JsonSchemaMode]
-    modes = {api.error: "serialization", GatewayAnswer: "serialization", **dict(_bodies(api))}
+    modes = dict.fromkeys((api.error, GatewayAnswer), "serialization")
+    for route in api.routes:
+        for models in ((route.error,), route.errors.values(), *route.answers.values()):
+            modes |= dict.fromkeys(models, "serialization")
+    for route in api.routes:
+        for method in route.methods:
+            modes |= dict.fromkeys(api.reading.bodies(route.request, method), "validation")
     ordered = sorted(modes.items(), key=lambda item: item[0].__name__)
     _, schemas = models_json_schema(ordered, ref_template=REFERENCE)
     found: Json = schemas["$defs"]
     return dict(sorted(found.items()))
-
-
-def _bodies(api: Api[S]) -> Iterator[tuple[type[BaseModel], JsonSchemaMode]]:
-    for route in api.routes:
-        for models in ((route.error,), route.errors.values(), *route.answers.values()):
-            yield from ((model, "serialization") for model in models)
-    for route in api.routes:
-        for method in route.methods:
-            yield from ((one, "validation") for one in api.reading.bodies(route.request, method))

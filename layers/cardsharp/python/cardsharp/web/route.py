@@ -72,7 +72,3 @@ class Route(Generic[S]):
     def error_model(self, status: int) -> type[BaseModel]:
         """The body of a refusal with this status."""
         return self.errors.get(status, self.error)
-
-    def operation_id(self, method: str) -> str:
-        """What the document calls one of the methods: the first has the route's own name."""
-        return self.name if method == self.methods[0] else f"{self.name}-by-{method.lower()}"

@@ -39,7 +39,8 @@ class Service(Generic[S]):
         watch = (None if self.feed is None else self.feed(service, environment)) or gate.closed
 
         def either(event: Event, context: Context) -> Response:
-            return (watch if gate.is_of_a_socket(event) else answer)(event, context)
+            of_a_socket = "connectionId" in event["requestContext"]
+            return (watch if of_a_socket else answer)(event, context)
 
         return checked(either, sockets=True)
 
