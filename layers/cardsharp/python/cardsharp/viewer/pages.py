@@ -3,7 +3,7 @@
 import base64
 import gzip
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -66,16 +66,6 @@ class PlayOn(NamedTuple):
     players: Callable[[Game], Sequence[str]]
 
 
-class Branching(NamedTuple):
-    """The branches of a match that its page lists, and how more are begun there."""
-
-    branches: Sequence[DrawnBranch] = ()
-    play_on: PlayOn | None = None
-
-
-NO_BRANCHING = Branching()
-
-
 def match_page(  # noqa: PLR0913 - the page, and what may be done on it
     site: Site,
     match: DrawnMatch,
@@ -83,20 +73,16 @@ def match_page(  # noqa: PLR0913 - the page, and what may be done on it
     analysis: Explained | None = None,
     seat: Markup = NOTHING,
     *,
-    branching: Branching = NO_BRANCHING,
+    branches: Sequence[DrawnBranch] = (),
+    play_on: PlayOn | None = None,
 ) -> str:
     """The page of a match at the step of that number, which counts from 1; else at the last one.
 
     Without script the analysis is there only where it is given. `seat` has the choices of whoever
-    plays it on the page.
+    plays it on the page. It lists `branches`, and how more are begun.
     """
     told = {**_context(site, match, number, analysis), "seat": seat}
-    return _page("match.html", **told, branched=_branched(told, branching))
-
-
-def _branched(told: Mapping[str, object], branching: Branching) -> Markup:
-    """The tree of branches, and the form that begins one."""
-    return _made("branches.html", **told, **branching._asdict())
+    return _page("match.html", **told, branches=branches, play_on=play_on)
 
 
 def steps_document(match: DrawnMatch, start: int = 0) -> dict[str, object]:
@@ -146,7 +132,7 @@ def match_file(
     packed = base64.b64encode(data).decode()
     page = alone(asset("viewer.css"), whole_script(), packed)
     told = {**_context(Site("Cardsharp"), match, None, analysis, "#"), "alone": page}
-    return _page("match.html", **told, branched=_branched(told, Branching(branches)))
+    return _page("match.html", **told, branches=branches, play_on=None)
 
 
 def _context(

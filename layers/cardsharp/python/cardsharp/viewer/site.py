@@ -27,7 +27,7 @@ from cardsharp.viewer import pages as texts
 from cardsharp.viewer.assets import ASSETS, HEADERS, asset
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.explained import Explained, explained
-from cardsharp.viewer.pages import Branching, Column, PlayOn, Row
+from cardsharp.viewer.pages import Column, PlayOn, Row
 from cardsharp.viewer.shown import BranchesOf, DrawnBranch, DrawnMatch, branches_of, shown, sides
 
 PAGE = 50  # matches that a list shows, and how many more a further click
@@ -121,8 +121,10 @@ class Pages:
         match = self._shown(request)
         analysis = self._judged(request, match) if "analysis" in request.query_params else None
         manner, number = self.manner, _number(request, "step")
-        branching = Branching(self.branches(match), manner.play_on)
-        page = texts.match_page(manner.site, match, number, analysis, branching=branching)
+        found, play_on = self.branches(match), manner.play_on
+        page = texts.match_page(
+            manner.site, match, number, analysis, branches=found, play_on=play_on
+        )
         return self._of(match, HTMLResponse(page))
 
     def steps(self, request: Request) -> Response:
