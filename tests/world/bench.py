@@ -96,7 +96,7 @@ class Bench:
                 tools = self.tools()
                 self.place.order(tools, self.offering(tools))
             except (Crash, StoreError):
-                self.clock.advance(OUTAGE)
+                self.outwait(OUTAGE)
                 continue
             return
 
