@@ -124,17 +124,8 @@ class MessageBody(Body):
     message: str
 
 
-class RedundantBody(Body):
-    """Nothing was to be done; both keys hold the same text."""
-
-    error: str
-    message: str
-
-
-class FullBody(Body):
+class FullBody(MessageBody):
     """There are too many games to create another one."""
-
-    message: str
 
 
 class ErrorsBody(Body):
@@ -142,6 +133,10 @@ class ErrorsBody(Body):
 
     error: str
     message: str
+
+
+class RedundantBody(ErrorsBody):
+    """Nothing was to be done; both keys hold the same text."""
 
 
 class DoneBody(Body):
