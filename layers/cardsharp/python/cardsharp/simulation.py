@@ -116,9 +116,9 @@ class Simulation(Protocol[S, P, A]):
         """The same match as the seat to act sees it, with what is hidden from it dealt anew."""
         ...
 
-    def material(self, state: S) -> Sequence[object]:
+    def material(self, _state: S) -> Sequence[object]:
         """Everything that a match neither makes nor loses, such as all cards, sorted."""
-        ...
+        return ()
 
     def dump(self, state: S) -> Mapping[str, object]:
         """The whole state as a JSON object."""

@@ -127,16 +127,9 @@ def _position(step: Step, rounds: Mapping[int, Round]) -> Position | None:
     if thought is not None and thought.position is not None and thought.seat is not None:
         seen, me = parse(_Seen, thought.position), thought.seat
         own, players = sort_hand(seen.hand), len(seen.cards)
-        return Position(
-            me=me,
-            number=step.turn,
-            max_cards=rules.max_cards(players),
-            n_cards=seen.cards,
-            hands=tuple(own if seat == me else () for seat in range(players)),
-            turn=me,
-            history=tuple(Move(seat, said) for seat, said in seen.history),
-            earlier=earlier,
-        )
+        hands = tuple(own if seat == me else () for seat in range(players))
+        history, most = tuple(Move(*one) for one in seen.history), rules.max_cards(players)
+        return Position(me, step.turn, most, seen.cards, hands, me, history, earlier)
     if over is None or step.seat is None:
         return None
     live = replace(over, turn=step.seat, history=over.history[: step.sequence % SPAN])

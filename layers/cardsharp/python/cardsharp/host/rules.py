@@ -101,10 +101,6 @@ class Rules(Simulation[S, P, A]):
         """The same match as the seat to act sees it."""
         return self.imagined(self.position(state), dice)
 
-    def material(self, _state: S) -> Sequence[object]:
-        """Nothing, where a game says nothing else."""
-        return ()
-
 
 class Drawing(Generic[P, A]):
     """How a game is shown, in a terminal and on a page: words, and lines of them."""
