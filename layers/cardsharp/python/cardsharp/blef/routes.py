@@ -34,13 +34,13 @@ def _version(_blef: Blef, _call: Call[BaseModel]) -> Answer:
 def _list(blef: Blef, _call: Call[BaseModel]) -> Answer:
     games = [
         wire.ListedBody(uuid=game.uuid, players=list(game.nicknames), started=game.started)
-        for game in blef.listed()
+        for game in blef.store.listed()
     ]
     return Answer(wire.ListBody(games))
 
 
 def _active(blef: Blef, _call: Call[BaseModel]) -> Answer:
-    return Answer(wire.ActiveBody(active_games=blef.count_active()))
+    return Answer(wire.ActiveBody(active_games=blef.store.count_active()))
 
 
 def _state(blef: Blef, call: Call[wire.StateAsked]) -> Answer:

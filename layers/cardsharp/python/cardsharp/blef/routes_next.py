@@ -102,7 +102,7 @@ ROUTES: tuple[Route[Blef], ...] = (
     replace(
         _GAMES,
         summary="The public games that have not started",
-        act=lambda blef, _: Answer(wire_next.list_body(blef.listed())),
+        act=lambda blef, _: Answer(wire_next.list_body(blef.store.listed())),
         answers={_OK: (wire_next.NextListBody,)},
     ),
     replace(_CREATE, errors={}),

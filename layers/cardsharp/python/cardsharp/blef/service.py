@@ -18,7 +18,7 @@ from cardsharp.blef.params import NO_GAME, NO_PLAYER, Denied
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.records import ClosedRound, GameRecord, Player, Status
 from cardsharp.blef.rules import Round
-from cardsharp.blef.store import Games, Listing, Saved, closed_at
+from cardsharp.blef.store import Games, Saved, closed_at
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.web.refusals import Refused, bad_request
@@ -221,14 +221,6 @@ class Blef:
             return sight
         since = saved.version if since is None else since
         return self._sight(self._changed(saved, since, time_left), look)
-
-    def listed(self) -> list[Listing]:
-        """The public games that changed recently, by uuid."""
-        return self.store.listed()
-
-    def count_active(self) -> int:
-        """How many games changed recently."""
-        return self.store.count_active()
 
     def _read(self, game_uuid: str) -> Saved:
         uuid = params.read_uuid(game_uuid)

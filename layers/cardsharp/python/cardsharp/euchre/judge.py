@@ -71,7 +71,7 @@ class EnginesJudgement(Judge):
 
     def weigh(self, position: Position, also: Sequence[Action] = ()) -> Decision:
         """Its decision; one without a choice has no worth, which is no loss."""
-        return Pimc().weigh(position, also)
+        return Pimc().decide(position, also)
 
     def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """The points of the seats 0 and 2, less those of 1 and 3."""

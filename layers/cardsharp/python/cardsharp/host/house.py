@@ -59,10 +59,7 @@ def _read(adapter: TypeAdapter[Any], body: object) -> Any:  # noqa: ANN401 - as 
         raise Garbled("This is neither a position nor an action of the game.") from None
 
 
-@cache
-def house(folder: str) -> House:
-    """The parts of the game in that folder."""
-    return House(folder)
+house = cache(House)  # the parts of the game in a folder, found once
 
 
 def decider_of(folder: str) -> Decider[Any, Any, Decision[Any]]:

@@ -63,7 +63,20 @@ class DrawnMatch:
     @cached_property
     def frames(self) -> list[Frame]:
         """Its steps in order; raises `StoreError` if a move cannot be read."""
-        return list(self._frames())
+        frames: list[Frame] = []
+        known: dict[str, Markup] = {}
+        replay = self.game.replay
+        for step in () if replay is None else replay.load()(self.record, self.moves):
+            drawn = self.board.parts(self.header, step)
+            parts = {
+                name: part
+                for name, part in drawn.items()
+                if part is not None and part != known.get(name)
+            }
+            known |= parts
+            who = self.header.name(step.seat) if step.seat is not None else ""
+            frames.append(Frame(step, who, parts))
+        return frames
 
     @cached_property
     def times(self) -> list[str]:
@@ -79,20 +92,6 @@ class DrawnMatch:
         for frame in self.frames[: number + 1]:
             drawn |= frame.parts
         return drawn
-
-    def _frames(self) -> Iterator[Frame]:
-        if self.game.replay is None:
-            return
-        known: dict[str, Markup] = {}
-        for step in self.game.replay.load()(self.record, self.moves):
-            drawn = self.board.parts(self.header, step)
-            parts = {
-                name: part
-                for name, part in drawn.items()
-                if part is not None and part != known.get(name)
-            }
-            known |= parts
-            yield Frame(step, self.header.name(step.seat) if step.seat is not None else "", parts)
 
 
 def _timed(at: datetime | None, before: datetime | None) -> str:

@@ -124,12 +124,8 @@ class Pimc:
     def __init__(self, stopwatch: Stopwatch = standing, effort: Effort | None = None) -> None:
         self._stopwatch, self._effort = stopwatch, effort or Effort()
 
-    def decide(self, position: Position) -> Decision:
-        """The choice with the most expected points."""
-        return self.weigh(position)
-
-    def weigh(self, position: Position, also: Sequence[Action] = ()) -> Decision:
-        """The decision, for which those choices are weighed too, as poor as they may look."""
+    def decide(self, position: Position, also: Sequence[Action] = ()) -> Decision:
+        """The choice with the most expected points; `also` are weighed, however poor they look."""
         if len(position.choices) == 1:
             return Decision(position.choices[0], "The only choice.")
         choices = _choices(position, also)
