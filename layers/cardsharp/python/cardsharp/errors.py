@@ -23,11 +23,7 @@ class Malformed(RulesError):
 
 
 class Illegal(RulesError):
-    """A readable action that is not allowed in this position."""
-
-
-class Unclear(RulesError):
-    """An allowed action that does not say which card it means."""
+    """A readable action that is not allowed in this position, or names no card where it must."""
 
 
 class ArenaError(CardsharpError):

@@ -22,7 +22,7 @@ from cardsharp.deadmansdraw.events import (
     stack_delta,
 )
 from cardsharp.deadmansdraw.state import Chance, State, TurnStart
-from cardsharp.errors import Illegal, Unclear
+from cardsharp.errors import Illegal
 
 MAP_OFFER = 3
 KRAKEN_DRAWS = 2
@@ -221,7 +221,7 @@ class Draft:
                 self._answer_oracle(pending, response.card)
             case _:
                 if response.card is None:
-                    raise Unclear("Effect response must contain a card.")
+                    raise Illegal("Effect response must contain a card.")
                 self._answer(pending, response.card)
 
     def _answer_oracle(self, pending: Effect, card: Card | None) -> None:

@@ -41,11 +41,11 @@ from cardsharp.deadmansdraw.wire_views import (
     MoveView,
     PendingEffect,
 )
-from cardsharp.errors import RulesError, Unclear
+from cardsharp.errors import Malformed, RulesError
 
 
 def rebuild(view: MatchView, me: int) -> Position:
-    """The position of player `me`, who is to act, from a view of all events; raises `Unclear`."""
+    """The position of player `me`, who is to act, from a view of all events; raises `Malformed`."""
     history = tuple(played(move) for move in view.moves)
     observer = _observer(view, history)
     for move in history:
@@ -167,7 +167,8 @@ def _delta(view: DeltaView | None) -> Delta:
 
 def _effect(view: PendingEffect) -> Effect:
     if not isinstance(view.effect_type, EffectType):
-        raise Unclear(f"The arena waits for an answer to '{view.effect_type}', an unknown effect.")
+        told = f"The arena waits for an answer to '{view.effect_type}', an unknown effect."
+        raise Malformed(told)
     return Effect(view.effect_type, view.offered, view.kraken_count)
 
 

@@ -33,8 +33,8 @@ def start(
 def apply(state: State, action: Action, chance: Chance) -> tuple[State, tuple[Event, ...]]:
     """The state after `action` of the active player, and what happened, in order.
 
-    Raises `Illegal` if the action is not allowed here; the text is the server's. Raises `Unclear`
-    if the answer to an effect names no card.
+    Raises `Illegal` if the action is not allowed here, or the answer to an effect names no card;
+    the text is the server's.
     """
     draft = Draft(state, chance)
     draft.open_turn()

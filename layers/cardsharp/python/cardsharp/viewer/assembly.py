@@ -98,14 +98,13 @@ def viewer_of(environment: Mapping[str, str]) -> Starlette:
     shown = SHOWN if public else (*SHOWN, THOUGHTS)
     manner = _manner(public=public)
     pages = Pages(TableSource(DynamoReader(table, shown=shown)), manner)
-    door = (
-        []
-        if public
-        else [
-            Middleware(Door, site=manner.site, word=lambda: SecretStr(credentials(login).password))
-        ]
-    )
-    return application(pages, door)
+    if public:
+        return application(pages)
+
+    def word() -> SecretStr:
+        return SecretStr(credentials(login).password)
+
+    return application(pages, [Middleware(Door, site=manner.site, word=word)])
 
 
 def _manner(*, public: bool) -> Manner:
