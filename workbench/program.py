@@ -199,28 +199,25 @@ class Program(Outside):
         """What the program answers; raises `Unfit`, with why, if it is late or cannot be used."""
         known = self._translation
         allowed = [(known.action(one), one) for one in known.actions(position)]
-        question = self._question(position, [body for body, _ in allowed])
         actions = {_written(body): one for body, one in allowed}
-        return self.asked(question, lambda line: self._decision(line, actions))
-
-    def _decision(self, line: bytes, actions: Mapping[str, Any]) -> Decision[Any]:
-        """What an answer says."""
-        answer, known = _read(line), self._translation
-        options = tuple(
-            known.option(_meant(one.action, actions), one.value, one.note) for one in answer.options
-        )
-        return known.decision(_meant(answer.action, actions), answer.reason, options)
-
-    def _question(self, position: object, actions: Sequence[object]) -> bytes:
-        shown = self._translation.position(position)
+        shown = known.position(position)
         chance = self._given.getrandbits(32) if isinstance(self._given, Random) else None
         question = {
             "game": self._game,
             "position": shown,
-            "actions": actions,
+            "actions": [body for body, _ in allowed],
             "seed": crc32(_written(shown).encode()) if chance is None else chance,
         }
-        return json.dumps(question).encode() + b"\n"
+
+        def read(line: bytes) -> Decision[Any]:
+            answer = _read(line)
+            options = tuple(
+                known.option(_meant(one.action, actions), one.value, one.note)
+                for one in answer.options
+            )
+            return known.decision(_meant(answer.action, actions), answer.reason, options)
+
+        return self.asked(json.dumps(question).encode() + b"\n", read)
 
 
 _left: defaultdict[tuple[int, str], list[Process]] = defaultdict(list)

@@ -1,27 +1,17 @@
 """`cardsharp analyse`: what each decision of a match cost, and what the cards brought."""
 
-from collections.abc import Iterator
-
 from cardsharp.analysis import analyse as analysis_of
-from cardsharp.replay import Asked, header_of
+from cardsharp.replay import header_of
 from workbench.cli.games import AnyGame
 from workbench.show.analysis import Analysed, print_analysis
 from workbench.show.drawing import match_document, print_title
 from workbench.show.lookup import LAST, game_of
 from workbench.show.options import Json, Match, Store
 from workbench.show.output import print_json, results
-from workbench.show.progress import Bar
+from workbench.show.progress import each
 from workbench.watch.sources import opened
 
 _SWING = ("sequence", "turn", "seat", "happened", "change", "luck")
-
-
-def watched(asked: list[Asked]) -> Iterator[Asked]:
-    """The decisions one by one, while a bar shows how many there are."""
-    with Bar(len(asked), "judging") as bar:
-        for one in asked:
-            yield one
-            bar.advance()
 
 
 def analyse(
@@ -29,7 +19,7 @@ def analyse(
 ) -> None:
     """Print who decided how well, what the cards brought, and the worst decisions."""
     record, moves, _ = opened(match, store, game)
-    found = analysis_of(game_of(record), record, moves, watched)
+    found = analysis_of(game_of(record), record, moves, each)
     shown = Analysed.of(found, header_of(record))
     if as_json:  # worth is the first seat's side's, `players` are in that order
         swings = [{name: getattr(one, name) for name in _SWING} for one in found.swings()]

@@ -12,7 +12,6 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 
 from cardsharp.cloud.ports import Body, MatchLog
-from cardsharp.cloud.redaction import redact
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.game import Game, Lobby
 from cardsharp.replay import UNKNOWN, document, header_of
@@ -22,7 +21,7 @@ from workbench.show.drawing import step_row
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, StoreFile
-from workbench.show.output import messages, print_json, results, tell
+from workbench.show.output import print_aside, print_json, results, tell
 from workbench.stage.ordered import GLANCE, ordered, outcome_in, workers
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
@@ -60,20 +59,17 @@ class SeatOptions(CommandOptions):
 
 def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
     """Join a game and play it, each step explained; the same again takes it up."""
-
-    def say(sentence: str) -> None:
-        messages().print(redact(sentence), style="dim", soft_wrap=True)
-
     own = "matches" if game.archive is None else game.name
     store = options.store or data_folder() / f"{own}.db"
     if options.game is None:
-        return _attend_public(game, options, store, say)
+        return _attend_public(game, options, store)
     order = options.order(game, options.game)
     if game.check is not None:
         game.check.load()(order)
-    with telemetry_in(data_folder() / "bot.log"), workers(store, say, 1) as places:
+    with telemetry_in(data_folder() / "bot.log"), workers(store, print_aside, 1) as places:
         match = ordered(game, order)
-        say(f"{options.nickname} plays in game {options.game} at {options.url}; Ctrl-C stops it.")
+        where = f"in game {options.game} at {options.url}"
+        print_aside(f"{options.nickname} plays {where}; Ctrl-C stops it.")
         told = 0
         while (outcome := outcome_in(places, match)) is None:
             places.offering.clock.sleep(GLANCE)
@@ -83,17 +79,16 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
         return Exit.FAILED if outcome["result"] == UNKNOWN else Exit.OK
 
 
-def _attend_public(
-    game: Game, options: SeatOptions, store: Path, say: Callable[[str], None]
-) -> int:
+def _attend_public(game: Game, options: SeatOptions, store: Path) -> int:
     if game.lobby is None:
         raise ConfigError(f"No service lists public games of {game.title}; give one by --game.")
     lobby = game.lobby.load()
     options.order(game, None)
     lobby(options.url)  # before anybody waits for what is none
-    say(f"{options.nickname} plays in public games at {options.url}; Ctrl-C stops it.")
-    with telemetry_in(data_folder() / "bot.log"), workers(store, say, options.at_once) as places:
-        public = PublicSeats(game, options, places, lobby, say)
+    print_aside(f"{options.nickname} plays in public games at {options.url}; Ctrl-C stops it.")
+    seats = workers(store, print_aside, options.at_once)
+    with telemetry_in(data_folder() / "bot.log"), seats as places:
+        public = PublicSeats(game, options, places, lobby, print_aside)
         while True:
             public.look()
             places.offering.clock.sleep(_PAUSE)

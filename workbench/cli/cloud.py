@@ -4,6 +4,7 @@ import getpass
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +24,7 @@ from workbench.operate.export import export
 from workbench.operate.preflight import outdated, planned, preflight
 from workbench.operate.stack import account_clients
 from workbench.operate.status import look_at, spend
-from workbench.operate.story import LogLine, lines_about, problem_lines
+from workbench.operate.story import lines_about
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
 from workbench.show.lookup import find_match
@@ -259,12 +260,8 @@ def logs(
     if (match is None) is not problems:
         raise ConfigError("Give a match's id, or --problems.")
     stack, since = options.find(), datetime.now(UTC) - timedelta(hours=hours)
-
-    def look(since: datetime) -> list[LogLine]:
-        return problem_lines(stack, since) if match is None else lines_about(stack, match, since)
-
     if not follow:
-        lines = look(since)
+        lines = lines_about(stack, match, since)
         if not lines and match is not None:
             raise ConfigError(
                 f"Within {hours:g} hours no function logged anything about {match}; see "
@@ -272,7 +269,7 @@ def logs(
             )
         options.tell([line.document() for line in lines], lines)
         return
-    for line in story.follow(look, since, SystemClock()):
+    for line in story.follow(partial(lines_about, stack, match), since, SystemClock()):
         options.tell([line.document()], [line])
 
 

@@ -1,7 +1,7 @@
 """`cardsharp cloud`: which stack it is about, its `deploy`, and `dlq` for its dead letters."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
 from workbench.operate import deploying
-from workbench.operate.letters import Letter, LetterBox, drop, find_letter, list_letters, replay
+from workbench.operate.letters import Letter, LetterBox, drop, list_letters, replay
 from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
 from workbench.operate.story import lines_about
 from workbench.show.options import CommandOptions, Json
@@ -75,6 +75,8 @@ def deploy(
     return deploying.deploy(deploying.project(into), stage, stack, parameters, more)
 
 
+Deed = Callable[[Stack, str | None, LetterBox], list[Letter]]
+
 letters = cyclopts.App(name="dlq", help="List, resend or drop dead letters.")
 
 
@@ -95,6 +97,15 @@ class _Letters(CommandOptions):
             return stack, LetterBox.DIRECTOR
         return stack, LetterBox.POLLER if self.ticks else LetterBox.WORKER
 
+    def act(self, deed: Deed, done: str, letter: str | None, *, everything: bool) -> None:
+        """Do it with one letter or all of them, and say with how many it was done."""
+        if (letter is None) is not everything:
+            raise ConfigError("Give a letter's id, or --all.")
+        stack, box = self.found()
+        found = deed(stack, letter, box)
+        number = "1 letter" if len(found) == 1 else f"{len(found)} letters"
+        self.options.tell([one.document() for one in found], [f"{done} {number}"])
+
 
 _ALL = _Letters()
 OneLetter = Annotated[str | None, Parameter(help="A letter's id or its beginning.")]
@@ -104,7 +115,8 @@ Every = Annotated[bool, Parameter(name="--all", help="All letters.")]
 @letters.command(name="list")
 def list_(*, which: _Letters = _ALL) -> None:
     """List dead letters, the oldest first."""
-    found = list_letters(*which.found())
+    stack, box = which.found()
+    found = list_letters(stack, None, box)
     lines = [f"{one.letter_id}  {one.sent_at:%Y-%m-%d %H:%M:%S}  {one}" for one in found]
     which.options.tell([letter.document() for letter in found], lines or ["no dead letters"])
 
@@ -118,7 +130,7 @@ def show(
 ) -> None:
     """Show a dead letter, and what the functions logged about its match."""
     stack, box = which.found()
-    found = find_letter(stack, letter, box)
+    [found] = list_letters(stack, letter, box)
     since = datetime.now(UTC) - timedelta(days=14)
     about = lines_about(stack, found.match_id, since) if found.match_id else []
     told = {**found.document(), "story": [line.document() for line in about]}
@@ -130,9 +142,7 @@ def replay_(
     letter: OneLetter = None, /, *, everything: Every = False, which: _Letters = _ALL
 ) -> None:
     """Send dead letters to the worker or the director once more, which is safe at any time."""
-    _check_choice(letter, everything=everything)
-    stack, box = which.found()
-    _counted("sent", replay(stack, letter, box), which.options)
+    which.act(replay, "sent", letter, everything=everything)
 
 
 @letters.command(name="drop")
@@ -140,17 +150,5 @@ def drop_(
     letter: OneLetter = None, /, *, everything: Every = False, which: _Letters = _ALL
 ) -> None:
     """Delete dead letters whose cause is gone; of --ticks all, unless one is named."""
-    if not which.ticks:
-        _check_choice(letter, everything=everything)
-    stack, box = which.found()
-    _counted("dropped", drop(stack, letter, box), which.options)
-
-
-def _check_choice(letter: str | None, *, everything: bool) -> None:
-    if (letter is None) is not everything:
-        raise ConfigError("Give a letter's id, or --all.")
-
-
-def _counted(done: str, found: list[Letter], options: StackOptions) -> None:
-    letters_told = "1 letter" if len(found) == 1 else f"{len(found)} letters"
-    options.tell([one.document() for one in found], [f"{done} {letters_told}"])
+    every_tick = which.ticks and letter is None
+    which.act(drop, "dropped", letter, everything=everything or every_tick)

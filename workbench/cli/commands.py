@@ -6,7 +6,7 @@ imports none of them.
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -75,11 +75,8 @@ def build_app() -> cyclopts.App:
     mount(app, all_commands())
     for place, (name, target, summary) in enumerate(rooms(), len(all_commands())):
         app.command(target, name=name, help=summary, sort_key=place)
-    app.command(_completion(app), name="completion", sort_key=place + 1)
-    return app
 
-
-def _completion(app: cyclopts.App) -> Callable[[Literal["bash", "zsh", "fish"]], None]:
+    @app.command(sort_key=place + 1)
     def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
         """Print a script with which a shell completes commands and options.
 
@@ -89,7 +86,7 @@ def _completion(app: cyclopts.App) -> Callable[[Literal["bash", "zsh", "fish"]],
         """
         sys.stdout.write(app.generate_completion(prog_name="cardsharp", shell=shell))
 
-    return completion
+    return app
 
 
 def rooms() -> Iterator[tuple[str, str, str]]:

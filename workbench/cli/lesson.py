@@ -15,10 +15,10 @@ from workbench.cli.serve import Port
 from workbench.cli.watch import shown_until_stopped
 from workbench.show.decisions import options_table
 from workbench.show.lookup import data_folder, open_to_read
-from workbench.show.options import CommandOptions, Store
+from workbench.show.options import CommandOptions, Opening, Store
 from workbench.show.output import print_json, results
 from workbench.show.person import Left, Person
-from workbench.show.progress import Bar
+from workbench.show.progress import each
 from workbench.table.lesson import Lesson, Lessons, lesson_routes, question_of, unseen
 from workbench.table.served import pages_over
 from workbench.table.setting import Setting
@@ -37,8 +37,7 @@ class LessonOptions(CommandOptions):
     browser: bool = False
     """Ask in a browser instead of this terminal."""
     port: Port = 0
-    open: Annotated[bool | None, Parameter(negative="--no-open")] = None
-    """Open the browser; else only where this is a terminal."""
+    open: Opening = None
     store: Store = None
     as_json: Annotated[bool, Parameter(name="--json")] = False
     """List what is to be asked, and ask nothing."""
@@ -63,10 +62,8 @@ def begun(game: Game, options: LessonOptions) -> Lesson:
     lessons = Lessons.read(file)
     with open_to_read(options.store, "cardsharp versus") as log:
         fresh = unseen(lessons, game, log, _LOOKED_AT)
-        with Bar(len(fresh), "judging your matches") as bar:
-            for record in fresh:
-                lessons.look_through(game, log, [record])
-                bar.advance()
+        for record in each(fresh, "judging your matches"):
+            lessons.look_through(game, log, [record])
         lessons.write(file)
         due = lessons.due(game, today)[: options.number]
         if not due:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import cyclopts
 from cyclopts import Parameter, validators
-from rich.table import Table
 
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.errors import ConfigError
@@ -17,7 +16,7 @@ from workbench.deadmansdraw.drawing import Labels
 from workbench.show.drawing import match_document
 from workbench.show.lookup import open_file, store_or_default
 from workbench.show.options import AnySource, CommandOptions, Json, Store, span
-from workbench.show.output import messages, print_json, results, tell
+from workbench.show.output import messages, plain_table, print_json, results, tell
 from workbench.watch.sources import source_of
 
 _LONG = 20  # characters of an id, as an arena gives them; those of the lab are words to type
@@ -64,10 +63,10 @@ def listed(source: AnySource = None, /, *, options: MatchesOptions = MatchesOpti
         console.print(f"no such match in {source or store_or_default(options.store)}")
         return
     narrow = console.width < _NARROW
-    table = Table(box=None, padding=(0, 2 - narrow), pad_edge=False)
-    for name in ("match", "started (UTC)", "players", "result", "score", "turns")[: 6 - narrow]:
-        right, whole = name in {"score", "turns"}, name != "players"
-        table.add_column(name, justify="right" if right else "left", no_wrap=whole, overflow="fold")
+    names = ("match", "started (UTC)", "players", "result", "score", "turns")[: 6 - narrow]
+    table = plain_table(*names, right=("score", "turns"), gap=2 - narrow)
+    for column in table.columns:
+        column.no_wrap, column.overflow = column.header != "players", "fold"
     for record in found:
         match_id, started, *others = _cells(record)
         if narrow:  # the end of a long id is enough for show and why; nobody needs the year

@@ -34,7 +34,7 @@ from workbench.show.decisions import amount
 from workbench.show.lookup import readable
 from workbench.show.options import AnySource, CommandOptions, Json, Store
 from workbench.show.output import plain_table, print_json, results, tell, write_file
-from workbench.show.progress import Bar
+from workbench.show.progress import each
 from workbench.watch.sources import source_of
 
 _ROOM = 2  # so many of the judge's counts have room in the table
@@ -155,11 +155,10 @@ def _judged(
     processes = 1 if len(records) <= _FEW else options.workers or all_cores()
     whole = ((log.match(one.match_id) or one, log.moves(one.match_id)) for one in records)
     judged = []
-    with pool_of(processes) as pool, Bar(len(records), "judging") as bar:
-        for record, found in zip(records, analysed(of.name, whole, pool), strict=True):
+    with pool_of(processes) as pool:
+        for record, found in zip(each(records), analysed(of.name, whole, pool), strict=True):
             sides = [one for one in found if options.player in {None, one.player}]
             judged += [(record.match_id, sides)] * bool(sides)
-            bar.advance()
     return JudgedMatches(judging(of).judge, len(records), judged)
 
 
@@ -278,24 +277,22 @@ def estimate(found: Estimate | None, form: str) -> str:
 
 def _played(log: MatchReader, records: Sequence[MatchRecord], judge: Judge) -> Iterator[Played]:
     """The matches as charts count them; one whose moves cannot be read is left out."""
-    with Bar(len(records), "counting") as bar:
-        for listed in records:
-            bar.advance()
-            with suppress(StoreError):
-                record = log.match(listed.match_id) or listed
-                header, outcome = header_of(record), outcome_of(record) or Outcome()
-                counts = judge.counts(log.moves(listed.match_id))
-                facts = Facts(
-                    points=outcome.scores or (),
-                    winner=outcome.winner,
-                    seconds=0.0,
-                    turns=outcome.turns,
-                    busts=counts.get("busts", ()),
-                    late=counts.get("time-outs", ()),
-                    banked=counts.get("banked", ()),
-                    moves=counts.get("moves", ()),
-                    autopicks=counts.get("autopicks", ()),
-                    began=record.started if record.started.timestamp() else None,
-                )
-                names = outcome.names or tuple(map(header.called, range(len(header.players))))
-                yield Played(names, facts)
+    for listed in each(records, "counting"):
+        with suppress(StoreError):
+            record = log.match(listed.match_id) or listed
+            header, outcome = header_of(record), outcome_of(record) or Outcome()
+            counts = judge.counts(log.moves(listed.match_id))
+            facts = Facts(
+                points=outcome.scores or (),
+                winner=outcome.winner,
+                seconds=0.0,
+                turns=outcome.turns,
+                busts=counts.get("busts", ()),
+                late=counts.get("time-outs", ()),
+                banked=counts.get("banked", ()),
+                moves=counts.get("moves", ()),
+                autopicks=counts.get("autopicks", ()),
+                began=record.started if record.started.timestamp() else None,
+            )
+            names = outcome.names or tuple(map(header.called, range(len(header.players))))
+            yield Played(names, facts)

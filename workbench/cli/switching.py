@@ -9,7 +9,7 @@ from cyclopts import Parameter, validators
 
 from cardsharp.errors import ConfigError
 from workbench.operate.orders import Held
-from workbench.operate.status import BotStatus, StackLook
+from workbench.operate.status import StackLook
 from workbench.show.options import CommandOptions
 
 Switch = Literal["strategy", "tags", "at-once"]
@@ -71,7 +71,16 @@ def look_lines(look: StackLook) -> Iterator[str]:
     paused = ", paused" if look.bot is not None and look.bot.held.paused else ""
     yield f"stack     {look.stack}{paused}"
     if look.bot is not None:
-        yield from _bot_lines(look.bot)
+        bot = look.bot
+        last = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
+        yield f"settings  {settings(bot.held)}"
+        when = f"schedule {bot.schedule.lower()}, last successful poll {last}"
+        yield f"listening {listening(bot.held)}, {when}"
+        waits = f"{bot.waiting} waiting, {bot.in_flight} in flight"
+        yield f"playing   {', '.join(bot.running) or 'nothing'}; {waits}"
+        counted = ", ".join(f"{number} {result}" for result, number in bot.results.items())
+        yield f"results   {counted or 'none yet'}"
+        yield f"match log dynamodb:{bot.table}"
     if look.director is not None:
         told = look.director
         yield (
@@ -80,15 +89,3 @@ def look_lines(look: StackLook) -> Iterator[str]:
         )
     yield f"quota     {look.quota} executions at once"
     yield f"build     {look.build}"
-
-
-def _bot_lines(bot: BotStatus) -> Iterator[str]:
-    last = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
-    yield f"settings  {settings(bot.held)}"
-    when = f"schedule {bot.schedule.lower()}, last successful poll {last}"
-    yield f"listening {listening(bot.held)}, {when}"
-    waits = f"{bot.waiting} waiting, {bot.in_flight} in flight"
-    yield f"playing   {', '.join(bot.running) or 'nothing'}; {waits}"
-    counted = ", ".join(f"{number} {result}" for result, number in bot.results.items())
-    yield f"results   {counted or 'none yet'}"
-    yield f"match log dynamodb:{bot.table}"

@@ -1,8 +1,6 @@
 """`cardsharp versus`: you at the table, in the terminal or a browser, against any player."""
 
 import signal
-import sys
-import webbrowser
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,11 +16,12 @@ from rich.console import Console
 from cardsharp.errors import ConfigError, Garbled, RateLimited, Unreachable
 from cardsharp.game import Game, OpenGame
 from workbench.cli.games import FIRST, OneGame
+from workbench.cli.watch import open_page
 from workbench.lab.sitting import PERSON
 from workbench.listening import Server, listen, url_of
 from workbench.show.exits import Exit, signals_to
 from workbench.show.lookup import data_folder
-from workbench.show.options import CommandOptions
+from workbench.show.options import CommandOptions, Opening
 from workbench.show.output import messages, print_command, print_error, print_json, results, tell
 from workbench.show.person import Ask, Left, Person
 from workbench.show.screen import Invitation
@@ -52,18 +51,12 @@ class BrowserOptions(CommandOptions):
     ] = None
     port: Annotated[int | None, Parameter(validator=validators.Number(gte=0, lte=65535))] = None
     """In a browser: the page's port."""
-    open: Annotated[bool | None, Parameter(negative="--no-open")] = None
-    """Open the browser; else only where this is a terminal."""
+    open: Opening = None
 
     @property
     def decides(self) -> bool:
         """Whether anything is given that only a page can heed."""
         return bool(self.invite) or (self.host, self.port, self.open) != (None, None, None)
-
-    def show(self, url: str) -> None:
-        """Open the browser, where that is wanted or this is a terminal."""
-        if sys.stdout.isatty() if self.open is None else self.open:
-            webbrowser.open(url)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +236,7 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
     with table_served(room, host, page.port or 0) as links:
         for line in _announced(links, local=is_local(host)):
             console.print(line, soft_wrap=True)
-        page.show(links[0])
+        open_page(links[0], page.open)
         until_stopped(room)
     return _exit(room.useless)
 
@@ -260,7 +253,7 @@ def serve_elsewhere(game: Game, options: TableOptions, page: BrowserOptions) -> 
     link = f"{url_of(listening)}/#{options.game or ''}"
     results().print(f"Play at {link} (Ctrl-C ends).", soft_wrap=True)
 
-    Server(app, lambda: None, lambda: page.show(link)).until_stopped(listening)
+    Server(app, lambda: None, lambda: open_page(link, page.open)).until_stopped(listening)
     return Exit.OK
 
 

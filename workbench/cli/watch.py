@@ -7,9 +7,6 @@ import webbrowser
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
 from cardsharp.viewer.explained import explained
@@ -17,13 +14,13 @@ from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import match_file, steps_document
 from cardsharp.viewer.shown import shown
 from cardsharp.viewer.site import Manner, Pages
-from workbench.cli.analyse import watched
 from workbench.cli.games import AnyGame
 from workbench.cli.serve import Port
 from workbench.show.exits import signals_to
 from workbench.show.lookup import LAST
-from workbench.show.options import CommandOptions, Json, Match, Store
+from workbench.show.options import CommandOptions, Json, Match, Opening, Store
 from workbench.show.output import print_json, results, tell, write_file
+from workbench.show.progress import each
 from workbench.table.served import pages_over
 from workbench.watch.branches import with_branches
 from workbench.watch.sources import match_of
@@ -40,8 +37,7 @@ class WatchOptions(CommandOptions):
     public: bool = False
     """Leave our reasons out of a file or JSON."""
     port: Port = 0
-    open: Annotated[bool | None, Parameter(negative="--no-open")] = None
-    """Open a browser; else only where this is a terminal."""
+    open: Opening = None
     store: Store = None
     as_json: Json = False
 
@@ -61,10 +57,10 @@ def watch(
     found = shown(record, source.moves(match_id), public=options.public)
     if options.html is not None:
         pages = Pages(source, with_branches(Manner(public=options.public)))
-        page = match_file(found, explained(found, watched), pages.branches(found))
+        page = match_file(found, explained(found, each), pages.branches(found))
         _write(options.html, page, match_id, as_json=options.as_json)
     if options.svg is not None:
-        picture = moment(found, explained(found, watched))
+        picture = moment(found, explained(found, each))
         _write(options.svg, picture, match_id, as_json=options.as_json)
     if not (options.html or options.svg):
         print_json({"match": match_id, **steps_document(found)})
@@ -75,12 +71,17 @@ def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
     tell({"match": match_id, "file": str(file)}, f"{file} opens in any browser", as_json=as_json)
 
 
+def open_page(url: str, wanted: bool | None) -> None:
+    """Open the browser, where that is wanted or this is a terminal."""
+    if sys.stdout.isatty() if wanted is None else wanted:
+        webbrowser.open(url)
+
+
 def shown_until_stopped(url: str, wanted: bool | None) -> None:
     """Say where a page is, open it where that is wanted or this is a terminal, wait for Ctrl-C."""
     stopped = threading.Event()
     results().print(url)
     results().print("Ctrl-C closes it.", style="dim")
-    if sys.stdout.isatty() if wanted is None else wanted:
-        webbrowser.open(url)
+    open_page(url, wanted)
     with signals_to(lambda *_: stopped.set(), signal.SIGTERM), suppress(KeyboardInterrupt):
         stopped.wait()

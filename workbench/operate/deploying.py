@@ -12,8 +12,6 @@ from workbench.build.sam import QUIET, find_sam, name_strategies
 from workbench.build.target import Target
 from workbench.files import PROJECT
 
-STAGES = ("dev", "prod", "arena")  # bot to try, bot to keep, arena alone: as samconfig.toml
-
 
 def project(folder: Path | None) -> Path:
     """A folder that SAM can build: the clone that we run from, or ours unpacked into the folder.

@@ -77,15 +77,12 @@ class Letter(OperatorView):
         return "no message of ours" if self.ticket is None else tick
 
 
-def list_letters(stack: Stack, box: LetterBox = LetterBox.WORKER) -> list[Letter]:
-    """All letters in a box, the oldest first."""
-    with _held(stack, box.letters(stack)) as letters:
+def list_letters(
+    stack: Stack, wanted: str | None = None, box: LetterBox = LetterBox.WORKER
+) -> list[Letter]:
+    """The letter of an id or its beginning, all for None, the oldest first; or `ConfigError`."""
+    with _held(stack, box.letters(stack), wanted) as letters:
         return sorted(letters, key=lambda letter: letter.sent_at)
-
-
-def find_letter(stack: Stack, letter_id: str, box: LetterBox = LetterBox.WORKER) -> Letter:
-    """The letter of an id, or of its beginning; raises `ConfigError` if none is, or several."""
-    return _the_one(list_letters(stack, box), letter_id)
 
 
 def replay(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) -> list[Letter]:
@@ -96,9 +93,9 @@ def replay(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) 
     `ConfigError` if there is no such letter, or nothing of this box is sent again.
     """
     sqs, target, url = stack.client("sqs"), box.target(stack), box.letters(stack)
-    with _held(stack, url) as letters:
+    with _held(stack, url, wanted) as letters:
         named = "ticket" if box is LetterBox.DIRECTOR else "match_id"
-        ours = [one for one in _chosen(letters, wanted) if getattr(one, named) is not None]
+        ours = [one for one in letters if getattr(one, named) is not None]
         for letter in ours:
             call("queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
             _delete(stack, letter, url)
@@ -107,23 +104,10 @@ def replay(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) 
 
 def drop(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) -> list[Letter]:
     """Delete letters, one by an id or its beginning, all for None; raises `ConfigError`."""
-    with _held(stack, box.letters(stack)) as letters:
-        dropped = _chosen(letters, wanted)
-        for letter in dropped:
+    with _held(stack, box.letters(stack), wanted) as letters:
+        for letter in letters:
             _delete(stack, letter, box.letters(stack))
-    return dropped
-
-
-def _chosen(letters: list[Letter], wanted: str | None) -> list[Letter]:
-    return letters if wanted is None else [_the_one(letters, wanted)]
-
-
-def _the_one(letters: list[Letter], letter_id: str) -> Letter:
-    found = [one for one in letters if one.letter_id.startswith(letter_id)]
-    if len(found) != 1:
-        many = "several letters begin" if found else "no letter begins"
-        raise ConfigError(f"There {many} with {letter_id}; see `cardsharp cloud dlq list`.")
-    return found[0]
+    return letters
 
 
 def _delete(stack: Stack, letter: Letter, url: str) -> None:
@@ -132,12 +116,16 @@ def _delete(stack: Stack, letter: Letter, url: str) -> None:
 
 
 @contextlib.contextmanager
-def _held(stack: Stack, url: str) -> Iterator[list[Letter]]:
-    """Yield all letters of a queue; those that are not deleted meanwhile are given back."""
+def _held(stack: Stack, url: str, wanted: str | None) -> Iterator[list[Letter]]:
+    """Yield the letter that is wanted, all for None; what is not deleted is given back."""
     sqs = stack.client("sqs")
     letters = list(_received(sqs, url).values())
+    found = [one for one in letters if one.letter_id.startswith(wanted or "")]
     try:
-        yield letters
+        if wanted is not None and len(found) != 1:
+            many = "several letters begin" if found else "no letter begins"
+            raise ConfigError(f"There {many} with {wanted}; see `cardsharp cloud dlq list`.")
+        yield found
     finally:
         for letter in letters:
             told = {"QueueUrl": url, "ReceiptHandle": letter.receipt, "VisibilityTimeout": 0}

@@ -83,10 +83,6 @@ def link_to(stack: Stack, match_id: str, until: datetime) -> str:
     page = f"{stack.output('viewerUrl')}/matches/{match_id}"
     if stack.parameters.get("WebPublic") == "yes":
         return page
-    return f"{page}?{ADMISSION}={pass_to(match_id, until, _password_of_pages(stack))}"
-
-
-def _password_of_pages(stack: Stack) -> str:
     ssm = stack.client("ssm")
     try:
         told = ssm.get_parameter(Name=f"/{stack.name}/{VIEWER}", WithDecryption=True)
@@ -97,7 +93,7 @@ def _password_of_pages(stack: Stack) -> str:
         ) from None
     password = str(json.loads(told["Parameter"]["Value"])["password"])
     register(password)
-    return password
+    return f"{page}?{ADMISSION}={pass_to(match_id, until, password)}"
 
 
 def _put_secret(stack: Stack, name: str, username: str, password: str) -> None:

@@ -71,7 +71,14 @@ def look_at(stack: Stack) -> StackLook:
     """Look at everything once, perhaps a minute old; raises `StoreError` if AWS does not answer."""
     now = datetime.now(UTC)
     bot = _bot(stack, now) if stack.has_bot else None
-    director = _director(stack, now) if stack.has_director else None
+    director = None
+    if stack.has_director:
+        director = DirectorStatus(
+            waiting=_depth(stack, LetterBox.DIRECTOR.target(stack)),
+            dead_letters=_depth(stack, LetterBox.DIRECTOR.letters(stack)),
+            errors=_counted(stack, "Errors", now),
+            throttles=_counted(stack, "Throttles", now),
+        )
     alarms = _alarms(stack)
     return StackLook(
         stack=stack.name,
@@ -102,15 +109,6 @@ def _bot(stack: Stack, now: datetime) -> BotStatus:
         dead_letters=_depth(stack, LetterBox.WORKER.letters(stack)),
         failed_ticks=_depth(stack, LetterBox.POLLER.letters(stack)),
         results=Counter(str((one.outcome or {}).get("result")) for one in finished),
-    )
-
-
-def _director(stack: Stack, now: datetime) -> DirectorStatus:
-    return DirectorStatus(
-        waiting=_depth(stack, LetterBox.DIRECTOR.target(stack)),
-        dead_letters=_depth(stack, LetterBox.DIRECTOR.letters(stack)),
-        errors=_counted(stack, "Errors", now),
-        throttles=_counted(stack, "Throttles", now),
     )
 
 

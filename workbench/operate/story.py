@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -50,17 +51,6 @@ class LogLine:
         return {"at": self.at.isoformat(), "function": self.function, **told}
 
 
-def lines_about(stack: Stack, match_id: str, since: datetime) -> list[LogLine]:
-    """Every line of every function about a match."""
-    # The text is looked for, not the field, so that a traceback with the id is found too.
-    return _lines(stack, f'"{match_id}"', since)
-
-
-def problem_lines(stack: Stack, since: datetime) -> list[LogLine]:
-    """Warnings, errors and timeouts of every function."""
-    return _lines(stack, PROBLEMS, since)
-
-
 def follow(
     look: Callable[[datetime], list[LogLine]], since: datetime, clock: Clock
 ) -> Iterator[LogLine]:
@@ -75,25 +65,24 @@ def follow(
         clock.sleep(_PAUSE)
 
 
-def _lines(stack: Stack, pattern: str, since: datetime) -> list[LogLine]:
+def lines_about(stack: Stack, match_id: str | None, since: datetime) -> list[LogLine]:
+    """Every line of every function about a match, or of none their warnings, errors and timeouts.
+
+    The text is looked for, not the field, so that a traceback with the id is found too.
+    """
+    pattern = PROBLEMS if match_id is None else f'"{match_id}"'
     wanted = {"filterPattern": pattern, "startTime": round(since.timestamp() * 1000)}
     pages = stack.client("logs").get_paginator("filter_log_events").paginate
 
     def events(group: str) -> list[dict[str, Any]]:
         return [one for page in pages(logGroupName=group, **wanted) for one in page["events"]]
 
-    found = [
-        _line(function, event["timestamp"], event["message"])
-        for function, group in stack.log_groups.items()
-        for event in call(f"log group {group}", events, group)
-    ]
+    found = []
+    for function, group in stack.log_groups.items():
+        for event in call(f"log group {group}", events, group):
+            fields, at = None, datetime.fromtimestamp(event["timestamp"] / 1000, UTC)
+            with suppress(ValueError):
+                fields = json.loads(event["message"])
+            fields = fields if isinstance(fields, dict) else {}
+            found.append(LogLine(at, function, event["message"].rstrip(), fields))
     return sorted(found, key=lambda line: line.at)
-
-
-def _line(function: str, millis: int, text: str) -> LogLine:
-    try:
-        fields = json.loads(text)
-    except ValueError:
-        fields = {}
-    fields = fields if isinstance(fields, dict) else {}
-    return LogLine(datetime.fromtimestamp(millis / 1000, UTC), function, text.rstrip(), fields)

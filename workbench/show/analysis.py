@@ -10,6 +10,7 @@ from rich.text import Text
 from cardsharp.analysis import Analysis, Judged, Mark, side_names, side_of
 from cardsharp.replay import Header
 from workbench.show.decisions import amount
+from workbench.show.output import plain_table
 
 _ROWS = 6
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -168,12 +169,9 @@ def _rather(shown: Analysed, one: Judged) -> Iterator[str | tuple[str, str]]:
 
 
 def _swings(shown: Analysed, swings: Sequence[Judged]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("turn", justify="right")
-    table.add_column("who", max_width=20, overflow="fold")
-    table.add_column("what happened")
-    table.add_column(f"for {shown.hero}", justify="right")
-    table.add_column("by the cards", justify="right")
+    figures = (f"for {shown.hero}", "by the cards")
+    table = plain_table("turn", "who", "what happened", *figures, right=("turn", *figures), gap=1)
+    table.columns[1].max_width, table.columns[1].overflow = 20, "fold"
     for one in swings:
         who, changes = shown.names[side_of(one.seat)], map(shown.change, (one.change, one.luck))
         table.add_row(str(one.turn), who, one.happened, *changes)

@@ -45,6 +45,12 @@ Match = Annotated[
 ]
 
 
+Opening = Annotated[
+    bool | None,
+    Parameter(negative="--no-open", help="Open a browser; else only where this is a terminal."),
+]
+
+
 def span(_kind: object, tokens: Sequence[Token]) -> timedelta:
     """The duration that "30d" or "12h" means; raises ValueError for anything else."""
     found = re.fullmatch(r"(\d{1,6})([dh])", tokens[0].value)

@@ -16,6 +16,7 @@ from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
+from cardsharp.cloud.redaction import redact
 from cardsharp.errors import ConfigError
 
 PLAIN_WIDTH = 80  # columns where the output is no terminal and nothing says how wide it is
@@ -59,6 +60,11 @@ def print_error(message: str) -> None:
     console = messages()
     for line in message.splitlines():
         console.print(Text.assemble(("cardsharp: ", "bold red"), line), soft_wrap=True)
+
+
+def print_aside(sentence: str) -> None:
+    """Print what is said beside the result, without secrets."""
+    messages().print(redact(sentence), style="dim", soft_wrap=True)
 
 
 def write_file(file: Path, text: str, mode: Literal["w", "x"] = "w") -> None:

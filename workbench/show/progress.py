@@ -3,12 +3,15 @@
 Where nobody looks at a terminal it is one line, and only of what takes longer than a moment.
 """
 
+from collections.abc import Collection, Iterator
 from threading import Timer
-from typing import Self
+from typing import Self, TypeVar
 
 from rich import progress
 
 from workbench.show.output import messages
+
+T = TypeVar("T")
 
 PATIENCE = 2.0  # seconds without a word
 
@@ -49,3 +52,11 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         self.line.cancel()
         self._progress.stop()
+
+
+def each(steps: Collection[T], text: str = "judging") -> Iterator[T]:
+    """The steps one by one, while a bar shows how many there are."""
+    with Bar(len(steps), text) as bar:
+        for one in steps:
+            yield one
+            bar.advance()

@@ -67,13 +67,14 @@ class Opponent:
         """Play until the turn has passed on."""
         if match_id != self._match:  # a team may have submitted another version since the last
             self._name, self._match = strategy_named(self._order.strategy), match_id
-        play_turn(self._client, self._order.player, match_id, self._built)
 
-    def _built(self, view: MatchView) -> Strategy:
-        """A seed makes every turn repeatable, whichever matches are played at the same time."""
-        seed, tags = self._order.seed, ",".join(view.creation_params.tags)
-        dice = Random() if seed is None else Random(f"{seed}/{tags}/{view.move_count}")
-        return build(self._name, dice)
+        def built(view: MatchView) -> Strategy:
+            """A seed makes every turn repeatable, whichever matches are played at the same time."""
+            seed, tags = self._order.seed, ",".join(view.creation_params.tags)
+            dice = Random() if seed is None else Random(f"{seed}/{tags}/{view.move_count}")
+            return build(self._name, dice)
+
+        play_turn(self._client, self._order.player, match_id, built)
 
 
 class OpponentProcess(Child):

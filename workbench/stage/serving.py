@@ -11,7 +11,6 @@ from uuid import uuid4
 
 from cardsharp.cloud.feeds import FEED
 from cardsharp.cloud.ports import Clock
-from cardsharp.cloud.redaction import redact
 from cardsharp.cloud.sockets import named
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError
@@ -25,7 +24,7 @@ from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL, Service
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HOST, HttpFront
 from workbench.show.lookup import data_folder
-from workbench.show.output import messages
+from workbench.show.output import print_aside
 from workbench.stage.surroundings import environment, telemetry_in
 
 TIMEOUT = timedelta(seconds=29)  # of the function, as template.yaml deploys it
@@ -96,15 +95,12 @@ def _bots(game: Game, store: str, url: str) -> Iterator[Mapping[str, str]]:
         return
     from workbench.stage.ordered import workers  # noqa: PLC0415 - a service without bots needs none
 
-    def say(sentence: str) -> None:
-        messages().print(redact(sentence), style="dim", soft_wrap=True)
-
     with ExitStack() as stack:
         file = store.removeprefix("sqlite:")
         if store == EMULATOR or file == MEMORY:
             file = f"{stack.enter_context(TemporaryDirectory(prefix='cardsharp-'))}/{game.name}"
         stack.enter_context(telemetry_in(data_folder() / "bot.log"))
-        places = stack.enter_context(workers(Path(f"{file}.bots"), say, MOST_BOTS))
+        places = stack.enter_context(workers(Path(f"{file}.bots"), print_aside, MOST_BOTS))
         told = places.settings
         yield {BOT_STORE: told.store, BOT_QUEUE: told.queue, BOT_URL: url}
 

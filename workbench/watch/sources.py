@@ -27,7 +27,7 @@ from cardsharp.replay import fault_of
 from workbench.show.lookup import LAST, find_match, game_of, open_of
 from workbench.show.options import PASTED
 from workbench.show.output import print_error
-from workbench.show.progress import Bar
+from workbench.show.progress import each
 
 RECORDED = (".json", ".jsonl", ".gz")  # what the names of files with matches end with
 
@@ -51,15 +51,13 @@ def recorded_in(texts: Mapping[str, bytes]) -> ToldMatches:
     fault = "There is no recorded match (.json, .jsonl, .gz) in the folder."
     found = dict[str, Whole]()
     told = [(name, line) for name, text in texts.items() for line in _documents(text)]
-    with Bar(len(told), "reading") as bar:
-        for name, line in told:
-            bar.advance()
-            try:
-                record, moves = match_told(line)
-            except Malformed as error:
-                fault = f"{name}: {error}"
-            else:
-                found[record.match_id] = record, moves
+    for name, line in each(told, "reading"):
+        try:
+            record, moves = match_told(line)
+        except Malformed as error:
+            fault = f"{name}: {error}"
+        else:
+            found[record.match_id] = record, moves
     if not found:
         raise ConfigError(fault)
     listed = {name: (one.started, one.status) for name, (one, _) in found.items()}
