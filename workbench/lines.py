@@ -219,21 +219,19 @@ class Lines:
         return full and line.use is Use.IDLE and now - line.since > HURRIED.total_seconds()
 
 
-class Answering:
+def answering(app: ASGIApp, lines: Lines) -> ASGIApp:
     """An application of which `lines` knows whom it answers: `state.signed_in` tells who it is."""
 
-    def __init__(self, app: ASGIApp, lines: Lines) -> None:
-        self._app, self._lines = app, lines
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        line = self._lines.at(scope.get("client"))
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        line = lines.at(scope.get("client"))
         if line is None:
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
             return
-        self._lines.turn(line, Use.STRANGER)
+        lines.turn(line, Use.STRANGER)
         scope.setdefault("state", {})["signed_in"] = line.sign_in
         try:
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
         finally:
-            self._lines.turn(line, Use.IDLE_PLAYER if line.known else Use.IDLE)
+            lines.turn(line, Use.IDLE_PLAYER if line.known else Use.IDLE)
+
+    return answer

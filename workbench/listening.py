@@ -18,7 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cardsharp.errors import ConfigError
 from workbench.door import ListeningSocket
-from workbench.lines import Answering, Lines
+from workbench.lines import Lines, answering
 
 GRACE = timedelta(seconds=3)  # how long a stop waits for answers that are being written
 BODY_LIMIT = timedelta(seconds=10)  # from the head of a request to the end of its body
@@ -50,18 +50,15 @@ def url_of(listening: socket.socket, *, tls: bool = False) -> str:
     return f"{'https' if tls else 'http'}://{shown}:{port}"
 
 
-class TimelyBodies:
+def timely(app: ASGIApp, limit: timedelta) -> ASGIApp:
     """An application whose clients have sent their bodies after a time; who has not, is told so."""
 
-    def __init__(self, app: ASGIApp, limit: timedelta) -> None:
-        self._app, self._limit = app, limit
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; to the application a client that is late has gone."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
             return
-        end = asyncio.get_running_loop().time() + self._limit.total_seconds()
+        end = asyncio.get_running_loop().time() + limit.total_seconds()
         whole = late = False
 
         async def received() -> Message:
@@ -80,10 +77,12 @@ class TimelyBodies:
             if not late:
                 await send(message)
 
-        await self._app(scope, received, sent)
+        await app(scope, received, sent)
         if late:
-            text = f"The body did not come within {self._limit.total_seconds():g} s.\n"
+            text = f"The body did not come within {limit.total_seconds():g} s.\n"
             await PlainTextResponse(text, 408, {"Connection": "close"})(scope, receive, send)
+
+    return answer
 
 
 class Options(TypedDict, total=False):
@@ -129,7 +128,7 @@ class Server(uvicorn.Server):
         self._lines = Lines() if lines is None else lines
         super().__init__(
             uvicorn.Config(
-                Answering(TimelyBodies(app, BODY_LIMIT), self._lines),
+                answering(timely(app, BODY_LIMIT), self._lines),
                 http=partial(Lined, lines=self._lines),  # type: ignore[arg-type]
                 log_config=None,
                 log_level=logging.WARNING,

@@ -30,14 +30,9 @@ def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None
     assert same[0]["counts"] == same[1]["counts"]
     refused = cli("new", str(tmp_path / "other.py"), "--from", "draw-2")
     assert "cannot begin with 'draw-2'" in refused.err
-
-
-def test_what_is_there_already_is_not_written_over(cli: Cli, tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
     file.write_text("precious")
-    made = cli("new", str(file))
-    assert made.code == 2
-    assert "is there already; choose another name" in made.err
+    there = cli("new", str(file))
+    assert (there.code, "is there already; choose another name" in there.err) == (2, True)
     assert file.read_text() == "precious"
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from random import Random
 from time import monotonic
+from types import SimpleNamespace
 
 import pytest
 from support.cli import written
@@ -141,14 +142,6 @@ def test_a_process_that_hangs_and_that_nobody_asks_any_more_ends(tmp_path: Path)
     assert "hangs.py" in ended.stderr
 
 
-class Answers:
-    def __init__(self, answer: object) -> None:
-        self.answer = answer
-
-    def decide(self, _position: object) -> Decision:
-        return self.answer  # type: ignore[return-value]  # that is what is tried
-
-
 def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled code cannot be imported twice; and what is missing is told with what to type.
 
@@ -201,7 +194,7 @@ def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -
     ],
 )
 def test_what_is_no_decision_is_named(answer: object, fault: str) -> None:
-    found = decided(Answers(answer))
+    found = decided(SimpleNamespace(decide=lambda _position: answer))
     assert str(found.fault).startswith(fault)
     assert found.decision.action == DRAW
     assert not found.trace

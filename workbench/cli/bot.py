@@ -112,7 +112,8 @@ class PublicSeats:
             outcome = outcome_in(self.places, match)
             if name not in self._told and outcome is not None:
                 self._told.add(name)
-                self._tell(name, outcome)
+                line = f"{name}: {_ending(outcome)}"
+                tell({"game": name, **outcome}, line, as_json=self.options.as_json)
         try:
             there = self.lobby(self.options.url)
         except Unreachable as error:
@@ -126,10 +127,6 @@ class PublicSeats:
                 self.say(f"Joins {one.game}, where {', '.join(one.players) or 'nobody'} is.")
                 order = self.options.order(self.game, one.game)
                 self._taken[one.game] = ordered(self.game, order)
-
-    def _tell(self, name: str, outcome: Body) -> None:
-        line = f"{name}: {_ending(outcome)}"
-        tell({"game": name, **outcome}, line, as_json=self.options.as_json)
 
 
 def _ending(outcome: Body) -> str:
