@@ -24,7 +24,7 @@ from cardsharp.cloud.ports import Status
 from cardsharp.game import Game
 from workbench.cli.versus import until_stopped
 from workbench.show.keeping import keep_match
-from workbench.show.lookup import find_match, open_log, own_store
+from workbench.show.lookup import open_log, own_store
 from workbench.table import chair as chairs
 from workbench.table.branch import branch_point
 from workbench.table.chair import Chair
@@ -59,7 +59,8 @@ def test_a_whole_match_is_played_by_forms(game: Game) -> None:
             match = part.match.record.match_id
             assert requests.get(f"{seat.link}/matches/{match}", timeout=20).status_code == 200
             with open_log(own_store()) as log:
-                kept = find_match(log, match)
+                kept = log.match(match)
+            assert kept is not None
             assert kept.status is Status.FINISHED
             assert "versus" in kept.header["tags"][0]
 

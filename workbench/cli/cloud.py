@@ -240,7 +240,7 @@ def link(
     Whoever has it sees what a spectator may know, and our thoughts when the match is over.
     """
     stack, until = options.find(), datetime.now(UTC) + timedelta(hours=hours)
-    url = orders.link_to(stack, find_match(stack.log, match).match_id, until)
+    url = orders.link_to(stack, find_match(stack.log, match), until)
     options.tell({"url": url, "until": until.isoformat()}, [url])
 
 

@@ -36,6 +36,6 @@ def serve(
         lines = (f"{game.title} at {url}, its API at {url}/docs", Text("Ctrl-C stops it.", "dim"))
         tell(told, *lines, as_json=as_json)
 
-    serving.serve(game, announce, store, serving.ServingPlace(host, port))
+    serving.serve(game, announce, store, (host, port))
     if not as_json:
         results().print(f"{game.title} is closed")

@@ -22,7 +22,7 @@ from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 from workbench.stage import serving
-from workbench.stage.serving import IN_MEMORY, ServingPlace, front
+from workbench.stage.serving import IN_MEMORY, front
 from workbench.stage.surroundings import LogFile
 from workbench.strategy_file import strategy_named
 
@@ -78,7 +78,7 @@ def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
     settings = {STRATEGY: strategy_named(options.strategy, GAME)}
     store = options.store or f"sqlite:{data_folder() / 'euchre.db'}"
     with _written_to(log):
-        serving.serve(GAME, announce, store, ServingPlace(options.host, options.port), settings)
+        serving.serve(GAME, announce, store, (options.host, options.port), settings)
     if not options.as_json:
         results().print("Euchre is closed.")
 

@@ -89,8 +89,12 @@ class BuiltScene:
     @contextmanager
     def function(self, name: str) -> Iterator[Sandbox]:
         """A function's execution environment; its output goes to NAME.log."""
-        log = self.folder / f"{name}.log"
-        environment = {**self.environment, **self._own(name)}
+        log, environment = self.folder / f"{name}.log", {**self.environment}
+        game = "deadmansdraw" if name == "Director" else name.removesuffix("Service")
+        if name == "viewerService":
+            environment["CARDSHARP_PUBLIC"] = "yes"
+        elif table := self.tables.get(f"{game}Table"):
+            environment["CARDSHARP_STORE"] = f"dynamodb:{table}"
         try:
             with Sandbox(self.build, name, self.mounts, environment, log) as sandbox:
                 yield sandbox
@@ -105,14 +109,6 @@ class BuiltScene:
             with self.function(figures.name) as sandbox:
                 inits += [] if sandbox.init is None else [sandbox.init.cpu]
         return replace(figures, init_cpu=min(inits))
-
-    def _own(self, name: str) -> Mapping[str, str]:
-        """What a function's configuration says of itself alone."""
-        if name == "viewerService":
-            return {"CARDSHARP_PUBLIC": "yes"}
-        game = "deadmansdraw" if name == "Director" else name.removesuffix("Service")
-        table = self.tables.get(f"{game}Table")
-        return {} if table is None else {"CARDSHARP_STORE": f"dynamodb:{table}"}
 
 
 @contextmanager

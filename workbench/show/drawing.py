@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from rich.console import Console, RenderableType
@@ -43,7 +44,7 @@ class StepByStep(Generic[S]):
         """Print who did what and, under our own moves, why."""
         console, header = results(), header_of(record)
         print_title(console, record, self.title(header))
-        for step in in_turn(self.replay(record, moves), turn, _turn_of):
+        for step in in_turn(self.replay(record, moves), turn):
             console.print(step_row(step, header))
         print_end(console, record, outcome_of(record), "")
 
@@ -51,7 +52,7 @@ class StepByStep(Generic[S]):
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> dict[str, object]:
         """The same for programs."""
-        chosen = in_turn(self.replay(record, moves), turn, _turn_of)
+        chosen = in_turn(self.replay(record, moves), turn)
         return {"steps": [self.document(one) for one in chosen]}
 
     def why(
@@ -59,7 +60,7 @@ class StepByStep(Generic[S]):
     ) -> None:
         """Print what we saw, weighed and chose."""
         steps, header = list(self.replay(record, moves)), header_of(record)
-        chosen = in_turn(steps, turn, _turn_of)
+        chosen = in_turn(steps, turn)
         ours = [step for step in chosen if step.ours is not None]
         if not ours:
             who = next(filter(None, (self.name(step, header) for step in chosen)), "somebody else")
@@ -106,7 +107,9 @@ class StepByStep(Generic[S]):
         return table
 
 
-def in_turn(parts: Iterable[T], number: int | None, turn_of: Callable[[T], int]) -> list[T]:
+def in_turn(
+    parts: Iterable[T], number: int | None, turn_of: Callable[[T], int] = attrgetter("turn")
+) -> list[T]:
     """The parts of a match that are of this turn, all for None; or `ConfigError` for no turn."""
     turns = [(turn_of(one), one) for one in parts]
     found = [one for turn, one in turns if number in {None, turn}]
@@ -114,10 +117,6 @@ def in_turn(parts: Iterable[T], number: int | None, turn_of: Callable[[T], int])
         last = turns[-1][0] if turns else 0
         raise ConfigError(f"There is no turn {number}; the log has turns 1 to {last}.")
     return found
-
-
-def _turn_of(step: Step) -> int:
-    return step.turn
 
 
 def match_document(record: MatchRecord) -> dict[str, object]:

@@ -140,27 +140,23 @@ def _is_of(game: Game | None, record: MatchRecord) -> bool:
     return fault_of(record) is None and game in {None, game_of(record)}
 
 
-def find_match(log: MatchReader, word: str, game: Game | None = None) -> MatchRecord:
-    """The match that `word` means: `last` (of `game`), its id or a part of one; or a fault."""
+def find_match(log: MatchReader, word: str, game: Game | None = None) -> str:
+    """The id of the match that a word means: `last` (of `game`), or a part of one; or a fault."""
     if word == LAST:
         newest = log.matches(limit=_NEWEST if game is None else _ENOUGH)
         found = next((one for one in newest if _is_of(game, one)), None)
         if found is None:
             raise ConfigError("The match log is empty; run `cardsharp play`.")
-        return found
-    exact = log.match(word)
-    if exact is not None:
-        return exact
+        return found.match_id
+    if exact := log.match(word):
+        return exact.match_id
     ids = [record.match_id for record in log.matches(limit=_ENOUGH)]
     meant = [i for i in ids if i.startswith(word) or i.endswith(word)]
     if not meant:
         raise ConfigError(f"No match '{word}' is in the log; `cardsharp matches` lists them.")
     if len(meant) > 1:
         raise ConfigError(f"'{word}' can be {len(meant)} matches, e.g. {meant[0]}; write more.")
-    record = log.match(meant[0])
-    if record is None:
-        raise ConfigError(f"The match {meant[0]} has gone from the log.")
-    return record
+    return meant[0]
 
 
 def game_of(record: MatchRecord) -> Game:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,22 +32,14 @@ MOST_BOTS = 64  # bots that play at once at home; more wait for one of them to e
 IN_MEMORY = f"sqlite:{MEMORY}"  # the store that a newcomer plays with: in this process only
 
 
-@dataclass(frozen=True, slots=True)
-class ServingPlace:
-    """Where to listen; port 0 is any free one."""
-
-    host: str = HOST
-    port: int = 0
-
-
-ANYWHERE = ServingPlace()
+ANYWHERE = (HOST, 0)  # where to listen, host and port: any free one of this machine
 
 
 def serve(
     game: Game,
     announce: Callable[[str], None],
     store: str = IN_MEMORY,
-    place: ServingPlace = ANYWHERE,
+    place: tuple[str, int] = ANYWHERE,
     settings: Mapping[str, str] | None = None,
 ) -> None:
     """Serve a game until SIGINT or SIGTERM; `announce` is told the address of its API.
@@ -65,7 +56,7 @@ def serve(
 def made(
     game: Game,
     store: str = IN_MEMORY,
-    place: ServingPlace = ANYWHERE,
+    place: tuple[str, int] = ANYWHERE,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[HttpFront]:
     """Yield a game's service, with its feed and the bots that it invites; it is not yet started."""
@@ -78,7 +69,8 @@ def made(
         return handler(event, context)
 
     function = Function(game.name, answer, TIMEOUT)
-    running = HttpFront(function, place.port, place.host, sockets=sockets)
+    host, port = place
+    running = HttpFront(function, port, host, sockets=sockets)
     try:
         with kept(game, store) as variables, _bots(game, store, running.url) as bot:
             handler = service.build({**variables, **feed, **bot, **(settings or {})})

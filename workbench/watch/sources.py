@@ -177,7 +177,7 @@ class MatchSource:
     def find(self, word: str) -> str:
         """The id of the match that a word means; raises `ConfigError` for none."""
         with self.reading() as log:
-            return find_match(log, word, self.game).match_id
+            return find_match(log, word, self.game)
 
     def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
         """The newest matches."""
