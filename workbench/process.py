@@ -113,21 +113,19 @@ class Process:
 
     def fault(self, line: bytes) -> tuple[str, str]:
         """Why there is no answer, in a phrase; and what it wrote on stderr last."""
-        why = self._why(line)
+        if self.late is not None:
+            why = f"{LATE} {self.late.total_seconds():g} s"
+        elif line:
+            why = "the program wrote a line without an end"
+        else:
+            why = "the program closed its output"
+            with suppress(subprocess.TimeoutExpired):
+                why = f"the program ended with exit code {self.popen.wait(_GRACE)}"
         told = self.heard()
         crash = companion.CRASH.search(told)
         lines = ends(told.strip().splitlines())
         text = "\n".join(line.replace("\t", "    ") for line in lines)
         return f"the program ended ({crash[1]})" if crash else why, text
-
-    def _why(self, line: bytes) -> str:
-        if self.late is not None:
-            return f"{LATE} {self.late.total_seconds():g} s"
-        if line:
-            return "the program wrote a line without an end"
-        with suppress(subprocess.TimeoutExpired):
-            return f"the program ended with exit code {self.popen.wait(_GRACE)}"
-        return "the program closed its output"
 
 
 def _kill(popen: subprocess.Popen[bytes]) -> None:

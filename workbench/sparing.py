@@ -24,19 +24,17 @@ class Sparing(logging.Filter):
         if record.levelno < logging.WARNING or record.name == LOGGER:
             return True
         known = record.__dict__  # where `extra` adds to it, too
-        if "spared" not in known:
-            known["spared"] = self._repeats(record)
-        return not known["spared"]
-
-    def _repeats(self, record: logging.LogRecord) -> bool:
+        if "spared" in known:
+            return not known["spared"]
         now, key = self._clock(), (record.name, record.getMessage())
         since, times = self._said.get(key, (now - PAUSE, 0))
-        if now - since < PAUSE:
+        known["spared"] = now - since < PAUSE
+        if known["spared"]:
             self._said[key] = since, times + 1
-            return True
+            return False
         if len(self._said) >= _MANY:
             self._said = {one: said for one, said in self._said.items() if now - said[0] < PAUSE}
         self._said[key] = now, 0
         if times:
             record.msg, record.args = f"{key[1]} ({times} times more in the meantime)", ()
-        return False
+        return True

@@ -1,6 +1,6 @@
 """`cardsharp contest new` and `plan`: found a contest, and say first which format fits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -63,9 +63,9 @@ def new(
     if options.teams is not None:
         if (options.format, options.matches) != (DEFAULT_FORMAT, DEFAULT_MATCHES):
             raise ConfigError("--teams takes what suits best; leave --format and --matches out.")
-        found = _proposed(options.minutes, proposals(options.teams, 60, 100))
-        print_table(_kinds(found, options.minutes))
-        options = replace(options, format=found[0].format, matches=found[0].matches)
+        best, rows = _proposed(options.minutes, proposals(options.teams, 60, 100))
+        print_table(rows)
+        options = replace(options, format=best.format, matches=best.matches)
     if folder is None:
         if options.teams is None:
             raise ConfigError("Name the contest's folder, as in `cardsharp contest new cup`.")
@@ -114,22 +114,19 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
             known = [row.rating for row in ladder(records) if row.rating is not None]
         if len(known) < 2:  # noqa: PLR2004 - nobody meets anybody
             raise ConfigError(f"Nobody has practised in {folder}; give --teams instead.")
-    found = _proposed(minutes, proposals(len(known) or teams, match_seconds, spread, known))
-    (print_json if as_json else print_table)(_kinds(found, minutes))
+    kinds = proposals(len(known) or teams, match_seconds, spread, known)
+    (print_json if as_json else print_table)(_proposed(minutes, kinds)[1])
 
 
-def _proposed(minutes: float, kinds: Iterable[Proposal]) -> list[Proposal]:
-    """Each kind of contest, those that fit first, and of them those that the best team wins."""
+def _proposed(minutes: float, kinds: Iterable[Proposal]) -> tuple[Proposal, list[Cells]]:
+    """The best kind of contest, and all: first those that fit, of them those the best team wins."""
     found = []
     with Bar(KINDS, "simulating contests") as bar:
         for one in kinds:
             found.append(one)
             bar.advance(1)
-    return sorted(found, key=lambda one: (one.minutes > minutes, -one.best_wins, one.minutes))
-
-
-def _kinds(found: Sequence[Proposal], minutes: float) -> list[Cells]:
-    return [
+    found.sort(key=lambda one: (one.minutes > minutes, -one.best_wins, one.minutes))
+    return found[0], [
         {
             "format": one.format,
             "matches a pairing": one.matches,

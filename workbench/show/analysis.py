@@ -146,26 +146,19 @@ def _print_marked(console: Console, shown: Analysed) -> None:
         return
     console.print("inaccuracies, mistakes and blunders", style="bold")
     for one in marked:
-        name = shown.names[side_of(one.seat)]
+        name, (kept, best) = shown.names[side_of(one.seat)], shown.analysis.kept(one)
+        rather = ("; ", (one.best, "bold"), f" would have kept {shown.amount(best)}")
         head = Text.assemble(
             (f"turn {one.turn}, {name}: ", "dim"),
             (str(one.mark), _STYLES.get(one.mark or Mark.MISTAKE, "")),
             ". ",
-            *_rather(shown, one),
+            (one.action, "bold"),
+            f" kept {shown.amount(kept)}",
+            *(rather if one.best != one.action else ()),
+            ".",
         )
         console.print(head)
         console.print(Text(f"    {one.reason}", style="dim"), soft_wrap=True)
-
-
-def _rather(shown: Analysed, one: Judged) -> Iterator[str | tuple[str, str]]:
-    kept, best = shown.analysis.kept(one)
-    yield (one.action, "bold")
-    yield f" kept {shown.amount(kept)}"
-    if one.best != one.action:
-        yield "; "
-        yield (one.best, "bold")
-        yield f" would have kept {shown.amount(best)}"
-    yield "."
 
 
 def _swings(shown: Analysed, swings: Sequence[Judged]) -> Table:
