@@ -28,7 +28,7 @@ from workbench.lab.plan import Plan
 from workbench.show.exits import Exit
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
-from workbench.show.progress import Bar
+from workbench.show.progress import each
 
 
 class Aim(NamedTuple):
@@ -161,11 +161,8 @@ def reliability(*, options: ReliabilityOptions = ReliabilityOptions()) -> None:
     of its decisions how likely the last bet is and, where it bets, its own one;
     what is certain by its own cards does not count.
     """
-    told: list[Told] = []
-    with Bar(options.bets, "bets") as bar:
-        for one in islice(bets(options.players, options.seed), options.bets):
-            told.append(one)
-            bar.advance()
+    played = islice(bets(options.players, options.seed), options.bets)
+    told = list(each(played, "bets", options.bets))
     found = curve(told)
     error = fmean((one.chance - one.held) ** 2 for one in told)
     if options.as_json:

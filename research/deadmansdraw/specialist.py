@@ -18,7 +18,7 @@ from cardsharp.deadmansdraw.strategies.search.weights import (
 from research.deadmansdraw.engine import Engine, Twin, share
 from research.deadmansdraw.training import WHOLE, Knowledge, Lessons, Settings
 from workbench.lab.sprt import Sequential, Sprt, elo_of
-from workbench.show.progress import Bar
+from workbench.show.progress import Bar, each
 
 MOST_PAIRS = 12_000  # decks after which a test that has not ended counts as lost
 _STEP = 50
@@ -45,11 +45,9 @@ class Specialists:
         """The numbers of a best reply to an opponent, who begins each match with that belief."""
         lessons = Lessons(self.engine, self.settings, 1, opponent, belief)
         knowledge = Knowledge(array("d", (one / WHOLE for one in model(WEIGHTS).numbers)))
-        with Bar(self.settings.batches, f"training against {name}") as bar:
-            for number in range(self.settings.batches):
-                lessons.batch(knowledge, number)
-                knowledge.close_batch(counts=self.settings.averages(number))
-                bar.advance()
+        for number in each(range(self.settings.batches), f"training against {name}"):
+            lessons.batch(knowledge, number)
+            knowledge.close_batch(counts=self.settings.averages(number))
         return knowledge.average()
 
     def gains(self, weights: dict[str, object], entry: Entry) -> tuple[bool, str]:

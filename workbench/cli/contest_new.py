@@ -20,7 +20,7 @@ from workbench.contest.showing import Cells, print_table
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results
-from workbench.show.progress import Bar
+from workbench.show.progress import each
 
 DEFAULT_MATCHES = 5  # matches of a pairing unless said
 
@@ -120,12 +120,8 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
 
 def _proposed(minutes: float, kinds: Iterable[Proposal]) -> tuple[Proposal, list[Cells]]:
     """The best kind of contest, and all: first those that fit, of them those the best team wins."""
-    found = []
-    with Bar(KINDS, "simulating contests") as bar:
-        for one in kinds:
-            found.append(one)
-            bar.advance(1)
-    found.sort(key=lambda one: (one.minutes > minutes, -one.best_wins, one.minutes))
+    every = each(kinds, "simulating contests", KINDS)
+    found = sorted(every, key=lambda one: (one.minutes > minutes, -one.best_wins, one.minutes))
     return found[0], [
         {
             "format": one.format,

@@ -1,7 +1,7 @@
 """`cardsharp versus`: you at the table, in the terminal or a browser, against any player."""
 
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -234,9 +234,17 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
     host = page.host or HOST
     room = Room(setting, options.nickname, options.hints, options.why, ended, teach=options.teach)
     with table_served(room, host, page.port or 0) as links:
-        for line in _announced(links, local=is_local(host)):
+        own, *others = links
+        said = [own, *(f"For somebody you invite: {link}" for link in others)]
+        if not is_local(host):
+            said += [
+                "Whoever in your network has a link can play on its seat; nothing is encrypted."
+            ]
+        elif others:
+            said.append("Only this machine reaches them; with --host 0.0.0.0 your network does.")
+        for line in (*said, "Ctrl-C closes the table."):
             console.print(line, soft_wrap=True)
-        open_page(links[0], page.open)
+        open_page(own, page.open)
         until_stopped(room)
     return _exit(room.useless)
 
@@ -255,17 +263,6 @@ def serve_elsewhere(game: Game, options: TableOptions, page: BrowserOptions) -> 
 
     Server(app, lambda: None, lambda: open_page(link, page.open)).until_stopped(listening)
     return Exit.OK
-
-
-def _announced(links: list[str], *, local: bool) -> Iterator[str]:
-    own, *others = links
-    yield own
-    yield from (f"For somebody you invite: {link}" for link in others)
-    if not local:
-        yield "Whoever in your network has a link can play on its seat; nothing is encrypted."
-    elif others:
-        yield "Only this machine reaches them; with --host 0.0.0.0 your network does."
-    yield "Ctrl-C closes the table."
 
 
 def until_stopped(room: Room) -> None:

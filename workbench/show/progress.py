@@ -3,7 +3,8 @@
 Where nobody looks at a terminal it is one line, and only of what takes longer than a moment.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
+from operator import length_hint
 from threading import Timer
 from typing import Self, TypeVar
 
@@ -54,9 +55,9 @@ class Bar:
         self._progress.stop()
 
 
-def each(steps: Collection[T], text: str = "judging") -> Iterator[T]:
-    """The steps one by one, while a bar shows how many there are."""
-    with Bar(len(steps), text) as bar:
+def each(steps: Iterable[T], text: str = "judging", number: int = 0) -> Iterator[T]:
+    """The steps one by one, while a bar shows how many there are; or say the `number` of them."""
+    with Bar(number or length_hint(steps), text) as bar:
         for one in steps:
             yield one
             bar.advance()
