@@ -139,7 +139,7 @@ class Server(uvicorn.Server):
                 **options,
             )
         )
-        self._wake, self._on_started = wake, on_started
+        self._wake, self.on_started = wake, on_started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer."""
@@ -147,7 +147,7 @@ class Server(uvicorn.Server):
             if isinstance(door, ListeningSocket):
                 door.lines = self._lines
         await super().startup(sockets)
-        self._on_started()
+        self.on_started()
 
     async def on_tick(self, counter: int) -> bool:
         """Look around, ten times a second; whether to stop."""
@@ -160,21 +160,22 @@ class Server(uvicorn.Server):
         self._wake()
         await super().shutdown(sockets)
 
-    def until_stopped(self, listening: socket.socket) -> None:
-        """Serve in this thread until SIGINT or SIGTERM."""
-        with suppress(KeyboardInterrupt):
-            self.run([listening])
-
 
 class Background:
     """A server on a thread of its own, in a `with`; `what` names it in errors and to debuggers."""
 
     def __init__(
-        self, what: str, listening: socket.socket, server: Callable[[Callable[[], None]], Server]
+        self,
+        what: str,
+        listening: socket.socket,
+        app: ASGIApp,
+        wake: Callable[[], None] = lambda: None,
+        lines: Lines | None = None,
+        **options: Unpack[Options],
     ) -> None:
         self._what, self._socket = what, listening
         self._ready = threading.Event()
-        self._server = server(self._ready.set)
+        self._server = Server(app, wake, self._ready.set, lines, **options)
         self._thread = threading.Thread(target=self._run, name=what, daemon=True)
         self.loop: asyncio.AbstractEventLoop | None = None
 
@@ -184,6 +185,12 @@ class Background:
         if not self._ready.wait(START_LIMIT.total_seconds()) or not self._server.started:
             raise ConfigError(f"{self._what} did not start; its log says why.")
         return self
+
+    def run(self, on_started: Callable[[], None] = lambda: None) -> None:
+        """Serve in this thread until SIGINT or SIGTERM; `on_started` is called when it answers."""
+        self._server.on_started = on_started
+        with suppress(KeyboardInterrupt):
+            self._server.run([self._socket])
 
     def stop(self) -> bool:
         """End it; whether it has run at all. One that has not only closes its socket."""

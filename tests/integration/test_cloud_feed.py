@@ -17,7 +17,7 @@ from cardsharp.cloud.feeds import dynamo_watchers, memory_watchers
 from cardsharp.cloud.sockets import SETTLING, Feed, Gone, MemorySockets, Watcher, named
 from cardsharp.web import gate
 from workbench.cloud.http_events import Answered
-from workbench.cloud.http_front import MOST_WAITING, TRY_AGAIN, SocketGateway
+from workbench.cloud.http_front import MOST_WAITING, TRY_AGAIN, serve_socket
 from workbench.cloud.template import create_table
 
 FRAME = '{"body": "1"}'
@@ -119,7 +119,7 @@ def test_a_slow_client_is_let_go_and_whoever_tells_it_never_waits() -> None:
 
     async def slow() -> StuckClient:
         sockets, client = MemorySockets(), StuckClient()
-        serving = asyncio.ensure_future(SocketGateway(ask, sockets).serve(client))  # type: ignore[arg-type]
+        serving = asyncio.ensure_future(serve_socket(client, ask, sockets))  # type: ignore[arg-type]
         await client.accepted.wait()
         (connection,) = sockets._open
         for _ in range(MOST_WAITING):

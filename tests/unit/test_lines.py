@@ -19,7 +19,7 @@ from support.cloud_clock import FakeClock
 from cardsharp.cloud.line import Line
 from workbench import lines as module
 from workbench.lines import HEAD_LIMIT, UNREAD_LIMIT, Lines
-from workbench.listening import Background, Server, listen
+from workbench.listening import Background, listen
 
 MOST = 8
 
@@ -39,10 +39,10 @@ class Site:
     def __post_init__(self) -> None:
         self.lines = Lines(MOST, lambda: self.now)
         self._socket = listen("The test", "127.0.0.1", 0, 100)
-        self.background = Background("The test", self._socket, self._server)
-
-    def _server(self, started: object) -> Server:
-        return Server(self._app, self.released.set, started, self.lines, lifespan="off")  # type: ignore[arg-type]
+        wake, lines = self.released.set, self.lines
+        self.background = Background(
+            "The test", self._socket, self._app, wake, lines, lifespan="off"
+        )
 
     async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """/wait answers at the end, /player the same to who has signed in, /large much."""

@@ -11,7 +11,6 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
 from typing import TypeVar
 
 from cardsharp.deadmansdraw.arena.app import MorePages, check_openness
@@ -21,7 +20,7 @@ from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.players import ADMIN, User
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.errors import ConfigError
-from workbench.listening import Background, Options, Server, listen, url_of
+from workbench.listening import Background, Options, listen, url_of
 from workbench.sparing import Sparing
 
 T = TypeVar("T")
@@ -42,7 +41,13 @@ class ArenaServer(Background):
             self._arena.show(more)
         listening = _listen(self._arena, config)
         self.url = url_of(listening, tls=config.tls is not None)
-        super().__init__("The arena", listening, partial(_server, self._arena, config))
+        alive = int(KEEP_ALIVE.total_seconds())
+        options: Options = {"backlog": BACKLOG, "timeout_keep_alive": alive}
+        if config.tls is not None:
+            certificate, key = config.tls
+            options |= {"ssl_certfile": certificate, "ssl_keyfile": str(key)}
+        app, wake = self._arena.app, self._arena.waiting.close
+        super().__init__("The arena", listening, app, wake, **options)
 
     def stop(self) -> bool:
         """End the long polls, finish what is being answered, close the files."""
@@ -102,21 +107,10 @@ class ArenaServer(Background):
 
 def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None) -> None:
     """Serve until SIGINT or SIGTERM; `on_start` is told the address. Raises `ConfigError`."""
-    check_openness(config)
     if logging.lastResort is not None:  # what warns at a terminal
         logging.lastResort.addFilter(Sparing())
-    arena = HomeArena(config)
-    listening = _listen(arena, config)
-    url = url_of(listening, tls=config.tls is not None)
-    _server(arena, config, lambda: on_start(url)).until_stopped(listening)
-
-
-def _server(arena: HomeArena, config: ArenaConfig, on_started: Callable[[], None]) -> Server:
-    options: Options = {"backlog": BACKLOG, "timeout_keep_alive": int(KEEP_ALIVE.total_seconds())}
-    if config.tls is not None:
-        certificate, key = config.tls
-        options |= {"ssl_certfile": certificate, "ssl_keyfile": str(key)}
-    return Server(arena.app, arena.waiting.close, on_started, **options)
+    arena = ArenaServer(config)
+    arena.run(lambda: on_start(arena.url))
 
 
 def _listen(arena: HomeArena, config: ArenaConfig) -> socket.socket:

@@ -23,7 +23,7 @@ from workbench.cloud.emulator import HOST, Emulator
 from workbench.cloud.events import REGION
 from workbench.cloud.nested import NESTED
 from workbench.cloud.template import ARENA, TEMPLATE, read_template
-from workbench.listening import Background, Server, listen, url_of
+from workbench.listening import Background, listen, url_of
 
 UNKNOWN = frozenset(
     {"AWS::Budgets::Budget", "AWS::CloudWatch::CompositeAlarm", "AWS::Logs::QueryDefinition"}
@@ -163,6 +163,6 @@ def deployment(emulator: Emulator) -> Iterator[dict[str, str]]:
 
     app = Starlette(routes=[Route("/", answer, methods=["POST"])])
     listening = listen("The transform", HOST, 0, _BACKLOG)
-    with Background("The transform", listening, lambda started: Server(app, lambda: None, started)):
+    with Background("The transform", listening, app):
         here = {"AWS_ENDPOINT_URL_CLOUDFORMATION": url_of(listening)}
         yield {**emulator.environment, **here, **_QUICK}

@@ -18,7 +18,7 @@ from cardsharp.game import Game, OpenGame
 from workbench.cli.games import FIRST, OneGame
 from workbench.cli.watch import open_page
 from workbench.lab.sitting import PERSON
-from workbench.listening import Server, listen, url_of
+from workbench.listening import Background, listen, url_of
 from workbench.show.exits import Exit, signals_to
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, Opening
@@ -261,7 +261,7 @@ def serve_elsewhere(game: Game, options: TableOptions, page: BrowserOptions) -> 
     link = f"{url_of(listening)}/#{options.game or ''}"
     results().print(f"Play at {link} (Ctrl-C ends).", soft_wrap=True)
 
-    Server(app, lambda: None, lambda: open_page(link, page.open)).until_stopped(listening)
+    Background("The page", listening, app).run(lambda: open_page(link, page.open))
     return Exit.OK
 
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -28,7 +28,7 @@ from cardsharp.web.request import caller_at
 from workbench.cloud.context import Function, LambdaContext, invoke
 from workbench.cloud.events import REGION, Event
 from workbench.cloud.http_events import FAILED, Answered, WireRequest, http_event, read_answer
-from workbench.listening import Background, Server, listen, url_of
+from workbench.listening import Background, listen, url_of
 
 HOST = "127.0.0.1"
 CONCURRENCY = 256  # invocations at once, of which most are in a long poll; others wait
@@ -88,27 +88,24 @@ class Outbox:
         return True
 
 
-class SocketGateway:
-    """What a WebSocket API of API Gateway does between a client and a function."""
+async def serve_socket(socket: WebSocket, ask: Ask, sockets: MemorySockets) -> None:
+    """What a WebSocket API of API Gateway does between a client and a function.
 
-    def __init__(self, ask: Ask, sockets: MemorySockets) -> None:
-        self._ask, self._sockets = ask, sockets
-
-    async def serve(self, socket: WebSocket) -> None:
-        """Let one client in, if the function does, and send it what comes until it goes."""
-        connection, outbox = uuid4().hex, Outbox()
-        # From before the function knows of it, so that nothing is lost.
-        self._sockets.opened(connection, outbox.put, outbox.end)
-        try:
-            answered = await self._ask(_event("$connect", connection, socket))
-            if answered.status not in _OK:
-                await socket.send_denial_response(Response(answered.body, answered.status))
-                return
-            await socket.accept()
-            await _until_it_goes(socket, outbox)
-        finally:
-            self._sockets.closed(connection)
-            await self._ask(_event("$disconnect", connection, socket))
+    Let one client in, if the function does, and send it what comes until it goes.
+    """
+    connection, outbox = uuid4().hex, Outbox()
+    # From before the function knows of it, so that nothing is lost.
+    sockets.opened(connection, outbox.put, outbox.end)
+    try:
+        answered = await ask(_event("$connect", connection, socket))
+        if answered.status not in _OK:
+            await socket.send_denial_response(Response(answered.body, answered.status))
+            return
+        await socket.accept()
+        await _until_it_goes(socket, outbox)
+    finally:
+        sockets.closed(connection)
+        await ask(_event("$disconnect", connection, socket))
 
 
 async def _until_it_goes(socket: WebSocket, outbox: Outbox) -> None:
@@ -160,8 +157,7 @@ class HttpGateway:
     def __init__(
         self, function: Function, clock: Clock, sockets: MemorySockets | None = None
     ) -> None:
-        self._function, self._clock = function, clock
-        self._sockets = None if sockets is None else SocketGateway(self._invoked, sockets)
+        self._function, self._clock, self._sockets = function, clock, sockets
         self._threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix=function.name)
         self._running: set[LambdaContext] = set()
         self._lines: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -170,7 +166,7 @@ class HttpGateway:
         """Answer one request, or serve one client that watches."""
         if scope["type"] == "websocket":
             if self._sockets is not None:
-                await self._sockets.serve(WebSocket(scope, receive, send))
+                await serve_socket(WebSocket(scope, receive, send), self._invoked, self._sockets)
             return
         request = Request(scope, receive)
         with suppress(ClientDisconnect):
@@ -244,25 +240,17 @@ class HttpFront(Background):
         clock: Clock | None = None,
         sockets: MemorySockets | None = None,
     ) -> None:
-        self._gateway = HttpGateway(function, clock or SystemClock(), sockets)
-        self._ws: Literal["none", "websockets-sansio"]
-        self._ws = "none" if sockets is None else "websockets-sansio"
+        gateway = HttpGateway(function, clock or SystemClock(), sockets)
         listening = listen("The HTTP front", host, port, BACKLOG)
         self.url = url_of(listening)
-        super().__init__("The HTTP front", listening, self._made)
-
-    def run(self) -> None:
-        """Serve in this thread until SIGINT or SIGTERM."""
-        self._made(lambda: None).until_stopped(self._socket)
-
-    def _made(self, on_started: Callable[[], None]) -> Server:
-        return Server(
-            self._gateway,
-            self._gateway.hurry,
-            on_started,
+        super().__init__(
+            "The HTTP front",
+            listening,
+            gateway,
+            gateway.hurry,
             lifespan="off",
             date_header=False,
             timeout_keep_alive=KEEP_ALIVE,
-            ws=self._ws,
+            ws="none" if sockets is None else "websockets-sansio",
             ws_max_size=MAX_MESSAGE,
         )

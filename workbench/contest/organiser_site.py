@@ -44,7 +44,7 @@ from cardsharp.web.refusals import Refused
 from workbench.contest.organiser import DEEDS, Doing
 from workbench.contest.showing import csv_text, match_rows
 from workbench.contest.venue import Venue
-from workbench.listening import Background, Server, listen, url_of
+from workbench.listening import Background, listen, url_of
 from workbench.table.site import Form, form_of
 
 HOST = "127.0.0.1"
@@ -197,9 +197,7 @@ def organiser_served(
     """The address of the organiser's page, served while the block runs; raises `ConfigError`."""
     listening = listen("The organiser's page", HOST, port, BACKLOG)
     app = OrganiserSite(venue, password, clock).application()
-    with Background(
-        "The organiser's page", listening, lambda started: Server(app, lambda: None, started)
-    ):
+    with Background("The organiser's page", listening, app):
         yield url_of(listening)
 
 

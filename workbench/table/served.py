@@ -30,7 +30,7 @@ from cardsharp.viewer.pages import PlayOn
 from cardsharp.viewer.site import SITE as MATCHES
 from cardsharp.viewer.site import Manner, Pages, Source, application
 from workbench.lab.sitting import PERSON
-from workbench.listening import Background, Server, listen, url_of
+from workbench.listening import Background, listen, url_of
 from workbench.table.branch import branch_point
 from workbench.table.pages import ASSETS, SITE, message, own_asset
 from workbench.table.room import Room
@@ -178,7 +178,7 @@ def table_served(
         room.stop()
         tables.close()
 
-    with Background("The table", listening, lambda started: Server(tables, stop, started)):
+    with Background("The table", listening, tables, stop):
         try:
             yield [f"{url}{link}" for link in seats.links]
         finally:
@@ -194,7 +194,7 @@ def pages_over(source: Source, port: int = 0, more: Iterable[BaseRoute] = ()) ->
     front.routes[:0] = [tables.form(pages), *_OWN, *more]
     tables.front = front
     listening = listen("The page", HOST, port, BACKLOG)
-    with Background("The page", listening, lambda started: Server(tables, tables.close, started)):
+    with Background("The page", listening, tables, tables.close):
         yield url_of(listening)
 
 
