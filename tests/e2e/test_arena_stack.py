@@ -51,7 +51,7 @@ def stack(deployed: Deployed, log_level: str = "INFO") -> Stack:
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     with Emulator(STACK_SERVICES) as emulator:
-        yield emulator, native_build(tmp_path_factory)
+        yield emulator, native_build(tmp_path_factory, with_arena=True)
 
 
 @pytest.fixture

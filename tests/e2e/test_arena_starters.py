@@ -19,6 +19,8 @@ from workbench.arena.server import ArenaServer
 
 Place = tuple[ArenaServer, Client]
 
+SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]  # a draw pile that is soon through
+
 
 def each(*slow: str) -> pytest.MarkDecorator:
     """Each starter; slow where it is run much: a process a request, Java translated each time."""
@@ -58,7 +60,8 @@ def test_a_starter_practises_against_the_dummy_played_by_it(kit: str, place: Pla
 def test_a_starter_plays_all_matches_with_its_tag_and_no_other(kit: str, place: Place) -> None:
     arena, client = place
     for tag in ("cup", "cup", "other"):
-        client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB], "tags": [tag]})
+        order = {"playerids": [ALICE, BOB], "tags": [tag], "drawPile": SHORT}
+        client.post("/api/matches", ADMIN, order)
     untouched = client.get("/api/matches?tags=other", ADMIN).json()
     bots = [started(kit, arena.url, player, "cup") for player in (ALICE, BOB)]
 

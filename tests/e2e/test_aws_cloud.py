@@ -26,6 +26,7 @@ from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.deadmansdraw.cards import Suit
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from cardsharp.viewer.assembly import PAUSE
 from workbench.build.target import ROOT
@@ -74,9 +75,12 @@ def commands() -> str:
 
 @pytest.fixture(scope="module")
 def watched(cloud: CloudTrial) -> tuple[str, list[int]]:
-    """A match that the practice function created, and how many steps each look at it told."""
-    order = json.loads((ROOT / "events" / "practice_self.json").read_text())
-    (match_id,) = practise(cloud.stack, order)
+    """A match that the practice function created, and how many steps each look at it told.
+
+    A short one, of two cards of each suit.
+    """
+    pile = [{"suit": suit, "value": value} for value in (6, 5) for suit in Suit]
+    (match_id,) = practise(cloud.stack, {"draw_pile": pile})
     cookie, answers, told = entered(cloud), list[int](), {"over": False}
     while not told["over"]:
         target = f"/matches/{match_id}/steps?from={sum(answers)}&wait=1"

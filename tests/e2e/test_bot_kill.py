@@ -96,8 +96,8 @@ def _attend(
 STRATEGY = "thinking"
 """Of `support.bot_thinking_worker`, which only the workers' own processes import."""
 
-KILLS = cases(10, 20)
 AT_ONCE = 8
+KILLS = cases(AT_ONCE, 20)
 TURN_LIMIT = timedelta(seconds=20)
 SOON = 5
 PACE = (0.1, 0.6)  # seconds between two kills

@@ -1,13 +1,14 @@
 """`play`, and `matches`, `show` and `why`: what the log tells when a match is long over."""
 
+import io
 import json
 import re
 import sqlite3
 import stat
 import time
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from support.cli import Cli, clean, program, written
@@ -16,16 +17,42 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 
 
+class Begun(NamedTuple):
+    """A data folder with the log of two matches, what was told of them, and how long they took."""
+
+    folder: Path
+    document: dict[str, Any]
+    seconds: float
+
+
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the log of two matches."""
-    folder = tmp_path_factory.mktemp("data")
-    with pytest.MonkeyPatch.context() as patch:
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
+    """Played by a user whose settings are those of an arena far away."""
+    folder, began = tmp_path_factory.mktemp("data"), time.monotonic()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as said:
         clean(patch, folder)
+        patch.setenv("CARDSHARP_ARENA_URL", "https://arena.example")
+        patch.setenv("CARDSHARP_NONSENSE", "1")
         from workbench.cli import main  # noqa: PLC0415 - after the environment is clean
 
         assert main(["play", "-n", "2", "--json", "--opponent", "champion"]) == 0
-    return folder
+    return Begun(folder, json.loads(said.getvalue()), time.monotonic() - began)
+
+
+@pytest.fixture(scope="module")
+def home(begun: Begun) -> Path:
+    return begun.folder
+
+
+def test_json_is_one_document_of_all_matches_whatever_the_users_settings_say(begun: Begun) -> None:
+    assert begun.seconds < 30, "it waited for the end of a long poll"
+    document = begun.document
+    assert document["won"] + document["lost"] + document["tied"] == 2
+    assert document["logComplete"] is True
+    assert len(document["matches"]) == 2
+    assert all(match["faults"] == [] for match in document["matches"])
+    requests = document["requests"]
+    assert requests["view"] + requests["view_wait"] <= requests["act"]
 
 
 def listed(cli: Cli) -> list[dict[str, Any]]:
@@ -189,18 +216,6 @@ def test_prune_deletes_all_that_is_old_and_gives_the_room_back(cli: Cli, aged: P
     assert cli("matches", "--store", f"sqlite:{aged}").out.count("runs") == 1
 
 
-@pytest.mark.parametrize(
-    "played", ["play --strategy draw-3", "lab duel draw-3 draw-2 -n 1 --keep 1"]
-)
-def test_what_is_kept_is_where_the_environment_says(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: str
-) -> None:
-    monkeypatch.setenv("CARDSHARP_STORE", f"sqlite:{tmp_path}/other.db")
-    assert cli(*played.split(), "--json").code == 0
-    told = cli("matches", "--json")
-    assert (told.code, len(told.json())) == (0, 1)
-
-
 # --- play, and the final of 2023 --------------------------------------------------------------
 
 
@@ -211,57 +226,41 @@ def fresh(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     return cli
 
 
-def test_one_match_is_shown_turn_by_turn_checked_and_kept(fresh: Cli) -> None:
-    # In one of some matches by chance we never stop.
-    played = fresh("play", "--seed", "1")
+def test_one_match_is_shown_turn_by_turn_checked_and_kept_where_the_environment_says(
+    fresh: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same seed plays it again, even where nothing can be kept: that costs the copy alone."""
+    monkeypatch.setenv("CARDSHARP_STORE", f"sqlite:{tmp_path}/other.db")
+    played = fresh("play", "--seed", "7", "--strategy", "draw-3")
     assert played.code == 0, played.err
-    assert "captain (us) v example-java" in played.out
+    assert "draw-3 (us) v example-java" in played.out
     turns = re.search(r", in (\d+) turns", played.out)
     assert turns is not None
     for number in range(1, int(turns[1]) + 1):
-        assert re.search(rf"^ +{number} (captain|example)", played.out, re.MULTILINE)
+        assert re.search(rf"^ +{number} (draw-3|example)", played.out, re.MULTILINE)
     assert re.search(r"log complete: \d+ moves, equal to the arena's", played.out)
-    assert "EndTurn  Stop: " in played.out, "the reason of a decision"
+    assert re.search("EndTurn  .", played.out), "the reason of a decision"
     shown = fresh("show", "last")
     assert shown.code == 0
-    assert "captain (us) v example-java" in shown.out
+    assert "draw-3 (us) v example-java" in shown.out
     follow_up = re.search(r"cardsharp (why last \d+)", played.out)
     assert follow_up is not None
     why = fresh(*follow_up[1].split())
     assert why.code == 0
     assert "chosen  " in why.out
-
-
-def test_json_is_one_document_of_all_matches_whatever_the_users_settings_say(
-    fresh: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CARDSHARP_ARENA_URL", "https://arena.example")
-    monkeypatch.setenv("CARDSHARP_NONSENSE", "1")
-    began = time.monotonic()
-    document = fresh("play", "-n", "2", "--strategy", "draw-3", "--json").json()
-    assert time.monotonic() - began < 20, "it waited for the end of a long poll"
-    assert document["won"] + document["lost"] + document["tied"] == 2
-    assert document["logComplete"] is True
-    assert len(document["matches"]) == 2
-    assert all(match["faults"] == [] for match in document["matches"])
-    requests = document["requests"]
-    assert requests["view"] + requests["view_wait"] <= requests["act"]
-
-
-def test_the_same_seed_plays_the_same_match_even_where_nothing_can_be_kept(
-    fresh: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A home that cannot be written costs the copy, not the match."""
+    kept = fresh("show", "last", "--json").json()["outcome"]
+    assert fresh("lab", "duel", "draw-3", "draw-2", "-n", "1", "--keep", "1").code == 0
+    assert len(fresh("matches", "--json").json()) == 2
     (tmp_path / "file").write_text("no folder")
+    monkeypatch.delenv("CARDSHARP_STORE")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
-    matches = []
-    for _ in range(2):
-        played = fresh("play", "--seed", "7", "--strategy", "draw-3", "--json")
-        assert played.code == 0
-        assert "could not be kept" in played.err
-        [match] = played.json()["matches"]
-        matches.append([match[key] for key in ("turns", "moves", "scores", "result")])
-    assert matches[0] == matches[1]
+    again = fresh("play", "--seed", "7", "--strategy", "draw-3", "--json")
+    assert again.code == 0
+    assert "could not be kept" in again.err
+    [match] = again.json()["matches"]
+    assert [match[key] for key in ("turns", "scores", "result")] == [
+        kept[key] for key in ("turns", "scores", "result")
+    ]
 
 
 def test_an_opponent_that_fails_ends_the_run_with_its_last_words(

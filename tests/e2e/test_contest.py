@@ -207,7 +207,7 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
     folder = tmp_path / "cup"
     with chdir(tmp_path):
         cli("new", "first_entrant.py")
-        cli("contest", "new", "cup", "-n", "1")
+        cli("contest", "new", "cup", "-n", "1", "--format", "round-robin")
         file = ("File", "--strategy", "first_entrant.py")
         assert cli("contest", "teams", "add", "cup", *file).code == 0
     user, password = entered(cli, str(folder), "Program")
@@ -220,11 +220,12 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
         os.killpg(bot.pid, signal.SIGKILL)
         bot.communicate()
     assert told.code == 0, told.err
-    assert told.out.splitlines()[-1] in ("won by File", "won by Program")
+    names = "File", "Program", "File, Program"  # a match may be a draw
+    assert told.out.splitlines()[-1] in [f"won by {name}" for name in names]
     with kept_in(folder) as records:
         results = records.results()
-    assert len(results) in (2, 3)
-    assert {facts.late for result in results for facts in result.facts} == {(0, 0)}
+    (result,) = results
+    assert {facts.late for facts in result.facts} == {(0, 0)}
 
 
 @pytest.mark.slow

@@ -77,7 +77,7 @@ def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_pa
     ("command", "before", "code", "said"),
     [
         ("ladder", "import os; os._exit(9)", 1, "1, in <module>: the strategy ended the proc"),
-        ("play --strategy", "while True: pass", 2, "in <module>: not imported within 3 s"),
+        ("play --strategy", "import time; time.sleep(99)", 2, "<module>: not imported within 3 s"),
     ],
 )
 def test_a_file_that_ends_or_holds_up_the_process_is_told(

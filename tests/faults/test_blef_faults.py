@@ -37,9 +37,9 @@ POINTS = [(deed, at) for deed, calls in CALLS.items() for at in range(len(calls)
 SAMPLED = [
     (*point, fault)
     for place, point in enumerate(POINTS)
-    for fault in sorted(DEATHS | PASSING)[place % cases(2, every=1) :: cases(2, every=1)]
+    for fault in sorted(DEATHS | PASSING)[place % cases(3, every=1) :: cases(3, every=1)]
 ]
-"""In the sample each point suffers half of the faults; its neighbour has the others."""
+"""In the sample each point suffers a third of the faults; its neighbours have the others."""
 
 
 def no_chance() -> RecordedChance:

@@ -79,7 +79,7 @@ def test_r25_a_match_of_which_the_arena_lost_the_last_moves_is_played_on(
 
     Between a look and its action nobody could notice (docs/reliability.md).
     """
-    deaths = [*range(steps.index("act"), len(steps), cases(9, every=1)), steps.index("finish")]
+    deaths = [*range(steps.index("act"), len(steps), cases(12, every=1)), steps.index("finish")]
     cuts = [({at: Kind.CRASH_AFTER}, at + 1) for at in deaths]
     cuts += [({}, at) for at, step in enumerate(steps) if step == "wait"]
     harmed, withdrawn = {}, 0
@@ -122,7 +122,7 @@ def test_r23_an_action_that_was_not_refused_as_such_is_decided_again_as_it_was(
     """Only the arena's own refusal of that action is a reason to play another one."""
     clean = run(folder, {})
     meant = [one.body for one in clean.gate.accepted]
-    share = acts_of(clean)[NOT_CARRIED_OUT.index(kind) % 3 :: cases(3, every=1)]
+    share = acts_of(clean)[NOT_CARRIED_OUT.index(kind) :: cases(len(NOT_CARRIED_OUT), every=1)]
     hit = {at: run(folder, {at: kind}).gate.accepted for at in share}
     assert [at for at, played in hit.items() if [one.body for one in played] != meant] == []
 

@@ -30,7 +30,7 @@ from cardsharp.deadmansdraw.contest.office import Office
 from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.deadmansdraw.wire import MatchParams
 
-SETTINGS = Settings("cup", matches=1, most=3, timeout=7, seed="secret")
+SETTINGS = Settings("cup", "round-robin", matches=1, most=3, timeout=7, seed="secret")
 URL = "https://sqs.example/ticks"
 NOW = timedelta()
 VISIBILITY = timedelta(seconds=30)

@@ -219,7 +219,7 @@ def test_who_read_a_deal_that_is_another_cannot_append() -> None:
         deals.append(new, EVENTS[0])
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.lists(st.builds(DealKey, st.text(min_size=1), small, small), unique=True, max_size=5))
 def test_any_token_and_any_numbers_are_a_key_of_their_own(keys: list[DealKey]) -> None:
     keep = SqliteKeep(MEMORY, SystemClock())

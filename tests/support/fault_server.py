@@ -233,10 +233,10 @@ _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
 ENDLESS: Mapping[str, Fault] = {
-    "hints": sent(again=b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
+    "hints": sent(again=b"HTTP/1.1 100 Continue\r\n\r\n" * 100, pause=0.005),
     "a header that drips": sent(_OK + b"X: ", again=b"x", pause=0.005),
     "trailers": sent(
-        _OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n", again=b"X: y\r\n" * 100
+        _OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n", again=b"X: y\r\n", pause=0.005
     ),
     "a body without a length": sent(_OK + b"\r\n", again=b" ", pause=0.005),
 }
