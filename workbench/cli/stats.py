@@ -27,7 +27,7 @@ from cardsharp.replay import Outcome, header_of, outcome_of
 from cardsharp.viewer.base import Site, alone
 from workbench.cli.games import FIRST, OneGame
 from workbench.lab.analysed import AnalysedSide, Estimate, Group, TwoRatings, analysed, two_ratings
-from workbench.lab.options import GameName
+from workbench.lab.options import GameName, Workers
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.runs import all_cores, pool_of
 from workbench.show.decisions import amount
@@ -74,8 +74,7 @@ class StatsOptions(CommandOptions):
     """Judge the newest so many matches."""
     html: Path | None = None
     """Write one page there instead: charts of all matches, and who deserved to win."""
-    workers: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
-    """Processes; else one a core."""
+    workers: Workers = None
     store: Store = None
     as_json: Json = False
 
