@@ -26,12 +26,15 @@ LOOKS = 10  # of which every tenth closes the connections whose time is over
 
 START_LIMIT = timedelta(seconds=20)
 
+HOST = "127.0.0.1"
+BACKLOG = 2048  # connections that may knock at once; a thousand waiting clients come back together
 
-def listen(what: str, host: str, port: int, backlog: int) -> ListeningSocket:
+
+def listen(what: str, host: str, port: int) -> ListeningSocket:
     """A listening socket for `what`, as errors name it; raises `ConfigError` with what to do."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        plain = socket.create_server((host, port), family=family, backlog=backlog)
+        plain = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise ConfigError(
             f"{what} cannot listen on {host} port {port}: {error.strerror}. "
@@ -88,7 +91,6 @@ def timely(app: ASGIApp, limit: timedelta) -> ASGIApp:
 class Options(TypedDict, total=False):
     """What our servers differ in; see uvicorn's settings of these names."""
 
-    backlog: int
     timeout_keep_alive: int
     lifespan: Literal["auto", "on", "off"]
     date_header: bool
@@ -136,6 +138,7 @@ class Server(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,
                 timeout_graceful_shutdown=int(GRACE.total_seconds()),
+                backlog=BACKLOG,
                 **options,
             )
         )
@@ -162,18 +165,24 @@ class Server(uvicorn.Server):
 
 
 class Background:
-    """A server on a thread of its own, in a `with`; `what` names it in errors and to debuggers."""
+    """A server on a thread of its own, in a `with`; `what` names it in errors and to debuggers.
 
-    def __init__(
+    It listens at once, at `url`; raises `ConfigError` if the port cannot be used.
+    """
+
+    def __init__(  # noqa: PLR0913 - where, and what is served
         self,
         what: str,
-        listening: socket.socket,
         app: ASGIApp,
         wake: Callable[[], None] = lambda: None,
+        *,
+        host: str = HOST,
+        port: int = 0,
         lines: Lines | None = None,
         **options: Unpack[Options],
     ) -> None:
-        self._what, self._socket = what, listening
+        self._what, self._socket = what, listen(what, host, port)
+        self.url = url_of(self._socket, tls="ssl_certfile" in options)
         self._ready = threading.Event()
         self._server = Server(app, wake, self._ready.set, lines, **options)
         self._thread = threading.Thread(target=self._run, name=what, daemon=True)

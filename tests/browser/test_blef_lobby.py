@@ -19,7 +19,7 @@ from support.layout import faults, too_wide
 
 from cardsharp.games import game
 from workbench.blef.elsewhere import lobby_of
-from workbench.listening import Background, listen, url_of
+from workbench.listening import Background
 from workbench.stage.serving import made
 
 SOON = 20_000  # milliseconds within which a bot, or the page, has done what it is waited for
@@ -34,9 +34,8 @@ def own() -> Iterator[str]:
 @contextmanager
 def served(app: Starlette) -> Iterator[str]:
     """The address of a page on this machine."""
-    listening = listen("The page", "127.0.0.1", 0, 8)
-    with Background("The page", listening, app):
-        yield url_of(listening)
+    with Background("The page", app) as server:
+        yield server.url
 
 
 @pytest.fixture(params=["its own page", "a page here"])

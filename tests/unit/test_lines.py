@@ -19,7 +19,7 @@ from support.cloud_clock import FakeClock
 from cardsharp.cloud.line import Line
 from workbench import lines as module
 from workbench.lines import HEAD_LIMIT, UNREAD_LIMIT, Lines
-from workbench.listening import Background, listen
+from workbench.listening import Background
 
 MOST = 8
 
@@ -38,11 +38,8 @@ class Site:
 
     def __post_init__(self) -> None:
         self.lines = Lines(MOST, lambda: self.now)
-        self._socket = listen("The test", "127.0.0.1", 0, 100)
         wake, lines = self.released.set, self.lines
-        self.background = Background(
-            "The test", self._socket, self._app, wake, lines, lifespan="off"
-        )
+        self.background = Background("The test", self._app, wake, lines=lines, lifespan="off")
 
     async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """/wait answers at the end, /player the same to who has signed in, /large much."""
@@ -56,7 +53,7 @@ class Site:
 
     @property
     def address(self) -> tuple[str, int]:
-        host, port = self._socket.getsockname()
+        host, port = self.background._socket.getsockname()
         return host, port
 
     def call(self, path: str | None = None) -> socket.socket:

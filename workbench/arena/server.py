@@ -7,7 +7,6 @@ with ArenaServer(ArenaConfig(admin_password="...")) as arena:
 import asyncio
 import logging
 import resource
-import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -20,12 +19,11 @@ from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.players import ADMIN, User
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.errors import ConfigError
-from workbench.listening import Background, Options, listen, url_of
+from workbench.listening import Background, Options
 from workbench.sparing import Sparing
 
 T = TypeVar("T")
 
-BACKLOG = 2048  # connections that may knock at once; a thousand waiting clients come back together
 KEEP_ALIVE = timedelta(minutes=5)  # longer than a long think, that no POST meets a closing one
 
 ADMIN_USER = User(ADMIN, None, ADMIN)
@@ -39,15 +37,17 @@ class ArenaServer(Background):
         self._arena = HomeArena(config)
         if more is not None:
             self._arena.show(more)
-        listening = _listen(self._arena, config)
-        self.url = url_of(listening, tls=config.tls is not None)
-        alive = int(KEEP_ALIVE.total_seconds())
-        options: Options = {"backlog": BACKLOG, "timeout_keep_alive": alive}
+        _make_room()
+        options: Options = {"timeout_keep_alive": int(KEEP_ALIVE.total_seconds())}
         if config.tls is not None:
             certificate, key = config.tls
             options |= {"ssl_certfile": certificate, "ssl_keyfile": str(key)}
         app, wake = self._arena.app, self._arena.waiting.close
-        super().__init__("The arena", listening, app, wake, **options)
+        try:
+            super().__init__("The arena", app, wake, host=config.host, port=config.port, **options)
+        except BaseException:
+            self._arena.close()
+            raise
 
     def stop(self) -> bool:
         """End the long polls, finish what is being answered, close the files."""
@@ -113,14 +113,9 @@ def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None
     arena.run(lambda: on_start(arena.url))
 
 
-def _listen(arena: HomeArena, config: ArenaConfig) -> socket.socket:
-    """A listening socket, and room for as many connections as the system allows."""
+def _make_room() -> None:
+    """Have room for as many connections as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    try:
-        return listen("The arena", config.host, config.port, BACKLOG)
-    except BaseException:
-        arena.close()
-        raise

@@ -19,11 +19,11 @@ from cardsharp.errors import CardsharpError, ConfigError
 from workbench.build.artifacts import Build
 from workbench.build.sam import BuildError, run_sam
 from workbench.build.translate import Template, translate
-from workbench.cloud.emulator import HOST, Emulator
+from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import REGION
 from workbench.cloud.nested import NESTED
 from workbench.cloud.template import ARENA, TEMPLATE, read_template
-from workbench.listening import Background, listen, url_of
+from workbench.listening import Background
 
 UNKNOWN = frozenset(
     {"AWS::Budgets::Budget", "AWS::CloudWatch::CompositeAlarm", "AWS::Logs::QueryDefinition"}
@@ -35,7 +35,7 @@ _REFUSED = (
     "<Type>Sender</Type><Code>ValidationError</Code><Message>{}</Message></Error></ErrorResponse>"
 )
 _PASSED_ON = ("Content-Type", "Authorization", "X-Amz-Date", "X-Amz-Security-Token", "User-Agent")
-_TIMEOUT, _BACKLOG = 300, 16
+_TIMEOUT = 300
 _QUICK = {"SAM_CLI_TELEMETRY": "0", "SAM_CLI_POLL_DELAY": "0.5"}
 
 
@@ -162,7 +162,6 @@ def deployment(emulator: Emulator) -> Iterator[dict[str, str]]:
         return await run_in_threadpool(_answered, emulator, told, request.headers)
 
     app = Starlette(routes=[Route("/", answer, methods=["POST"])])
-    listening = listen("The transform", HOST, 0, _BACKLOG)
-    with Background("The transform", listening, app):
-        here = {"AWS_ENDPOINT_URL_CLOUDFORMATION": url_of(listening)}
+    with Background("The transform", app) as server:
+        here = {"AWS_ENDPOINT_URL_CLOUDFORMATION": server.url}
         yield {**emulator.environment, **here, **_QUICK}

@@ -6,7 +6,7 @@ from cyclopts import Parameter, validators
 from rich.text import Text
 
 from workbench.cli.games import FIRST, OneGame
-from workbench.cloud.http_front import HOST
+from workbench.listening import HOST
 from workbench.show.options import Json
 from workbench.show.output import results, tell
 from workbench.stage import serving

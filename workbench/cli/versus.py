@@ -18,7 +18,7 @@ from cardsharp.game import Game, OpenGame
 from workbench.cli.games import FIRST, OneGame
 from workbench.cli.watch import open_page
 from workbench.lab.sitting import PERSON
-from workbench.listening import Background, listen, url_of
+from workbench.listening import HOST, Background
 from workbench.show.exits import Exit, signals_to
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, Opening
@@ -28,7 +28,7 @@ from workbench.show.screen import Invitation
 from workbench.stage.surroundings import telemetry_in
 from workbench.table.branch import point_named
 from workbench.table.room import EndedMatch, Room
-from workbench.table.served import BACKLOG, HOST, is_local, table_served
+from workbench.table.served import is_local, table_served
 from workbench.table.setting import Setting, ending, keep, screens_of
 
 _SEAT_KEPT = "You have left; the same command takes your seat again."
@@ -257,11 +257,11 @@ def serve_elsewhere(game: Game, options: TableOptions, page: BrowserOptions) -> 
             "one person; leave --browser out, or --invite and --host."
         )
     app = game.elsewhere.load()(options.url)
-    listening = listen("The page", HOST, page.port or 0, BACKLOG)
-    link = f"{url_of(listening)}/#{options.game or ''}"
+    server = Background("The page", app, port=page.port or 0)
+    link = f"{server.url}/#{options.game or ''}"
     results().print(f"Play at {link} (Ctrl-C ends).", soft_wrap=True)
 
-    Background("The page", listening, app).run(lambda: open_page(link, page.open))
+    server.run(lambda: open_page(link, page.open))
     return Exit.OK
 
 

@@ -28,14 +28,12 @@ from cardsharp.web.request import caller_at
 from workbench.cloud.context import Function, LambdaContext, invoke
 from workbench.cloud.events import REGION, Event
 from workbench.cloud.http_events import FAILED, Answered, WireRequest, http_event, read_answer
-from workbench.listening import Background, listen, url_of
+from workbench.listening import HOST, Background
 
-HOST = "127.0.0.1"
 CONCURRENCY = 256  # invocations at once, of which most are in a long poll; others wait
 CONCURRENCY_OF_ONE = 64  # of one caller: more of its requests wait, for each other alone
 MAX_BODY = 1_000_000  # bytes of the largest request body that is passed on
 KEEP_ALIVE = 60  # seconds of an idle connection: who thinks must not find it just closing
-BACKLOG = 512  # connections that may knock at once
 
 _TOO_LONG = Answered(413, (("Content-Type", "application/json"),), b'{"message":"Too Long"}')
 _log = logging.getLogger(__name__)
@@ -241,13 +239,12 @@ class HttpFront(Background):
         sockets: MemorySockets | None = None,
     ) -> None:
         gateway = HttpGateway(function, clock or SystemClock(), sockets)
-        listening = listen("The HTTP front", host, port, BACKLOG)
-        self.url = url_of(listening)
         super().__init__(
             "The HTTP front",
-            listening,
             gateway,
             gateway.hurry,
+            host=host,
+            port=port,
             lifespan="off",
             date_header=False,
             timeout_keep_alive=KEEP_ALIVE,

@@ -44,11 +44,8 @@ from cardsharp.web.refusals import Refused
 from workbench.contest.organiser import DEEDS, Doing
 from workbench.contest.showing import csv_text, match_rows
 from workbench.contest.venue import Venue
-from workbench.listening import Background, listen, url_of
+from workbench.listening import HOST, Background
 from workbench.table.site import Form, form_of
-
-HOST = "127.0.0.1"
-BACKLOG = 32
 
 LARGEST = 20_000  # bytes of a form: the names of 64 teams have room in it
 
@@ -195,10 +192,9 @@ def organiser_served(
     venue: Venue, password: str, port: int, clock: Callable[[], datetime] = utc_now
 ) -> Iterator[str]:
     """The address of the organiser's page, served while the block runs; raises `ConfigError`."""
-    listening = listen("The organiser's page", HOST, port, BACKLOG)
     app = OrganiserSite(venue, password, clock).application()
-    with Background("The organiser's page", listening, app):
-        yield url_of(listening)
+    with Background("The organiser's page", app, port=port) as server:
+        yield server.url
 
 
 async def _form(request: Request) -> Form:

@@ -14,9 +14,9 @@ from cardsharp.euchre.game import GAME
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService, Journal
 from cardsharp.euchre.strategies import build
-from workbench.cloud.http_front import HOST
 from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
 from workbench.euchre.remote import RemotePlayer
+from workbench.listening import HOST
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results

@@ -30,7 +30,7 @@ from cardsharp.viewer.pages import PlayOn
 from cardsharp.viewer.site import SITE as MATCHES
 from cardsharp.viewer.site import Manner, Pages, Source, application
 from workbench.lab.sitting import PERSON
-from workbench.listening import Background, listen, url_of
+from workbench.listening import HOST, Background
 from workbench.table.branch import branch_point
 from workbench.table.pages import ASSETS, SITE, message, own_asset
 from workbench.table.room import Room
@@ -39,8 +39,6 @@ from workbench.table.site import HOLD, NEW, Form, TableSeats, form_of, number_in
 from workbench.watch.branches import with_branches
 from workbench.watch.sources import MatchSource
 
-HOST = "127.0.0.1"
-BACKLOG = 64
 MOST = 20  # tables that are open at once
 _BY_LINK = "A seat is reached by its link; whoever began the table has it."
 _HERE = [HOST, "localhost"]  # a page of somebody else's whose name leads here is not answered
@@ -166,10 +164,8 @@ def table_served(
     are those by which others reach it. Raises `ConfigError` for a port that cannot be used.
     """
     seats = TableSeats(room, hold)
-    listening = listen("The table", host, port, BACKLOG)
     shown = _own_address() if host in _ANYWHERE else host
     name = f"[{shown}]" if ":" in shown else shown
-    url = f"http://{name}:{url_of(listening).rpartition(':')[2]}"
     hosts = {HOST, "localhost", shown, name}
     tables = ServedTables(hosts, hold)
     tables.front = tabled(seats, hosts, _matches(room, seats.links, tables))
@@ -178,7 +174,8 @@ def table_served(
         room.stop()
         tables.close()
 
-    with Background("The table", listening, tables, stop):
+    with Background("The table", tables, stop, host=host, port=port) as server:
+        url = f"http://{name}:{server.url.rpartition(':')[2]}"
         try:
             yield [f"{url}{link}" for link in seats.links]
         finally:
@@ -193,9 +190,8 @@ def pages_over(source: Source, port: int = 0, more: Iterable[BaseRoute] = ()) ->
     front = application(pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_HERE)])
     front.routes[:0] = [tables.form(pages), *_OWN, *more]
     tables.front = front
-    listening = listen("The page", HOST, port, BACKLOG)
-    with Background("The page", listening, tables, tables.close):
-        yield url_of(listening)
+    with Background("The page", tables, tables.close, port=port) as server:
+        yield server.url
 
 
 def is_local(host: str) -> bool:
