@@ -180,6 +180,22 @@ def organised(deed: str, organiser: Desk, records: Records, data: st.DataObject)
             organiser.rule(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
 
 
+def test_points_stay_with_their_teams_where_a_ruling_turns_a_pairing_around() -> None:
+    """A director that saw the matches before the ruling tells the same as one that comes after."""
+    records = founded(6, format="double-elimination", matches=1, most=3)
+    tables, organiser = FakeTables(), Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    director = Director(records, tables)
+    any(director.step() for _ in range(12))
+    first = records.results()[0]
+    organiser.rule(first.pairing, first.teams[1], "appeal")
+    assert any(director.step() for _ in range(400))
+    results = records.results()
+    records.keep([])
+    again = Director(records, tables)
+    assert any(again.step() for _ in range(400))
+    assert records.results() == results
+
+
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), seats=st.integers(2, 8))
 @settings(max_examples=cases(15, every=1000), deadline=None)
 def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, seats: int) -> None:

@@ -17,7 +17,7 @@ from cardsharp.contest.matches import Matches
 from cardsharp.contest.pairing import Decision, Pairing, Score, Team
 from cardsharp.contest.practice import Practice
 from cardsharp.contest.records import Records
-from cardsharp.contest.tables import PracticeHost, Tabled, TableHost
+from cardsharp.contest.tables import Account, PracticeHost, Tabled, TableHost
 from cardsharp.errors import ArenaError
 
 
@@ -36,8 +36,10 @@ class Director:
         self._withdrawn: dict[Team, str] = {}
         self._decided: dict[str, Decision] = {}
         self._kept: tuple[list[Result], list[Result]] | None = None
-        self._facts: dict[str, Facts] = {
-            match: facts for result in records.listed() for match, facts in result.ended
+        self._accounts = {
+            match: Account(result.teams, facts, None, over=True)
+            for result in records.listed()
+            for match, facts in result.ended
         }
 
     def step(self) -> bool:
@@ -164,11 +166,10 @@ class Director:
         return sorted(found, key=lambda one: (one.round, one.pairing, one.matches))
 
     def _facts_of(self, ended: Tabled, pairing: Pairing) -> Facts:
-        """What a match came to; its moves are read once."""
-        if ended.id not in self._facts:
-            account = self._tables.account(ended.id)
-            self._facts[ended.id] = account.facts_of(pairing.teams)
-        return self._facts[ended.id]
+        """What a match came to, in the order of the pairing's teams; its moves are read once."""
+        if ended.id not in self._accounts:
+            self._accounts[ended.id] = self._tables.account(ended.id)
+        return self._accounts[ended.id].facts_of(pairing.teams)
 
 
 class Course:
