@@ -64,7 +64,7 @@ play: $(PLAYS) ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLO
 	@$(BIN)/cardsharp play $(PLAY)
 
 # Checking the types keeps one processor busy: meanwhile the other compiles the tests for all workers.
-test: setup .venv-sam/.setup-done ## Run all checks and all fast tests: what CI runs first, in about seven minutes
+test: setup .venv-sam/.setup-done ## Run all checks and all fast tests: what CI runs first, in about five minutes
 	@$(MAKE) --no-print-directory -j 2 check compiled
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not timed and not slow"
 	@$(BIN)/pytest -m "timed and not slow" $$(grep -rl --include='*.py' 'mark\.timed' tests)
