@@ -6,7 +6,6 @@ And public games, in which it takes seats as they come.
 import json
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -41,7 +40,8 @@ from cardsharp.errors import ConfigError, Malformed, NotFound, Unreachable
 from cardsharp.seats import order_seat
 from workbench.blef.bot import public_games
 from workbench.cli.bot import PublicSeats, SeatOptions, bot
-from workbench.cloud.context import Function
+from workbench.cloud.context import Function, LambdaContext
+from workbench.cloud.events import Event
 from workbench.cloud.http_front import HttpFront
 from workbench.lab.again import TrialPlayer
 from workbench.show.exits import Exit
@@ -113,16 +113,23 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
-def test_the_functions_order_and_play_a_seat(service: BlefPlace, url: str, workplace: str) -> None:
-    """The practice function's event, the message that it sends, the worker's handler."""
-    event = {**SEAT, "game": service.table, "url": url, "strategy": "greedy"}
-    (match_id,) = practice.app.handler(event, context())["match_ids"]
-    message = received(named(workplace, SystemClock()))
-    assert parse_message(message.body) == MatchMessage(match_id=match_id, game=GAME.name)
-    with ThreadPoolExecutor(1) as pool:
-        playing = pool.submit(worker.app.handler, event_of(message.body), context(GRACE))
-        until(lambda: service.go_on() == "Finished")
-        playing.result(GRACE)
+def test_the_functions_order_and_play_a_seat(service: BlefPlace, workplace: str) -> None:
+    """The practice function's event, the message that it sends, the worker's handler.
+
+    The rival acts before an answer goes out, so that the worker never leaves a game to its start.
+    """
+
+    def api(event: Event, context: LambdaContext) -> object:
+        answer = service.client.api(event, context)
+        service.go_on()
+        return answer
+
+    with HttpFront(Function("blef", api, TIMEOUT)) as front:
+        event = {**SEAT, "game": service.table, "url": front.url, "strategy": "greedy"}
+        (match_id,) = practice.app.handler(event, context())["match_ids"]
+        message = received(named(workplace, SystemClock()))
+        assert parse_message(message.body) == MatchMessage(match_id=match_id, game=GAME.name)
+        worker.app.handler(event_of(message.body), context(GRACE))
     place = Path(os.environ["CARDSHARP_STORE"].partition(":")[2])
     with closing(SqliteLog(place, SystemClock())) as log:
         assert known(log, match_id).outcome is not None
