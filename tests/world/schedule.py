@@ -42,8 +42,10 @@ class Process:
 
     @property
     def thaws(self) -> float:
-        return max(self.frozen, 0 if self.parent is None else self.parent.thaws)
+        return self.frozen if self.parent is None else max(self.frozen, self.parent.thaws)
 
+
+_INSTANT = 1e-6  # seconds: the clock counts by it
 
 WORLD = Process("world")  # what is nobody's and never fails: the arena, opponents, the network
 
@@ -170,30 +172,32 @@ class Schedule(StillClock):
 
     def _next(self) -> Sleeper:
         """Who is awake next, by the clock, which is there then."""
-        now = self.monotonic()
-        ready = self._ready(now)
+        ready = self._ready() if self._heard != self.news else iter(())
         if self.chance is None:
-            chosen = next(ready, None) or next(self._woken(now), None)
+            chosen = next(ready, None) or self._wake()
         else:
             awake = [*ready]
-            woken = dict.fromkeys(self._woken(now, only_now=bool(awake)))
+            woken = dict[Sleeper, None]()
+            first = self._wake(self._seconds if awake else inf)
+            while first is not None:
+                woken[first] = None
+                first = self._wake(self._seconds + _INSTANT)
             for sleeper in woken:
-                self._push(sleeper, self.monotonic())
+                self._push(sleeper, self._seconds)
             chosen = self.chance.choice([*awake, *woken])
         assert chosen is not None, "everybody sleeps, and nobody will be woken"
         chosen.asleep = False
-        self._waiting.pop(chosen, None)
+        if chosen.ready is not None:
+            self._waiting.pop(chosen, None)
         return chosen
 
-    def _ready(self, now: float) -> Iterator[Sleeper]:
+    def _ready(self) -> Iterator[Sleeper]:
         """Who has what it waits for; whoever is frozen wakes up with it when it thaws."""
-        if self._heard == self.news:
-            return
         nobody = True
         for sleeper, is_ready in self._waiting.items():
             if is_ready():
                 thaws = sleeper.process.thaws
-                if thaws <= now:
+                if thaws <= self._seconds:
                     nobody = False
                     yield sleeper
                 else:
@@ -201,22 +205,20 @@ class Schedule(StillClock):
         if nobody:
             self._heard = self.news
 
-    def _woken(self, now: float, *, only_now: bool = False) -> Iterator[Sleeper]:
-        """Who wakes next by the clock, and all others who do then; time is there now."""
-        while self._due and (self._due[0][0] <= now or not only_now):
+    def _wake(self, latest: float = inf) -> Sleeper | None:
+        """Who wakes first by the clock, until that second; time is there now."""
+        while self._due and self._due[0][0] <= latest:
             due, _, sleeper = heappop(self._due)
             if not sleeper.asleep:
                 continue
-            process = sleeper.process
-            thaws = 0 if process.dead else process.thaws
-            if thaws > max(due, now):
-                self._push(sleeper, thaws)
+            process, moment = sleeper.process, max(due, self._seconds)
+            if process.thaws > moment and not process.dead:
+                self._push(sleeper, process.thaws)
                 continue
-            if due > now:
-                self.advance(timedelta(seconds=due - now))
-                now = due
-            only_now = True
-            yield sleeper
+            if due > self._seconds:
+                self.advance(timedelta(seconds=due - self._seconds))
+            return sleeper
+        return None
 
     def _stand_ins(self) -> dict[str, object]:
         """What there is in place of all that would ask the real clock, by its name."""

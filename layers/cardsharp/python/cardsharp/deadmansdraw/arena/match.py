@@ -7,6 +7,7 @@ How moves and turns are counted, and when an event carries `playerIndex`, is the
 import json
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -70,6 +71,12 @@ class Match:
         return self.moves_in_turn if ended_naturally or not self.state.between_turns else None
 
 
+@lru_cache(maxsize=4096)
+def _read(text: str) -> tuple[Json, ...]:
+    """Read once: every view of a running match shows all that was played in it."""
+    return tuple(json.loads(text))
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """One entry of a match's history; its events are kept as JSON text, which is compact."""
@@ -83,9 +90,8 @@ class Move:
     client_ip: str | None = None
 
     def events(self) -> list[Json]:
-        """The events with `playerIndex`, as a view shows them."""
-        events: list[Json] = json.loads(self.events_text)
-        return events
+        """The events with `playerIndex`, as a view shows them; whoever asks may change them."""
+        return [dict(event) for event in _read(self.events_text)]
 
     def answer(self) -> list[Json]:
         """The events without `playerIndex`, as the answer to the action shows them."""
