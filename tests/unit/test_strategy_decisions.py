@@ -7,14 +7,13 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.matches import RunningMatch
 from support.perfect import values
-from support.positions import KINDS, card, cards, effect, opening, position
+from support.positions import card, cards, effect, opening, position
 from support.recorded import rows
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb, respond
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
 from cardsharp.deadmansdraw.events import Comment, MatchEnded, TurnEnded
@@ -24,7 +23,6 @@ from cardsharp.deadmansdraw.simulation import fair_chance
 from cardsharp.deadmansdraw.state import State
 from cardsharp.deadmansdraw.strategies import Decision, Late, build, names
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
-from cardsharp.deadmansdraw.strategies.choices import autopick
 from cardsharp.deadmansdraw.strategies.search import network as net
 from cardsharp.deadmansdraw.strategies.search.layout import KEYS, LEFTS, LYING, TOPS, knot_of
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, never
@@ -193,22 +191,6 @@ def test_every_action_is_legal_and_decided_by_the_strategy_itself(name: str) -> 
         assert action in position.legal_actions(), (position, action)
         assert not action.autopick
         match.play(rng.choice((action, *position.legal_actions())))
-
-
-@settings(max_examples=25, deadline=None, derandomize=True)
-@given(SEEDS, st.sampled_from(KINDS))
-def test_our_autopick_is_the_servers(seed: int, kind: str) -> None:
-    rng = Random(seed)
-    match = RunningMatch(opening(kind, rng), fair_chance(rng))
-    while match.state.active is not None:
-        position = match.position()
-        pending = position.pending
-        if pending is not None and pending.effect_type is not EffectType.KRAKEN:
-            by_server = Action(Verb.END_TURN, autopick=True)
-            _, events = apply(match.state, by_server, fair_chance(Random(seed)))
-            _, ours = apply(match.state, autopick(position), fair_chance(Random(seed)))
-            assert events[: len(ours)] == ours, position
-        match.play(rng.choice(position.legal_actions()))
 
 
 def first(pile: tuple[Card, ...], number: int) -> tuple[Card, ...]:

@@ -3,6 +3,7 @@
 Source: docs/spec/arena.md section 7.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType, Response, Verb
@@ -31,6 +32,28 @@ KRAKEN_DRAWS = 2
 def sword_targets(own: Bank, other: Bank) -> tuple[Card, ...]:
     """What a Sword may take: tops of suits missing in the own bank (the play area is no bar)."""
     return tuple(card for card in other.tops() if card.suit not in own.suits)
+
+
+def answers(pending: Effect, own: Bank, other: Bank) -> tuple[Card, ...]:
+    """The cards with which a Hook, Cannon, Sword or Map may be answered."""
+    match pending.effect_type:
+        case EffectType.HOOK:
+            return own.tops()
+        case EffectType.CANNON:
+            return other.tops()
+        case EffectType.SWORD:
+            return sword_targets(own, other)
+        case _:
+            return pending.cards
+
+
+def autopick(pending: Effect, own: Bank, other: Bank, area: Iterable[Card]) -> Card:
+    """First card that does not bust, else the first; Sword and Cannon take the first."""
+    cards = answers(pending, own, other)
+    if pending.effect_type in (EffectType.HOOK, EffectType.MAP):
+        lying = {card.suit for card in area}
+        cards = tuple(card for card in cards if card.suit not in lying) or cards
+    return cards[0]
 
 
 class Draft:
@@ -275,19 +298,5 @@ class Draft:
             elif self.pending.effect_type is EffectType.ORACLE:
                 self._answer_oracle(self.pending, None)
             else:
-                self._answer(self.pending, self._autopick(self.pending))
-
-    def _autopick(self, pending: Effect) -> Card:
-        """First card that does not bust, else the first; Sword and Cannon take the first."""
-        own, other = self.banks[self.player], self.banks[1 - self.player]
-        match pending.effect_type:
-            case EffectType.SWORD:
-                return sword_targets(own, other)[0]
-            case EffectType.CANNON:
-                return other.tops()[0]
-            case EffectType.HOOK:
-                cards = own.tops()
-            case _:
-                cards = pending.cards
-        lying = {card.suit for card in self.play_area}
-        return next((card for card in cards if card.suit not in lying), cards[0])
+                own, other = self.banks[self.player], self.banks[1 - self.player]
+                self._answer(self.pending, autopick(self.pending, own, other, self.play_area))

@@ -1,8 +1,7 @@
 """A stored match of Dead Man's Draw turn by turn: who did what, why, and what it brought."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Annotated
 
@@ -130,7 +129,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[EventSt
 
 def opening_of(
     record: MatchRecord, moves: Sequence[MoveRecord]
-) -> tuple[Observer, list["ReadMove"]]:
+) -> tuple[Observer, list[EventStep]]:
     """What lay open when a match began, which cards were to be drawn, and the moves told since.
 
     Raises `StoreError` if the header or a move of the log cannot be read.
@@ -145,7 +144,7 @@ def _told_opening(record: MatchRecord) -> Opening | None:
     return parse(Opening, told) if isinstance(told, Mapping) else None
 
 
-def _groups(moves: Sequence[MoveRecord]) -> list[tuple["ReadMove", ...]]:
+def _groups(moves: Sequence[MoveRecord]) -> list[tuple[EventStep, ...]]:
     told = [_as_read(move) for move in moves]
     return [tuple(group) for _, group in groupby(told, key=lambda one: one.turn)]
 
@@ -177,31 +176,26 @@ def card_of(text: str) -> Card:
     return Card(suit, int(text[len(suit) :] or 0))
 
 
-@dataclass(frozen=True, slots=True)
-class ReadMove:
-    """A move as it was read, before the table around it is known."""
-
-    sequence: int
-    turn: int
-    player: int | None
-    events: tuple[Event, ...]
-    thought: Thought | None
-    at: datetime | None = None
-
-    @property
-    def past(self) -> PastMove:
-        """The same as both players remember it."""
-        return PastMove(self.turn, self.player, self.events)
-
-
-def _as_read(move: MoveRecord) -> ReadMove:
-    thought = None if move.intent is None else thought_of(move.intent)
+def _as_read(move: MoveRecord) -> EventStep:
+    """A move as it was read; the table around it is not known yet."""
+    ours = None if move.intent is None else thought_of(move.intent)
     if move.facts is None:
-        turn = 0 if thought is None or thought.turn is None else thought.turn
-        return ReadMove(move.sequence, turn, thought.seat if thought else None, (), thought)
-    view = view_of(move)
-    told = played(view)
-    return ReadMove(move.sequence, told.turn, told.player, told.events, thought, instant(view.at))
+        turn = 0 if ours is None or ours.turn is None else ours.turn
+        seat, at, events = ours.seat if ours else None, None, tuple[Event, ...]()
+    else:
+        view = view_of(move)
+        told = played(view)
+        turn, seat, at, events = told.turn, told.player, instant(view.at), told.events
+    return EventStep(
+        sequence=move.sequence,
+        turn=turn,
+        seat=seat,
+        happened=words(events),
+        state={},
+        ours=ours,
+        at=at,
+        events=events,
+    )
 
 
 def view_of(move: MoveRecord) -> MoveView:
@@ -229,40 +223,31 @@ def _action_text(body: object) -> object:
     return f"{effect.get('effectType')}: {named}"
 
 
-def _steps(group: Iterable[ReadMove], seen: Observer, *, tells_pile: bool) -> Iterator[EventStep]:
+def _steps(group: Iterable[EventStep], seen: Observer, *, tells_pile: bool) -> Iterator[EventStep]:
     ended = None
     for told in group:
         for event in told.events:
             if isinstance(event, TurnEnded):
                 ended = Ended(not event.successful, seen.drawn)
-            seen.see(event, told.player)
+            seen.see(event, told.seat)
         state = state_body(seen.position(0, told.turn, ()), ended)
-        yield EventStep(
-            sequence=told.sequence,
-            turn=told.turn,
-            seat=told.player,
-            happened=words(told.events),
-            state=state if tells_pile else {**state, "unseen": None},
-            ours=told.thought,
-            at=told.at,
-            events=told.events,
-        )
+        yield replace(told, state=state if tells_pile else {**state, "unseen": None})
 
 
-def _delta(group: Iterable[ReadMove]) -> Delta | None:
+def _delta(group: Iterable[EventStep]) -> Delta | None:
     """What a turn changed; a forced end can tell it twice, the same both times."""
     ends = [event for told in group for event in told.events if isinstance(event, TurnEnded)]
     return ends[-1].delta if ends else None
 
 
-def _opening(groups: Sequence[Sequence[ReadMove]]) -> Observer:
+def _opening(groups: Sequence[Sequence[EventStep]]) -> Observer:
     """The table at the start: as all matches begin, but where one began in the middle.
 
     Then our first decision at the beginning of a turn shows the table, and what the turns before
     it changed is taken back.
     """
     for index, group in enumerate(groups):
-        looks = (position_of(told.thought) for told in group if told.thought is not None)
+        looks = (position_of(told.ours) for told in group if told.ours is not None)
         openings = (one for one in looks if one and not one.play_area and one.pending is None)
         position = next(openings, None)
         if position is None:

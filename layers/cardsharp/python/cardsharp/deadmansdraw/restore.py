@@ -21,7 +21,7 @@ from cardsharp.deadmansdraw.events import (
     TurnEnded,
 )
 from cardsharp.deadmansdraw.position import Observer
-from cardsharp.deadmansdraw.replay import ReadMove, opening_of
+from cardsharp.deadmansdraw.replay import EventStep, opening_of
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start, terminate
 from cardsharp.deadmansdraw.simulation import Match, match_from
 from cardsharp.deadmansdraw.state import Chance, State
@@ -42,26 +42,26 @@ def restore(record: MatchRecord, moves: Sequence[MoveRecord], dice: Random) -> I
     if not told:
         return
     match = match_from(_dealt(seen, told, dice))
-    match = replace(match, history=(told[0].past,))
+    match = replace(match, history=(told[0].move,))
     for move in told[1:]:
         action, after = _again(match, move)
         yield Restored(move.sequence, match, action)
         match = after
 
 
-def _dealt(seen: Observer, told: Sequence[ReadMove], dice: Random) -> State:
+def _dealt(seen: Observer, told: Sequence[EventStep], dice: Random) -> State:
     """How the match began, with the draw pile as it was drawn from."""
     discard, area, banks = seen.discard_pile[:], seen.play_area[:], (seen.banks[0], seen.banks[1])
     drawn = [event.card for move in told for event in move.events if isinstance(event, Drawn)]
-    for move in told:
-        seen.see_move(move.past)
+    for step in told:
+        seen.see_move(step.move)
     shown = [] if seen.known_top is None else [seen.known_top]
     hidden = [card for card in seen.unseen if card not in shown]
     pile = (*drawn, *shown, *dice.sample(hidden, len(hidden)))
-    return start(pile, tuple(discard), told[0].player or 0, banks, tuple(area))
+    return start(pile, tuple(discard), told[0].seat or 0, banks, tuple(area))
 
 
-def _again(match: Match, told: ReadMove) -> tuple[Action | None, Match]:
+def _again(match: Match, told: EventStep) -> tuple[Action | None, Match]:
     """The action that made a move, None for one of the arena's own, and the match after it."""
     for action, attempt in _attempts(told.events):
         try:
@@ -70,8 +70,8 @@ def _again(match: Match, told: ReadMove) -> tuple[Action | None, Match]:
             continue
         if events == told.events:
             seen = match.seen.copy()
-            seen.see_move(told.past)
-            return action, Match(match.opening, state, (*match.history, told.past), seen)
+            seen.see_move(told.move)
+            return action, Match(match.opening, state, (*match.history, told.move), seen)
     raise StoreError(f"Move {told.sequence} of the match cannot have come about by the rules.")
 
 

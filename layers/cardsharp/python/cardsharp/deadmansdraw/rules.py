@@ -8,10 +8,10 @@ knows the draw pile, and the strategies, which put a guess in its place.
 
 from dataclasses import replace
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType, respond
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import Card
-from cardsharp.deadmansdraw.draft import Draft, sword_targets
+from cardsharp.deadmansdraw.draft import Draft, answers
 from cardsharp.deadmansdraw.events import Comment, Event, MatchEnded
 from cardsharp.deadmansdraw.state import Chance, State, TurnStart
 
@@ -95,16 +95,3 @@ def legal_actions(state: State) -> tuple[Action, ...]:
             return (respond(oracle, pending.cards[0]), respond(oracle), END_TURN)
     cards = answers(pending, state.banks[state.player], state.banks[1 - state.player])
     return tuple(respond(pending.effect_type, card) for card in cards)
-
-
-def answers(pending: Effect, own: Bank, other: Bank) -> tuple[Card, ...]:
-    """The cards with which a Hook, Cannon, Sword or Map may be answered."""
-    match pending.effect_type:
-        case EffectType.HOOK:
-            return own.tops()
-        case EffectType.CANNON:
-            return other.tops()
-        case EffectType.SWORD:
-            return sword_targets(own, other)
-        case _:
-            return pending.cards

@@ -29,7 +29,10 @@ _LOOK = Look(_ORGANISER, events=True)
 
 
 class Office:
-    """An `OrganisedArena` over a referee; who `is_played` by the arena itself is always there."""
+    """What an arena does for its organiser, over a referee.
+
+    Who `is_played` by the arena itself is always there.
+    """
 
     def __init__(
         self,

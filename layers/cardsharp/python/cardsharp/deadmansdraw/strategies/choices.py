@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
+from cardsharp.deadmansdraw import draft
 from cardsharp.deadmansdraw.actions import Action, EffectType, respond
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.events import CardPlaced, Drawn, EffectPlayed
 from cardsharp.deadmansdraw.position import Position, still_owed
-from cardsharp.deadmansdraw.rules import answers
 
 
 def lying(position: Position) -> frozenset[str]:
@@ -46,7 +46,7 @@ def choices(position: Position) -> tuple[Card, ...]:
     pending = position.pending
     if pending is None or pending.effect_type is EffectType.ORACLE:
         return ()
-    return answers(pending, position.own, position.other)
+    return draft.answers(pending, position.own, position.other)
 
 
 def autopick(position: Position) -> Action:
@@ -58,11 +58,8 @@ def autopick(position: Position) -> Action:
     pending = position.pending
     if pending is None or pending.effect_type is EffectType.ORACLE:
         return respond(EffectType.ORACLE)
-    cards = choices(position)
-    if pending.effect_type in (EffectType.HOOK, EffectType.MAP):
-        suits = lying(position)
-        cards = tuple(card for card in cards if card.suit not in suits) or cards
-    return respond(pending.effect_type, cards[0])
+    card = draft.autopick(pending, position.own, position.other, position.play_area)
+    return respond(pending.effect_type, card)
 
 
 def cards_when_drawn(position: Position) -> int:
