@@ -110,7 +110,7 @@ def test_the_slow_down_has_the_measured_delays_in_fixed_windows_that_are_forgott
         slow.count(str(number))
     clock.turn(timedelta(minutes=1))
     slow.count("another")
-    assert len(slow._counts) == 1
+    assert len(slow._counts._counted) == 1
 
 
 FROM_THE_PACKAGE = {

@@ -10,7 +10,7 @@ from rich.text import Text
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
 from cardsharp.deadmansdraw.events import Event
-from cardsharp.deadmansdraw.replay import StoredPosition, Turn, card_of
+from cardsharp.deadmansdraw.replay import StoredPosition, Turn
 from cardsharp.deadmansdraw.telling import pieces
 from cardsharp.replay import Header
 from cardsharp.strategy import percent
@@ -165,14 +165,13 @@ def _values(suit: str, cards: Iterable[Card]) -> Text:
 
 def position_drawn(position: StoredPosition, whose: str = "our") -> Group:
     """The table of a decision: places by suit, then what is pending and known."""
-    own, other = (_cards(position.banks[i]) for i in (position.me, 1 - position.me))
-    unseen = _cards(position.unseen)
+    own, other = (position.banks[i] for i in (position.me, 1 - position.me))
     rows = (
         (f"{whose} bank", own, f"{Bank().with_cards(own).score} points"),
         ("their bank", other, f"{Bank().with_cards(other).score} points"),
-        ("play area", _cards(position.play_area), _count(position.play_area)),
-        ("discarded", _cards(position.discard_pile), _count(position.discard_pile)),
-        ("unseen", unseen, _count(unseen)),
+        ("play area", position.play_area, _count(position.play_area)),
+        ("discarded", position.discard_pile, _count(position.discard_pile)),
+        ("unseen", position.unseen, _count(position.unseen)),
     )
     lines = [Text.assemble((f"{name}  ", "dim"), text) for name, text in _remarks(position)]
     return Group(suit_table(rows, results().width), *lines)
@@ -181,18 +180,18 @@ def position_drawn(position: StoredPosition, whose: str = "our") -> Group:
 def _remarks(position: StoredPosition) -> list[tuple[str, Text]]:
     remarks = []
     if position.play_area:
-        area = Text(" ").join(card_text(card) for card in _cards(position.play_area))
+        area = Text(" ").join(map(card_text, position.play_area))
         remarks.append(("play area, in order  ", area))
     pending = position.pending
     if pending is not None:
-        cards = " ".join(pending.cards)
+        cards = " ".join(map(str, pending.cards))
         owed = f", {pending.kraken_count} more to draw" if pending.kraken_count else ""
         remarks.append(("to be answered       ", Text(f"{pending.effect} {cards}".strip() + owed)))
     if position.known_top is not None:
-        remarks.append(("next card            ", card_text(card_of(position.known_top))))
+        remarks.append(("next card            ", card_text(position.known_top)))
     elif position.unseen and position.play_area:
-        lying = {card.suit for card in _cards(position.play_area)}
-        number, bad = len(position.unseen), sum(c.suit in lying for c in _cards(position.unseen))
+        lying = {card.suit for card in position.play_area}
+        number, bad = len(position.unseen), sum(card.suit in lying for card in position.unseen)
         told = f"{bad} of {number} cards ({percent(bad / number)})"
         remarks.append(("a draw busts with    ", Text(told)))
     return remarks
@@ -200,7 +199,3 @@ def _remarks(position: StoredPosition) -> list[tuple[str, Text]]:
 
 def _count(cards: Sequence[object]) -> str:
     return "1 card" if len(cards) == 1 else f"{len(cards)} cards"
-
-
-def _cards(names: Sequence[str]) -> tuple[Card, ...]:
-    return tuple(card_of(name) for name in names)

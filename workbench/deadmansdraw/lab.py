@@ -13,12 +13,12 @@ from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.deadmansdraw.actions import Effect, EffectType
 from cardsharp.deadmansdraw.arena.dto import event_json
 from cardsharp.deadmansdraw.bank import bank_of
-from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.events import MatchEnded
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.logbook import intent_body
 from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.replay import Cards
 from cardsharp.deadmansdraw.simulation import Match
 from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Weighing
@@ -144,15 +144,6 @@ class DeadMansDrawExtras(Extras):
 
 
 POSITIONS = Path(__file__).with_name("probe_positions.json")
-
-
-def _cards(names: object) -> object:
-    if not isinstance(names, str):
-        return names
-    return tuple(Card(Suit(name[:-1]), int(name[-1])) for name in names.split())
-
-
-Cards = Annotated[tuple[Card, ...], BeforeValidator(_cards)]
 
 
 class Probe(BaseModel, frozen=True, extra="forbid"):

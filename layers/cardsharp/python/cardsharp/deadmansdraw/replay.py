@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Annotated
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import BeforeValidator, PlainValidator, ValidationError
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import Verb
@@ -30,11 +30,24 @@ from cardsharp.replay import Step, Stored, Thought, parse
 Banks = tuple[Bank, Bank]
 
 
+def card_of(text: str) -> Card:
+    """The card that "Key3" names."""
+    suit = text.rstrip("0123456789")
+    return Card(suit, int(text[len(suit) :] or 0))
+
+
 def _listed(cards: object) -> object:
     return tuple(cards.split()) if isinstance(cards, str) else cards
 
 
-Cards = Annotated[tuple[str, ...], BeforeValidator(_listed)]  # "Key3 Map5"; a list up to 0.2
+def _named(card: object) -> Card:
+    if isinstance(card, str):
+        return card_of(card)
+    raise ValueError("a card has a name, such as Key3")
+
+
+Named = Annotated[Card, PlainValidator(_named)]
+Cards = Annotated[tuple[Named, ...], BeforeValidator(_listed)]  # "Key3 Map5"; a list up to 0.2
 
 
 class Pending(Stored):
@@ -54,7 +67,7 @@ class StoredPosition(Stored):
     pending: Pending | None = None
     discard_pile: Cards = ()
     unseen: Cards = ()
-    known_top: str | None = None
+    known_top: Named | None = None
 
 
 class Opening(Stored):
@@ -170,12 +183,6 @@ def _banks(seen: Observer) -> Banks:
     return first, second
 
 
-def card_of(text: str) -> Card:
-    """The card that "Key3" names."""
-    suit = text.rstrip("0123456789")
-    return Card(suit, int(text[len(suit) :] or 0))
-
-
 def _as_read(move: MoveRecord) -> EventStep:
     """A move as it was read; the table around it is not known yet."""
     ours = None if move.intent is None else thought_of(move.intent)
@@ -254,8 +261,8 @@ def _opening(groups: Sequence[Sequence[EventStep]]) -> Observer:
             continue
         deltas = [delta for earlier in groups[:index] if (delta := _delta(earlier)) is not None]
 
-        def began(names: Iterable[str], changes: Iterable[StackDelta]) -> list[Card]:
-            pile = set(map(card_of, names))
+        def began(cards: Iterable[Card], changes: Iterable[StackDelta]) -> list[Card]:
+            pile = set(cards)
             for change in changes:
                 pile = pile - set(change.added) | set(change.removed)
             return sorted(pile, key=deck_order)
@@ -271,10 +278,8 @@ def _opening(groups: Sequence[Sequence[EventStep]]) -> Observer:
 
 
 def _opened(opening: Opening) -> Observer:
-    first, second = (bank_of(map(card_of, bank)) for bank in opening.banks)
-    discard, area = map(card_of, opening.discard_pile), map(card_of, opening.play_area)
-    pile = map(card_of, opening.draw_pile)
-    return Observer(pile, tuple(discard), tuple(area), (first, second))
+    first, second = map(bank_of, opening.banks)
+    return Observer(opening.draw_pile, opening.discard_pile, opening.play_area, (first, second))
 
 
 def position_of(thought: Thought) -> StoredPosition | None:

@@ -66,9 +66,6 @@ class MemoryCounts:
         found = self._counted[key] = Counted(before.number + 1, before.ends)
         return found
 
-    def __len__(self) -> int:
-        return len(self._counted)
-
 
 WINDOW = timedelta(seconds=60)
 STEP = timedelta(milliseconds=100)
@@ -216,12 +213,6 @@ MOST_KEPT = 256  # answers that are kept at a time
 MOST_BYTES = 1_000_000  # bytes of the largest answer that is kept
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    until: datetime
-    response: Response
-
-
 class Spectators:
     """Answers those who do not say who they are, where the organiser wants them: `--public`.
 
@@ -233,7 +224,8 @@ class Spectators:
     def __init__(self, clock: Now) -> None:
         self._clock = clock
         self._pace = SlowDown(OF_SPECTATORS, clock)
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[datetime, Response]] = OrderedDict()
+        """By what was asked, until when an answer serves, and the answer."""
 
     async def answer(
         self, request: Request, address: str, made: Callable[[], Awaitable[Response]]
@@ -243,13 +235,13 @@ class Spectators:
             raise Refused(429, "Too many requests; a minute later they are answered again.")
         key = f"{request.method} {request.url.path}?{request.url.query}"
         now = self._clock()
-        known = self._kept.get(key)
-        if known is not None and now < known.until:
-            return known.response
+        until, response = self._kept.get(key, (now, None))
+        if response is not None and now < until:
+            return response
         response = await made()
         response.headers.setdefault("Cache-Control", "no-cache")
         if len(response.body) <= MOST_BYTES:
-            self._kept[key] = _Kept(now + FRESH, response)
+            self._kept[key] = now + FRESH, response
             self._kept.move_to_end(key)
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)

@@ -170,20 +170,15 @@ class Referee:
             return self.all_shown(user)
         return self.lobby.at_turn(user.id) if active else self.lobby.of_player(user.id)
 
-    def to_act(self, user: User, match_id: str) -> Match:
-        """The match with this id if it runs and it is this user's turn."""
+    @_undisputed
+    def act(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> Move:
+        """The move that an action made, or the forced end of the turn where it came too late."""
+        response = parse_response(body)
         match = self.visible(user, match_id)
         if match.finished:
             raise Over(match)
         if match.active_player != user.id:
             raise Refused(409, NOT_YOUR_TURN)
-        return match
-
-    @_undisputed
-    def act(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> Move:
-        """The move that an action made, or the forced end of the turn where it came too late."""
-        response = parse_response(body)
-        match = self.to_act(user, match_id)
         return self.carry_out(
             match, Action(parse_verb(body), response, autopick=truthy(body.get("autopick"))), ip
         )

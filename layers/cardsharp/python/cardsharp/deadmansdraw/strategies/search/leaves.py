@@ -77,15 +77,6 @@ def with_cards(keys: list[int], cards: list[int]) -> list[int]:
     return keys
 
 
-@dataclass(frozen=True, slots=True)
-class Bonus:
-    """So many cards `wanted` out of `discard`, tried with `samples` picks."""
-
-    discard: list[int]
-    wanted: int
-    samples: int
-
-
 class Leaves:
     """Values by the learned numbers of a model; `nodes` are the ends valued so far."""
 
@@ -105,8 +96,8 @@ class Leaves:
         if not holds_treasure(turn.saved):
             return self._worth(turn, turn.bust).chance
         thrown = turn.area & ~turn.saved | 1 << card
-        bonus = Bonus(numbers_in(turn.discard | thrown), turn.rescued, self.limits.samples)
-        return self._with_bonus(turn, turn.bust, bonus).chance
+        discard, samples = numbers_in(turn.discard | thrown), self.limits.samples
+        return self._with_bonus(turn, turn.bust, discard, turn.rescued, samples).chance
 
     def bust_by_draw(self, turn: SimulatedTurn, card: int) -> float:
         """The value after `card` was drawn and busted the turn."""
@@ -119,8 +110,8 @@ class Leaves:
     def _stopped(self, turn: SimulatedTurn, samples: int) -> Worth:
         if not holds_treasure(turn.area):
             return self._worth(turn, turn.stop)
-        bonus = Bonus(numbers_in(turn.discard), turn.lying, samples)
-        return self._with_bonus(turn, turn.stop, bonus)
+        discard = numbers_in(turn.discard)
+        return self._with_bonus(turn, turn.stop, discard, turn.lying, samples)
 
     def _worth(self, turn: SimulatedTurn, keys: list[int]) -> Worth:
         left = turn.left
@@ -135,9 +126,10 @@ class Leaves:
             log_odds += self.network.begins.adds(keys, left, sums[1], log_odds, known)
         return Worth(chance_of(-log_odds), log_odds, sums)
 
-    def _with_bonus(self, turn: SimulatedTurn, keys: list[int], bonus: Bonus) -> Worth:
-        """The mean over seeded picks; exact where the discard pile holds no choice."""
-        discard, wanted, samples = bonus.discard, bonus.wanted, bonus.samples
+    def _with_bonus(
+        self, turn: SimulatedTurn, keys: list[int], discard: list[int], wanted: int, samples: int
+    ) -> Worth:
+        """The mean over so many picks of the cards `wanted`; exact where there is no choice."""
         if len(discard) <= wanted:
             return self._worth(turn, with_cards(keys, discard))
         dice = SplitMix(sum(1 << card for card in discard) + wanted)

@@ -13,7 +13,6 @@ ANCHOR, HOOK, CANNON, KEY, CHEST, MAP, ORACLE, SWORD, KRAKEN, MERMAID = range(SU
 NUMBER: dict[Card, int] = {card: number for number, card in enumerate(SERVER_DECK)}
 """A card's number is 6 times its suit's place in the server's order, plus its rank."""
 
-ALL_CARDS = (1 << len(SERVER_DECK)) - 1
 SUIT_OF: tuple[int, ...] = tuple(number // RANKS for number in range(len(SERVER_DECK)))
 SUIT_BITS: tuple[int, ...] = tuple(0x3F << RANKS * suit for suit in range(SUITS))
 SHIFTS: tuple[tuple[int, int], ...] = tuple((suit, RANKS * suit) for suit in range(SUITS))
