@@ -84,19 +84,15 @@ class Settings(Workplace):
 
     @classmethod
     def _missing(cls, given: Mapping[str, str]) -> Iterator[str]:
-        return _credentials(given)
-
-
-def _credentials(given: Mapping[str, str]) -> Iterator[str]:
-    """A sentence unless there is a secret's name or both user and password."""
-    pair = {"user", "password"} & given.keys()
-    if "secret_id" in given and pair:
-        yield (
-            "CARDSHARP_SECRET_ID excludes CARDSHARP_USER and CARDSHARP_PASSWORD; "
-            "set the one or the other two."
-        )
-    elif "secret_id" not in given and len(pair) < 2:  # noqa: PLR2004 - a pair
-        yield (
-            "The arena's credentials are incomplete; set CARDSHARP_USER and CARDSHARP_PASSWORD, "
-            "or CARDSHARP_SECRET_ID."
-        )
+        """A sentence unless there is a secret's name or both user and password."""
+        pair = {"user", "password"} & given.keys()
+        if "secret_id" in given and pair:
+            yield (
+                "CARDSHARP_SECRET_ID excludes CARDSHARP_USER and CARDSHARP_PASSWORD; "
+                "set the one or the other two."
+            )
+        elif "secret_id" not in given and len(pair) < 2:  # noqa: PLR2004 - a pair
+            yield (
+                "The arena's credentials are incomplete; set CARDSHARP_USER and "
+                "CARDSHARP_PASSWORD, or CARDSHARP_SECRET_ID."
+            )

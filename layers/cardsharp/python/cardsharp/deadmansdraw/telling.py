@@ -35,20 +35,13 @@ def pieces(events: Iterable[Event]) -> Iterator[Piece]:
             case EffectAnswered():
                 yield _answer(event, seen)
             case TurnEnded(bonus=bonus) if bonus:
-                yield _bonus(bonus)
+                yield ("+ bonus", *(part for card in bonus for part in (" ", card)))
             case MatchEnded(terminated=True):
                 yield ("(ended by decision)",)
             case Comment(text):
                 yield (f"({text})",)
             case _:
                 pass
-
-
-def _bonus(cards: Iterable[Card]) -> Piece:
-    spaced: list[str | Card] = []
-    for card in cards:
-        spaced += (" ", card)
-    return ("+ bonus", *spaced)
 
 
 def _answer(event: EffectAnswered, seen: Card | None) -> Piece:

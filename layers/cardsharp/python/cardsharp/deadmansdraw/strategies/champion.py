@@ -36,47 +36,68 @@ MAP_ORDER = (Suit.SWORD, Suit.HOOK, Suit.CANNON, Suit.ORACLE, Suit.MAP)
 class Champion:
     """Stops at three cards with a gain, or with Chest and Key."""
 
+    name = "champion"
+
     def __init__(self, _rng: Random, enough: int = ENOUGH_CARDS) -> None:
         self.enough = enough
 
     def decide(self, position: Position) -> Decision:
-        """The champion's action, and the rule that led to it."""
+        """The player's action, and the rule that led to it."""
         pending = position.pending
         if pending is None:
-            return _draw_or_end(position, self.enough)
+            return self._draw_or_end(position)
         match pending.effect_type:
             case EffectType.KRAKEN:
                 return Decision(DRAW, "The Kraken makes us draw.")
             case EffectType.ORACLE:
-                return _oracle(position, pending)
+                return self._oracle(position, pending)
             case EffectType.HOOK:
-                card = _hook(position)
+                card = self._hook(position)
             case EffectType.CANNON:
                 card = dearest(position.other, position.other.tops())
             case EffectType.SWORD:
-                card = _sword(position)
+                card = self._sword(position)
             case EffectType.MAP:
-                card = _map(position, pending)
-        return Decision(respond(pending.effect_type, card), f"{card} by the champion's order.")
+                card = self._map(position, pending)
+        return Decision(respond(pending.effect_type, card), f"{card} by the {self.name}'s order.")
 
+    def _draw_or_end(self, position: Position) -> Decision:
+        area = position.play_area
+        if position.refused is not None and area:
+            return Decision(END_TURN, "The Oracle's card was refused.")
+        if {Suit.CHEST, Suit.KEY} <= lying(position):
+            return Decision(END_TURN, "Chest and Key lie in the play area.")
+        if len(area) >= self.enough and sum(gain(position.own, card) for card in area) > 0:
+            return Decision(END_TURN, f"{len(area)} cards with a gain lie in the play area.")
+        return Decision(DRAW, "Too little lies in the play area.")
 
-def _draw_or_end(position: Position, enough: int) -> Decision:
-    area = position.play_area
-    if position.refused is not None and area:
-        return Decision(END_TURN, "The Oracle's card was refused.")
-    if {Suit.CHEST, Suit.KEY} <= lying(position):
-        return Decision(END_TURN, "Chest and Key lie in the play area.")
-    if len(area) >= enough and sum(gain(position.own, card) for card in area) > 0:
-        return Decision(END_TURN, f"{len(area)} cards with a gain lie in the play area.")
-    return Decision(DRAW, "Too little lies in the play area.")
+    def _oracle(self, position: Position, pending: Effect) -> Decision:
+        card, area = pending.cards[0], position.play_area
+        welcome = card.suit != Suit.KRAKEN or len(area) <= KRAKEN_LIMIT
+        if pending.kraken_count or (card.suit not in lying(position) and welcome):
+            return Decision(respond(EffectType.ORACLE, card), f"{card} is safe, or must be drawn.")
+        return Decision(respond(EffectType.ORACLE), f"{card} is not wanted.")
 
+    def _hook(self, position: Position) -> Card:
+        area, tops = lying(position), position.own.tops()
+        safe = tuple(card for card in tops if _safe(position, card.suit, area))
+        return treasure_mate(safe, area) or first_present(safe, HOOK_ORDER) or tops[0]
 
-def _oracle(position: Position, pending: Effect) -> Decision:
-    card, area = pending.cards[0], position.play_area
-    welcome = card.suit != Suit.KRAKEN or len(area) <= KRAKEN_LIMIT
-    if pending.kraken_count or (card.suit not in lying(position) and welcome):
-        return Decision(respond(EffectType.ORACLE, card), f"{card} is safe, or must be drawn.")
-    return Decision(respond(EffectType.ORACLE), f"{card} is not wanted.")
+    def _sword(self, position: Position) -> Card:
+        area, targets = lying(position), sword_targets(position.own, position.other)
+        safe = tuple(card for card in targets if _safe(position, card.suit, area))
+        if not safe:
+            return targets[-1]
+        wanted = treasure_mate(safe, area) or first_present(safe, SWORD_ORDER)
+        return wanted or max(safe, key=lambda card: card.value)
+
+    def _map(self, position: Position, pending: Effect) -> Card:
+        area, offered = lying(position), pending.cards
+        shunned = len(position.play_area) > KRAKEN_LIMIT
+        krakens = tuple(card for card in offered if shunned and card.suit == Suit.KRAKEN)
+        rest = (card for card in offered if card not in krakens)
+        safe = tuple(card for card in rest if _safe(position, card.suit, area))
+        return max(safe or krakens or offered, key=_map_rank)
 
 
 def _safe(position: Position, suit: str, area: frozenset[str]) -> bool:
@@ -89,30 +110,6 @@ def _safe(position: Position, suit: str, area: frozenset[str]) -> bool:
         targets = sword_targets(position.own, position.other)
         return not targets or any(_safe(position, card.suit, area | {suit}) for card in targets)
     return True
-
-
-def _hook(position: Position) -> Card:
-    area, tops = lying(position), position.own.tops()
-    safe = tuple(card for card in tops if _safe(position, card.suit, area))
-    return treasure_mate(safe, area) or first_present(safe, HOOK_ORDER) or tops[0]
-
-
-def _sword(position: Position) -> Card:
-    area, targets = lying(position), sword_targets(position.own, position.other)
-    safe = tuple(card for card in targets if _safe(position, card.suit, area))
-    if not safe:
-        return targets[-1]
-    wanted = treasure_mate(safe, area) or first_present(safe, SWORD_ORDER)
-    return wanted or max(safe, key=lambda card: card.value)
-
-
-def _map(position: Position, pending: Effect) -> Card:
-    area, offered = lying(position), pending.cards
-    shunned = len(position.play_area) > KRAKEN_LIMIT
-    krakens = tuple(card for card in offered if shunned and card.suit == Suit.KRAKEN)
-    rest = (card for card in offered if card not in krakens)
-    safe = tuple(card for card in rest if _safe(position, card.suit, area))
-    return max(safe or krakens or offered, key=_map_rank)
 
 
 def _map_rank(card: Card) -> tuple[int, int]:

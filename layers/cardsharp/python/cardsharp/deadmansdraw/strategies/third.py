@@ -1,12 +1,11 @@
 """`third`: how the third of the 2023 tournament decided (docs/spec/arena.md section 9)."""
 
-from random import Random
-
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Effect, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.draft import sword_targets
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, strategy
+from cardsharp.deadmansdraw.strategies.champion import Champion
 from cardsharp.deadmansdraw.strategies.choices import (
     dearest,
     first_present,
@@ -35,66 +34,40 @@ MAP_ORDER = (
 
 
 @strategy("third")
-class Third:
+class Third(Champion):
     """Stops at four cards, or when suits that it already holds rise by more than eight."""
 
-    def __init__(self, _rng: Random) -> None:
-        pass
+    name = "third"
 
-    def decide(self, position: Position) -> Decision:
-        """The third's action, and the rule that led to it."""
-        pending = position.pending
-        if pending is None:
-            return _draw_or_end(position)
-        match pending.effect_type:
-            case EffectType.KRAKEN:
-                return Decision(DRAW, "The Kraken makes us draw.")
-            case EffectType.ORACLE:
-                return _oracle(position, pending)
-            case EffectType.HOOK:
-                card = _hook(position)
-            case EffectType.CANNON:
-                card = dearest(position.other, position.other.tops())
-            case EffectType.SWORD:
-                card = _sword(position)
-            case EffectType.MAP:
-                card = _map(position, pending)
-        return Decision(respond(pending.effect_type, card), f"{card} by the third's order.")
+    def _draw_or_end(self, position: Position) -> Decision:
+        area, own = position.play_area, position.own
+        rise = sum(gain(own, card) for card in area if card.suit in own.suits)
+        if len(area) > MOST_CARDS:
+            return Decision(END_TURN, f"{len(area)} cards lie in the play area.")
+        if rise > ENOUGH_RISE:
+            return Decision(END_TURN, f"The suits in the bank rise by {rise}.")
+        return Decision(DRAW, "Too little lies in the play area.")
 
+    def _oracle(self, position: Position, pending: Effect) -> Decision:
+        card = pending.cards[0]
+        crowded = card.suit == Suit.KRAKEN and len(position.play_area) > KRAKEN_LIMIT
+        if card.suit == Suit.ORACLE or card.suit in lying(position) or crowded:
+            return Decision(respond(EffectType.ORACLE), f"{card} is not wanted.")
+        return Decision(respond(EffectType.ORACLE, card), f"{card} is welcome.")
 
-def _draw_or_end(position: Position) -> Decision:
-    area, own = position.play_area, position.own
-    rise = sum(gain(own, card) for card in area if card.suit in own.suits)
-    if len(area) > MOST_CARDS:
-        return Decision(END_TURN, f"{len(area)} cards lie in the play area.")
-    if rise > ENOUGH_RISE:
-        return Decision(END_TURN, f"The suits in the bank rise by {rise}.")
-    return Decision(DRAW, "Too little lies in the play area.")
+    def _hook(self, position: Position) -> Card:
+        tops = _fresh(position, position.own.tops())
+        wanted = _wanted(position, tops)
+        return wanted or min(_harmless(position, tops), key=lambda card: card.value)
 
+    def _sword(self, position: Position) -> Card:
+        targets = _fresh(position, sword_targets(position.own, position.other))
+        wanted = _wanted(position, targets)
+        return wanted or dearest(position.other, _harmless(position, targets))
 
-def _oracle(position: Position, pending: Effect) -> Decision:
-    card = pending.cards[0]
-    crowded = card.suit == Suit.KRAKEN and len(position.play_area) > KRAKEN_LIMIT
-    if card.suit == Suit.ORACLE or card.suit in lying(position) or crowded:
-        return Decision(respond(EffectType.ORACLE), f"{card} is not wanted.")
-    return Decision(respond(EffectType.ORACLE, card), f"{card} is welcome.")
-
-
-def _hook(position: Position) -> Card:
-    tops = _fresh(position, position.own.tops())
-    wanted = _wanted(position, tops)
-    return wanted or min(_harmless(position, tops), key=lambda card: card.value)
-
-
-def _sword(position: Position) -> Card:
-    targets = _fresh(position, sword_targets(position.own, position.other))
-    wanted = _wanted(position, targets)
-    return wanted or dearest(position.other, _harmless(position, targets))
-
-
-def _map(position: Position, pending: Effect) -> Card:
-    cards = _fresh(position, pending.cards)
-    return first_present(cards, MAP_ORDER) or cards[0]
+    def _map(self, position: Position, pending: Effect) -> Card:
+        cards = _fresh(position, pending.cards)
+        return first_present(cards, MAP_ORDER) or cards[0]
 
 
 def _wanted(position: Position, cards: tuple[Card, ...]) -> Card | None:
