@@ -237,39 +237,32 @@ def test_a_read_is_repeated_until_the_fault_has_passed_or_the_last_attempt(
         assert len(arena.seen) == LIMITS.attempts
 
 
+@pytest.mark.parametrize("name", READS)
 @pytest.mark.parametrize(
     ("fault", "kind", "sentence"),
     [
         *LASTING,
         *CLEAR,
-        (html(410), Foreign, "410: it gave no reason"),
+        (html(410), Garbled, "410: it gave no reason|it is an HTML page"),
         (answer(404, bodies.NO_MATCH), NotFound, "Match does not exist"),
         (answer(404, b'{"message":"Not Found"}'), Foreign, "404: it gave no reason"),
     ],
 )
 def test_what_no_repetition_would_mend_is_told_at_once(
-    fault: Fault, kind: type[ArenaError], sentence: str
+    fault: Fault, kind: type[ArenaError], sentence: str, name: str
 ) -> None:
+    """A stranger's page is no end of a wait."""
     with asking(fault) as (arena, client):
         with pytest.raises(kind, match=sentence):
-            client.view(bodies.MATCH)
+            READS[name](client)
         assert len(arena.seen) == 1
-
-
-@pytest.mark.parametrize("status", [409, 410])
-def test_a_strangers_page_is_no_end_of_a_wait_nor_of_an_action(status: int) -> None:
-    with asking(html(status)) as (_, client):
-        with pytest.raises(Garbled):
-            client.wait_for_turn(bodies.MATCH)
-        with pytest.raises(ArenaError) as caught:
-            client.act(bodies.MATCH, DRAW)
-        assert caught.value.doubtful
 
 
 IN_DOUBT = [
     *((fault, kind) for fault, kind, _ in (*PASSING, *LASTING)),
     (answer(503, headers={"Retry-After": "0"}), RateLimited),
     (answer(201), Garbled),
+    (html(410), Garbled),
 ]
 CLEAR_NO = [
     *((fault, kind) for fault, kind, _ in CLEAR),
