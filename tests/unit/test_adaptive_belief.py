@@ -22,7 +22,7 @@ from cardsharp.deadmansdraw.events import Comment, TurnEnded
 from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
-from cardsharp.deadmansdraw.strategies import Decision, PastMatch, briefed, build
+from cardsharp.deadmansdraw.strategies import PastMatch, briefed, build
 from cardsharp.deadmansdraw.strategies.adaptive import CREDIT, MOST, Adaptive, Gifts, loss_of
 from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     GENERAL,
@@ -37,15 +37,6 @@ from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met, oppon
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
 
-
-class Whim:
-    def __init__(self, rng: Random) -> None:
-        self.rng = rng
-
-    def decide(self, position: Position) -> Decision:
-        return Decision(self.rng.choice(position.legal_actions()), "A whim.")
-
-
 PLAN = Plan(first="captain", second="captain", pairs=1)
 
 
@@ -54,7 +45,7 @@ def played(name: str, seed: int) -> PastMatch:
     rng = Random(seed)
     match = RunningMatch(deal(rng), fair_chance(rng))
     third = build("third", rng)
-    match.finish(third, Whim(rng) if name == "whim" else strategy_of(PLAN, name, rng))
+    match.finish(third, strategy_of(PLAN, name, rng))
     return PastMatch(1, match.history)
 
 
@@ -72,7 +63,7 @@ def shown(name: str, matches: range) -> Iterator[Seen]:
         ("draw-3", "scripted"),
         ("champion-2", "champion"),
         ("champion-4", "champion"),
-        ("whim", GENERAL),
+        ("random", GENERAL),
         ("captain", GENERAL),
     ],
 )
@@ -85,7 +76,7 @@ def test_an_opponent_is_known_by_its_decisions(name: str, weights: str) -> None:
     belief.see_all(shown(name, range(1 if name == "captain" else 3)))
     assert belief.weights() == weights
     if name == "champion":
-        belief.see_all(shown("whim", range(1)))
+        belief.see_all(shown("random", range(1)))
         assert belief.weights() == GENERAL
 
 

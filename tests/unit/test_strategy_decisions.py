@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from hypothesis import strategies as st
 from support.matches import RunningMatch
 from support.perfect import values
 from support.positions import card, cards, effect, opening, position
@@ -175,9 +174,6 @@ def test_a_process_that_plays_for_days_remembers_no_more_than_so_many() -> None:
         network.begins.suits[key]
         assert len(network.begins.suits) <= net.MOST
     assert network.begins.adds(cards, 30, 0, 0, NO_CARD) == sums
-
-
-SEEDS = st.integers(0, 10**9)
 
 
 @pytest.mark.parametrize("name", [name for name in names() if "-" not in name])

@@ -62,7 +62,6 @@ class Draft:
     def __init__(self, state: State, chance: Chance) -> None:
         if state.outcome is not None:
             raise Illegal("No action possible on finished matches.")
-        self.state = state
         self.chance = chance
         self.events: list[Event] = []
         self.banks = list(state.banks)

@@ -44,10 +44,7 @@ class RestApi:
     """The REST API over one referee's matches."""
 
     def __init__(self, referee: Referee, place: "Place", config: ArenaConfig) -> None:
-        self._referee, self._lobby, self._book = referee, place.lobby, place.book
-        self._waiting, self._presence = place.waiting, place.presence
-        self._poll_timeout, self._watchdog_pause = config.poll_timeout, config.watchdog_pause
-        self._store_name = place.name
+        self._referee, self._place, self._config = referee, place, config
 
     # --- diagnostic, players ---------------------------------------------------------------
 
@@ -65,17 +62,17 @@ class RestApi:
             "username": user.id,
             "name": user.name,
             "role": user.role,
-            "dbname": self._store_name,
+            "dbname": self._place.name,
             "ip": client_ip(request),
         }
         return json_answer(body if user.country is None else {**body, "country": user.country})
 
     async def players(self, request: Request, _admin: User) -> Response:
         """GET /api/players; with `idle`, which is ours, each with how long ago it was heard of."""
-        players = self._book.players.values()
+        players = self._place.book.players.values()
         records = [player.json_record() for player in players]
         if flag(request.query_params, "idle"):
-            heard = self._presence.last()
+            heard = self._place.presence.last()
             for record, player in zip(records, players, strict=True):
                 last = heard.get(player.id)
                 idle = None if last is None else self._referee.origin(None).at - last
@@ -87,7 +84,7 @@ class RestApi:
         player_id = request.path_params["id"].lower()
         if not user.is_admin and player_id != user.id:
             raise Refused(403, "Not allowed to query other users.")
-        player = self._book.players.get(player_id)
+        player = self._place.book.players.get(player_id)
         if player is None:
             raise Refused(404, "Player record not found.")
         return json_answer(player.json_record())
@@ -102,7 +99,7 @@ class RestApi:
             self._heard_of(user)
         found = self._select(user, wanted)
         if not found and flag(query, "wait"):
-            await self._waiting.wait(
+            await self._place.waiting.wait(
                 _awaited(user, wanted),
                 lambda: bool(self._select(user, wanted)),
                 lambda: hung_up(request),
@@ -111,7 +108,7 @@ class RestApi:
             self._heard_of(user)
             found = self._select(user, wanted)
         if flag(query, "condensed"):
-            return json_answer([header_view(match, self._book) for match in found])
+            return json_answer([header_view(match, self._place.book) for match in found])
         look = Look(user)
         return json_answer([list_view(match, look) for match in found])
 
@@ -150,7 +147,7 @@ class RestApi:
                 await self._wait_for_turn(request, user, match_id)
             move = self._referee.act(user, match_id, body, client_ip(request))
         except Over as over:
-            return json_answer(closing_json(self._lobby.history(over.match.id)), 410)
+            return json_answer(closing_json(self._place.lobby.history(over.match.id)), 410)
         return json_answer(move.answer())
 
     async def terminate(self, request: Request, user: User) -> Response:
@@ -168,9 +165,9 @@ class RestApi:
         for left in reversed(range(repeats)):
             for match in self._referee.end_overdue_turns(tags, client_ip(request)):
                 ended[match.id] = match
-            if not left or given_time(request)() <= self._watchdog_pause:
+            if not left or given_time(request)() <= self._config.watchdog_pause:
                 break
-            await self._waiting.pause(self._watchdog_pause, lambda: hung_up(request))
+            await self._place.waiting.pause(self._config.watchdog_pause, lambda: hung_up(request))
         look = Look(user, just_ended=True)
         return json_answer([list_view(match, look) for match in ended.values()])
 
@@ -182,11 +179,11 @@ class RestApi:
     # --- shared ----------------------------------------------------------------------------
 
     def _left(self, request: Request) -> TimeLeft:
-        return time_left(request, self._poll_timeout)
+        return time_left(request, self._config.poll_timeout)
 
     def _heard_of(self, user: User) -> None:
         if user.plays:
-            self._presence.hear(user.id, self._referee.origin(None).at)
+            self._place.presence.hear(user.id, self._referee.origin(None).at)
 
     def _select(self, user: User, wanted: Filter) -> list[Match]:
         now = self._referee.origin(None).at
@@ -200,14 +197,14 @@ class RestApi:
         """
 
         def ready() -> bool:
-            match = self._lobby.find(known_id)
+            match = self._place.lobby.find(known_id)
             return match is not None and (match.finished or match.active_player == user.id)
 
         try:
             known_id = self._referee.find(match_id).id
         except Malformed:
             known_id = ""
-        await self._waiting.wait(
+        await self._place.waiting.wait(
             Signal(MATCH, known_id), ready, lambda: hung_up(request), self._left(request)
         )
         if not known_id:
@@ -216,10 +213,10 @@ class RestApi:
     def _view(self, request: Request, user: User, match: Match, status: int) -> Response:
         query = request.query_params
         if flag(query, "condensed"):
-            return json_answer(header_view(match, self._book), status)
+            return json_answer(header_view(match, self._place.book), status)
         look = Look(user, debug=flag(query, "showdebug"), events=flag(query, "showevents"))
-        history = self._lobby.history(match.id)
-        return json_answer(full_view(match, look, history, self._book), status)
+        history = self._place.lobby.history(match.id)
+        return json_answer(full_view(match, look, history, self._place.book), status)
 
 
 def _awaited(user: User, wanted: Filter) -> Signal:

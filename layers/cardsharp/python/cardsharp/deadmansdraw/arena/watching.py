@@ -48,11 +48,8 @@ class MatchPages:
         config: ArenaConfig,
         practising: Practising,
     ) -> None:
-        self._practising = practising
-        self._site, self._referee, self._poll_timeout = site, referee, config.poll_timeout
-        self._pace, self._clock = config.pace, config.clock
-        self._lobby, self._book, self._waiting = place.lobby, place.book, place.waiting
-        self._audience, self._watching = place.audience, 0
+        self._site, self._practising, self._watching = site, practising, 0
+        self._referee, self._place, self._config = referee, place, config
         self._drawn: OrderedDict[tuple[str, int, bool], DrawnMatch] = OrderedDict()
 
     async def page(self, request: Request, user: User) -> Response:
@@ -87,15 +84,15 @@ class MatchPages:
             now = self._referee.find(match.id)
             return now.moves > start or now.finished
 
-        if "wait" in query and (user is not SPECTATOR or self._watching < self._audience):
+        if "wait" in query and (user is not SPECTATOR or self._watching < self._place.audience):
             signal, gone = Signal(MOVED, match.id), lambda: hung_up(request)
             self._watching += user is SPECTATOR
             try:
-                left = time_left(request, self._poll_timeout)
+                left = time_left(request, self._config.poll_timeout)
                 if self._number_shown(match) <= start:
-                    await self._waiting.wait(signal, is_new, gone, left)
-                    if self._pace:
-                        await self._waiting.pause(min(self._due(match, start), left()), gone)
+                    await self._place.waiting.wait(signal, is_new, gone, left)
+                    if self._config.pace:
+                        await self._place.waiting.pause(min(self._due(match, start), left()), gone)
             finally:
                 self._watching -= user is SPECTATOR
         found = await self._shown(self._referee.shown(user, match.id))
@@ -103,16 +100,16 @@ class MatchPages:
 
     def _shown_at(self, match: Match) -> list[datetime]:
         """When the page shows each of the moves, none sooner than the pace after the one before."""
-        made = (move.at for move in self._lobby.history(match.id))
-        return [*accumulate(made, lambda before, at: max(at, before + self._pace))]
+        made = (move.at for move in self._place.lobby.history(match.id))
+        return [*accumulate(made, lambda before, at: max(at, before + self._config.pace))]
 
     def _number_shown(self, match: Match) -> int:
-        now = self._clock()
-        return sum(at <= now for at in self._shown_at(match)) if self._pace else match.moves
+        now = self._config.clock()
+        return sum(at <= now for at in self._shown_at(match)) if self._config.pace else match.moves
 
     def _due(self, match: Match, number: int) -> timedelta:
         """How long it is until the page shows the move of that number, if it was made."""
-        now = self._clock()
+        now = self._config.clock()
         return max(_NONE, *(at - now for at in self._shown_at(match)[number : number + 1]), _NONE)
 
     async def _shown(self, match: Match) -> DrawnMatch:
@@ -120,8 +117,8 @@ class MatchPages:
         number = self._number_shown(match)
         key = match.id, number, match.finished and number == match.moves
         if key not in self._drawn:
-            history = self._lobby.history(match.id)[:number]
-            view = full_view(match, Look(SPECTATOR, events=True), history, self._book)
+            history = self._place.lobby.history(match.id)[:number]
+            view = full_view(match, Look(SPECTATOR, events=True), history, self._place.book)
             self._drawn[key] = await run_in_threadpool(_drawn, view, over=key[-1])
         self._drawn.move_to_end(key)
         while len(self._drawn) > _KEPT:
