@@ -1,7 +1,7 @@
 """`cardsharp arena`: an arena in the foreground, and matches for one that runs."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,7 +20,7 @@ from cardsharp.errors import ConfigError
 from workbench.arena.server import run
 from workbench.deadmansdraw.commands import COMMANDS
 from workbench.deadmansdraw.connection import ask_password
-from workbench.deadmansdraw.like import seed_of_first, table_like
+from workbench.deadmansdraw.like import table_like
 from workbench.show.options import ArenaPlace, CommandOptions, Json
 from workbench.show.output import print_json, results
 
@@ -130,20 +130,18 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
     organiser = Credentials(ADMIN, password)
     with ArenaClient(address, organiser, Limits(attempts=1)) as client:
         names = {player.id: player.name for player in client.players()}
-        table = {} if options.like is None else table_like(options.like)._asdict()
-        seed = options.seed or (seed_of_first() if table else None)
+        table = MatchParams() if options.like is None else table_like(options.like)
+        order = replace(
+            table,
+            tags=options.tag,
+            random_seed=options.seed or table.random_seed,
+            timeout=None if options.timeout is None else timedelta(seconds=options.timeout),
+        )
         pair = _player(first, names), _player(second, names)
         made = []
         for number in range(options.matches):
             seated = pair[::-1] if number % 2 else pair
-            params = MatchParams(
-                player_ids=seated,
-                tags=options.tag,
-                random_seed=seed,
-                timeout=None if options.timeout is None else timedelta(seconds=options.timeout),
-                **table,
-            )
-            match_id = client.create_match(params).id
+            match_id = client.create_match(replace(order, player_ids=seated)).id
             made.append({"match": match_id, "players": list(seated)})
             if not options.as_json:
                 told = " against ".join(names[player] for player in seated)

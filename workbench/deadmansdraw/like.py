@@ -2,28 +2,16 @@
 
 from dataclasses import replace
 from random import SystemRandom
-from typing import NamedTuple
 
 from cardsharp.cloud.ports import Status
 from cardsharp.deadmansdraw.arena.randomness import Randomness, draws_for_start, new_seed
-from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.game import GAME
+from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ConfigError
 from workbench.table.branch import point_named
 
-Cards = tuple[Card, ...]
 
-
-class StartTable(NamedTuple):
-    """The piles to begin with, and the banks, that of whoever begins first."""
-
-    play_area: Cards
-    draw_pile: Cards
-    discard_pile: Cards
-    banks: tuple[Cards, Cards]
-
-
-def seed_of_first() -> str:
+def _seed_of_first() -> str:
     """A seed by which the first player begins, at the original arena and at ours."""
     while True:
         seed = new_seed()
@@ -31,8 +19,10 @@ def seed_of_first() -> str:
             return seed
 
 
-def table_like(word: str) -> StartTable:
+def table_like(word: str) -> MatchParams:
     """The table at the decision that `MATCH@STEP` means; without a step the first one.
+
+    The bank of whoever begins is the first.
 
     The draw pile of a match that is over is the one that was there, else one that may be. Raises
     `ConfigError` for no such decision, or where an effect waits for its answer.
@@ -47,4 +37,10 @@ def table_like(word: str) -> StartTable:
         )
     own, other = (tuple(table.banks[seat]) for seat in (point.seat, 1 - point.seat))
     area = () if table.between_turns else table.play_area
-    return StartTable(area, table.draw_pile, table.discard_pile, (own, other))
+    return MatchParams(
+        play_area=area,
+        draw_pile=table.draw_pile,
+        discard_pile=table.discard_pile,
+        banks=(own, other),
+        random_seed=_seed_of_first(),
+    )

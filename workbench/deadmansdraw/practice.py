@@ -23,7 +23,7 @@ from practice.app import handler as create_matches
 from workbench.cloud.context import Function
 from workbench.cloud.home import HomeOptions
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
-from workbench.deadmansdraw.like import seed_of_first, table_like
+from workbench.deadmansdraw.like import table_like
 from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
 from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
@@ -67,7 +67,7 @@ class StartOptions(CommandOptions):
         if self.like is not None:
             table = table_like(self.like)
             piles = {name: _bodies(getattr(table, name)) for name in _PILES}
-            piles |= {"banks": [*map(_bodies, table.banks)], "seed": seed_of_first()}
+            piles |= {"banks": [*map(_bodies, table.banks or ())], "seed": table.random_seed}
         given = {name: getattr(self, name) for name in _PILES}
         piles |= {name: _pile(text) for name, text in given.items() if text is not None}
         if self.banks is not None:

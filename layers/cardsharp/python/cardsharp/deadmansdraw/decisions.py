@@ -6,7 +6,6 @@ are found, also in a match that somebody else has recorded.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
@@ -23,13 +22,8 @@ from cardsharp.deadmansdraw.replay import EventStep, position_of, turns_of
 from cardsharp.errors import ConfigError
 from cardsharp.replay import Asked, Thought
 
-
-class StepLook(NamedTuple):
-    """A step, the position of who made it, and the action; None for what is not known."""
-
-    step: EventStep
-    position: Position | None
-    action: Action | None
+StepLook = tuple[EventStep, Position | None, Action | None]
+"""A step, the position of who made it, and the action; None for what is not known."""
 
 
 def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
@@ -63,7 +57,7 @@ def looks(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:
         if move.facts is None:
             return
         position = None if step.seat is None else seen.position(step.seat, step.turn, history)
-        yield StepLook(step, position, action_of(step.events))
+        yield step, position, action_of(step.events)
         seen.see_move(step.move)
         history = (*history, step.move)
 

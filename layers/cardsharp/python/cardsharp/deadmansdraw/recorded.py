@@ -6,6 +6,7 @@ from itertools import pairwise
 from pydantic import ValidationError
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.cloud.told import Whole
 from cardsharp.deadmansdraw.cards import SERVER_DECK, lowest_of_each_suit, without
 from cardsharp.deadmansdraw.logbook import facts_body, header_body, outcome_body
 from cardsharp.deadmansdraw.wire import instant
@@ -15,10 +16,8 @@ from cardsharp.errors import Malformed
 LOWEST = lowest_of_each_suit(SERVER_DECK)  # the discard pile of a match that begins as all do
 _ASK = "GET /api/matches/ID?showevents=true"
 
-Told = tuple[MatchRecord, list[MoveRecord]]
 
-
-def recorded(text: bytes) -> Told:
+def recorded(text: bytes) -> Whole:
     """The match that an arena's answer tells with its moves; raises `Malformed`."""
     try:
         body = json.loads(text)
@@ -37,7 +36,7 @@ def recorded(text: bytes) -> Told:
     return told(view)
 
 
-def told(view: MatchView) -> Told:
+def told(view: MatchView) -> Whole:
     """The match of a view with all its events; raises `Malformed` if its beginning is no moment."""
     began = instant(view.started_at)
     if began is None:
