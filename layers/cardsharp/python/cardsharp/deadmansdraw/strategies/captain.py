@@ -154,7 +154,7 @@ class Weighing:
         if not turn.left:
             return search.stop(turn)
         if turn.lying:
-            return search.drawing_on(turn).value
+            return search.drawing_on(turn)[0]
         # The learned chance of the player whose turn begins here.
         swapped = CardSets(turn.other, turn.own, turn.pile, turn.discard, turn.known)
         return 1.0 - search.stop(SimulatedTurn(swapped))

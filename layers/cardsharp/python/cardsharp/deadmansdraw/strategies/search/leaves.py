@@ -60,15 +60,6 @@ class Worth(NamedTuple):
     sums: Sums
 
 
-class DrawingOn(NamedTuple):
-    """What drawing on is worth, and what that was worked out from."""
-
-    value: float
-    bust: float
-    risk: float
-    stopped: Worth
-
-
 def with_cards(keys: list[int], cards: list[int]) -> list[int]:
     """The keys of a turn's end once `cards` of the discard pile were banked too."""
     keys = keys.copy()
@@ -143,8 +134,8 @@ class Leaves:
 
     # --- drawing on, as it is learned --------------------------------------------------------
 
-    def drawing_on(self, turn: SimulatedTurn) -> DrawingOn:
-        """What drawing on is learned to be worth; the pile must not be empty."""
+    def drawing_on(self, turn: SimulatedTurn) -> tuple[float, float]:
+        """What drawing on is learned to be worth, and stopping; the pile must not be empty."""
         stopped = self._stopped(turn, self.limits.samples)
         busting = turn.pile & turn.barred
         risk = busting.bit_count() / turn.left
@@ -156,7 +147,7 @@ class Leaves:
             lead = stopped.sums[1]
             log_odds += self.network.goes_on.adds(turn.stop, turn.left, lead, log_odds, NO_CARD)
         safe = chance_of(log_odds)
-        return DrawingOn((1.0 - risk) * safe + risk * bust, bust, risk, stopped)
+        return (1.0 - risk) * safe + risk * bust, stopped.chance
 
     def _on(self, turn: SimulatedTurn, busting: int, log_odds: int) -> int:
         """What D adds for the turn as a whole."""

@@ -86,7 +86,7 @@ class Search(Leaves):
         if not owed or not turn.left:
             return self.rest(turn, level)
         if owed == 1 and level:
-            return self.drawing_on(turn).value
+            return self.drawing_on(turn)[0]
         return self.draw(turn, owed - 1, level or 1)
 
     def rest(self, turn: SimulatedTurn, level: int) -> float:
@@ -95,8 +95,7 @@ class Search(Leaves):
             return self.stop(turn)
         if level <= self.limits.second_draws:
             return max(self.stop(turn), self.draw(turn, 0, level + 1))
-        on = self.drawing_on(turn)
-        return max(on.value, on.stopped.chance)
+        return max(self.drawing_on(turn))
 
     # --- effects -----------------------------------------------------------------------------
 
