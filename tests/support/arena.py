@@ -17,8 +17,8 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
+from cardsharp.deadmansdraw.arena.app import MorePages
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from workbench.arena.server import ArenaServer
 
 DUMMY = "0" * 24
@@ -166,8 +166,8 @@ def running_arena(
     folder: Path,
     *,
     without: Collection[str] = (),
-    more: ContestPages | None = None,
-    serve: Callable[[ArenaConfig, ContestPages | None], ArenaServer] = ArenaServer,
+    more: MorePages | None = None,
+    serve: Callable[[ArenaConfig, MorePages | None], ArenaServer] = ArenaServer,
     **settings: Any,  # noqa: ANN401 - fields of ArenaConfig
 ) -> Iterator[tuple[ArenaServer, Client]]:
     """An arena for the players in `NAMES`, perhaps without some, and a client for it.

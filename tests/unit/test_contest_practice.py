@@ -30,8 +30,7 @@ from cardsharp.deadmansdraw.arena.match import Origin, Pairing, act, begin, end_
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.views import Look, full_view
-from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.contest.tables import ArenaTables, facts_of
+from cardsharp.deadmansdraw.contest.tables import ArenaTables, OrganisedArena, facts_of
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.errors import Unreachable
 from workbench.contest import planning
@@ -176,7 +175,7 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
     assert facts.points[1 - first] == 6
     assert facts.seconds == 7 * 9
     assert facts.turns == match.turn
-    office = cast("ArenaClient", SimpleNamespace(view=lambda _match, **_: view))
+    office = cast("OrganisedArena", SimpleNamespace(view=lambda _match, **_: view))
     assert ArenaTables(office).account(match.id).gone == (starts,), "two turns in a row"
 
 

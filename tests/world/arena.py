@@ -21,6 +21,7 @@ from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.actions import action_body
+from cardsharp.deadmansdraw.arena.app import MorePages
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.limits import PER_USER
@@ -30,7 +31,6 @@ from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.bot import NO_SUCH_MATCH, meeting
 from cardsharp.deadmansdraw.briefing import Players, Seat
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import Strategy, build
@@ -69,7 +69,7 @@ class BenchArena:
     dates_ahead: timedelta = timedelta(0)  # of answers, before the clock of the matches
     counts: bool = False  # whether it counts our requests, as the competition's does
     data: Path | None = None  # keeps its matches, where it is to go back or to be killed
-    pages: ContestPages | None = None  # with them it is public and ends late turns
+    pages: MorePages | None = None  # beside its own; with them it is public and ends late turns
 
     game = GAME.name
     denial = (404, NO_SUCH_MATCH)

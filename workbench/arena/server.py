@@ -10,9 +10,9 @@ import resource
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from cardsharp.deadmansdraw.arena.app import check_openness
+from cardsharp.deadmansdraw.arena.app import MorePages, check_openness
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.home import HomeArena
@@ -21,9 +21,6 @@ from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.errors import ConfigError
 from workbench.listening import Background, Options
 from workbench.sparing import Sparing
-
-if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 
 T = TypeVar("T")
 
@@ -35,7 +32,7 @@ ADMIN_USER = User(ADMIN, None, ADMIN)
 class ArenaServer(Background):
     """An arena on a thread of its own, with `more` pages; a context manager; or `ConfigError`."""
 
-    def __init__(self, config: ArenaConfig, more: "ContestPages | None" = None) -> None:
+    def __init__(self, config: ArenaConfig, more: MorePages | None = None) -> None:
         check_openness(config)
         self._arena = HomeArena(config)
         if more is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
 from ipaddress import IPv6Address, ip_address
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -33,6 +33,7 @@ from cardsharp.deadmansdraw.arena.http import (
 from cardsharp.deadmansdraw.arena.limits import Counts
 from cardsharp.deadmansdraw.arena.listing import lists_own, looks_as_player
 from cardsharp.deadmansdraw.arena.lobby import Lobby
+from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.referee import Referee
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from cardsharp.deadmansdraw.arena.pages import Pages, Practising
     from cardsharp.deadmansdraw.arena.watching import MatchPages
-    from cardsharp.deadmansdraw.contest.page_routes import ContestPages
     from cardsharp.viewer.base import Site
 
 
@@ -79,6 +79,19 @@ class AllPages(NamedTuple):
     pages: "Pages"
     matches: "MatchPages"
     practising: "Practising"
+
+
+class MorePages(Protocol):
+    """Pages beside the arena's own, to which those lead: their title and address."""
+
+    title: str
+    path: str
+
+    def routes(self, site: "Callable[[], Site]", lobby: Lobby, guard: Guard) -> list[Route]:
+        """Their routes, at an arena with these matches and these rules of admission."""
+
+    def held_back(self) -> Callable[[Match], bool]:
+        """What says now which matches only the organiser and those who play them may see."""
 
 
 class Arena:
@@ -116,8 +129,8 @@ class Arena:
         )
         self.app.router.redirect_slashes = False
 
-    def show(self, more: "ContestPages") -> None:
-        """Serve pages beside its own, to which those lead: of a contest that is held there."""
+    def show(self, more: MorePages) -> None:
+        """Serve pages beside its own, such as those of a contest that is held there."""
         self._links.insert(0, (more.title, more.path))
         self.referee.held_back = more.held_back
         self.app.router.routes.extend(more.routes(self._site, self.lobby, self._guard))

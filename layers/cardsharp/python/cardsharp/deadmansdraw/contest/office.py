@@ -29,10 +29,7 @@ _LOOK = Look(_ORGANISER, events=True)
 
 
 class Office:
-    """What an arena does for its organiser, over a referee.
-
-    Who `is_played` by the arena itself is always there.
-    """
+    """An `OrganisedArena` over a referee; who `is_played` by the arena itself is always there."""
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.pairing import Score, Team
@@ -10,19 +10,36 @@ from cardsharp.contest.tables import Account, Tabled, TableOrder
 from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.reading import played, tally
 from cardsharp.deadmansdraw.wire import MatchParams, instant
-from cardsharp.deadmansdraw.wire_views import MatchView
-
-if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.client import ArenaClient
-    from cardsharp.deadmansdraw.contest.office import Office
+from cardsharp.deadmansdraw.wire_views import MatchCreated, MatchView, PlayerRecord
 
 GONE = 2  # turns in a row that a player may leave to the clock until it counts as gone
 
 
-class ArenaTables:
-    """An arena as `PracticeHost`: one that its organiser asks, or has in this process."""
+class OrganisedArena(Protocol):
+    """What an arena does for its organiser; `Office` and `ArenaClient` do it."""
 
-    def __init__(self, arena: "ArenaClient | Office") -> None:
+    def matches(self, tags: tuple[str, ...] = ..., ids: tuple[str, ...] = ...) -> list[MatchView]:
+        """Matches with any of these tags, or of these ids, without their moves."""
+
+    def view(self, match_id: str, *, debug: bool = False) -> MatchView:
+        """A match with all its moves, with `debug` also what each asked for."""
+
+    def create_match(self, params: MatchParams) -> MatchCreated:
+        """A new match."""
+
+    def terminate(
+        self, match_id: str, winner_id: str | None = None, comment: str | None = None
+    ) -> MatchView:
+        """The match after it was ended by decision."""
+
+    def players(self) -> list[PlayerRecord]:
+        """All players, each with how long ago the arena heard of it."""
+
+
+class ArenaTables:
+    """An arena as `PracticeHost`."""
+
+    def __init__(self, arena: OrganisedArena) -> None:
         self._arena = arena
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[Tabled]:
