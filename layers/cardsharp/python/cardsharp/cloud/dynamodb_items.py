@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cardsharp.cloud.codec import (
     NOTE_LIFE,
@@ -18,8 +18,8 @@ from cardsharp.cloud.ports import Body, Lease, MatchRecord, MoveRecord, NoteReco
 if TYPE_CHECKING:
     from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
-    Value = AttributeValueTypeDef
-    Item = Mapping[str, AttributeValueTypeDef]
+Value: TypeAlias = "AttributeValueTypeDef"
+Item = Mapping[str, Value]
 
 MOVE = "move#"
 NOTE = "note#"

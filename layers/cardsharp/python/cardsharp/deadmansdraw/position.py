@@ -209,8 +209,6 @@ class Observer:
                 self._see_answer(event)
             case TurnEnded():
                 self._see_turn_end(event, player)
-            case _:
-                pass
 
     def _duty(self) -> Effect | None:
         return Effect(EffectType.KRAKEN, (), self._owed) if self._owed else None

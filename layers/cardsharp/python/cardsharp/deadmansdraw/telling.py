@@ -40,8 +40,6 @@ def pieces(events: Iterable[Event]) -> Iterator[Piece]:
                 yield ("(ended by decision)",)
             case Comment(text):
                 yield (f"({text})",)
-            case _:
-                pass
 
 
 def _answer(event: EffectAnswered, seen: Card | None) -> Piece:

@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -41,8 +41,6 @@ from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from cardsharp.deadmansdraw.arena.pages import Pages, Practising
     from cardsharp.deadmansdraw.arena.watching import MatchPages
     from cardsharp.viewer.base import Site
@@ -145,7 +143,7 @@ class Arena:
         self.waiting.close()
 
     @asynccontextmanager
-    async def _lifespan(self, _app: Starlette) -> "AsyncIterator[None]":
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         watching = asyncio.create_task(self._watch())
         yield
         watching.cancel()

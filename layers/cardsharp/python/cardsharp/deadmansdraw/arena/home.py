@@ -108,9 +108,7 @@ class MemoryLobby:
 
     def history(self, match_id: str) -> list[Move]:
         """All moves of a match, read back from the storage where it is an old one."""
-        if match_id not in self._histories:
-            if self._storage is None:
-                raise KeyError(match_id)
+        if match_id not in self._histories and self._storage is not None:
             self._histories[match_id] = self._storage.history(match_id)
         return self._histories[match_id]
 

@@ -31,8 +31,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.clock import Now
-from cardsharp.cloud.dynamodb_items import key, moment, number, text
-from cardsharp.cloud.dynamodb_items import key as key_of
+from cardsharp.cloud.dynamodb_items import Item, Value, key, moment, number, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.deadmansdraw.arena.limits import Counted
 from cardsharp.deadmansdraw.arena.lobby import (
@@ -49,8 +48,6 @@ from cardsharp.errors import Conflict, StoreError
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
-
-    from cardsharp.cloud.dynamodb_items import Item, Value
 
 NEWEST = 25  # entries that a waiting client's read looks at: they fit into half a read unit
 MOST_ENDED = 1_000  # ended matches that a process remembers: nothing can happen in them any more
@@ -148,7 +145,7 @@ class TableLobby:
                 raise Conflict("Somebody else has moved in this match.") from None
         self._moved(match)
 
-    def _head(self, match: Match, expires: "Item") -> "TransactWriteItemTypeDef":
+    def _head(self, match: Match, expires: Item) -> "TransactWriteItemTypeDef":
         """The write of a match where nobody has moved since it was read."""
         item: dict[str, Value] = {
             **_head(match.id),
@@ -179,7 +176,7 @@ class TableLobby:
             except StoreError as error:  # harms itself alone: the list has the others
                 _log.warning("%s", error)
 
-    def _read(self, item: "Item") -> Match:
+    def _read(self, item: Item) -> Match:
         """The match of a head; raises `StoreError` where it cannot be read."""
         match_id = item["pk"]["S"].partition("#")[2]
         try:
@@ -193,19 +190,19 @@ class TableLobby:
         return match
 
 
-def _head(match_id: str) -> "dict[str, Value]":
+def _head(match_id: str) -> dict[str, Value]:
     return key(f"match#{match_id}", "head")
 
 
-def _turn(player_id: str) -> "dict[str, Value]":
+def _turn(player_id: str) -> dict[str, Value]:
     return {":turn": text(f"turn#{player_id}")}
 
 
-def _zipped(raw: bytes) -> "Value":
+def _zipped(raw: bytes) -> Value:
     return {"B": zlib.compress(raw)}
 
 
-def _unzipped(value: "Value") -> bytes:
+def _unzipped(value: Value) -> bytes:
     return zlib.decompress(value["B"])
 
 
@@ -215,13 +212,13 @@ class TableCounts:
     def __init__(self, table: DynamoTable, clock: Now) -> None:
         self._table, self._clock = table, clock
 
-    def count(self, key: str, length: timedelta) -> Counted:
+    def count(self, name: str, length: timedelta) -> Counted:
         """Count one more; raises `StoreError`."""
         seconds = int(length.total_seconds())
         begins = int(self._clock().timestamp()) // seconds * seconds
         ends = begins + seconds
         item = self._table.update(
-            key_of(f"count#{hashlib.sha256(key.encode()).hexdigest()}", str(begins)),
+            key(f"count#{hashlib.sha256(name.encode()).hexdigest()}", str(begins)),
             "SET expires_at = :end ADD many :one",
             "attribute_not_exists(pk) OR many > :none",
             {":end": number(ends + seconds), ":one": number(1), ":none": number(0)},

@@ -12,19 +12,16 @@
 import logging
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from cardsharp.cloud.clock import Now
 from cardsharp.cloud.codec import decode
+from cardsharp.cloud.dynamodb_items import Item
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
 from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, Player, load_players
 from cardsharp.errors import StoreError
-
-if TYPE_CHECKING:
-    from cardsharp.cloud.dynamodb_items import Item
 
 PLAYERS = "players"  # the partition
 FRESH = timedelta(seconds=4)  # how late a new team or password is known
@@ -66,7 +63,7 @@ class Teams(Mapping[str, Player]):
             self._until = now + FRESH
         return self._players
 
-    def _take(self, item: "Item") -> None:
+    def _take(self, item: Item) -> None:
         """Know a player; one that cannot be read is left out, and the log says so."""
         told = {
             key.removeprefix(_PREFIX): value["S"] for key, value in item.items() if "S" in value

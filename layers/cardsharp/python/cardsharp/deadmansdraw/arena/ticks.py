@@ -18,21 +18,17 @@ A chain that broke all the same (its message is a dead letter) has a ticket that
 import logging
 from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.cloud.aws import Unmet
-from cardsharp.cloud.dynamodb_items import key, number, text
+from cardsharp.cloud.dynamodb_items import Item, key, number, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.messages import MatchMessage
 from cardsharp.cloud.ports import NOW, Queue
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.errors import Malformed, StoreError
-
-if TYPE_CHECKING:
-    from cardsharp.cloud.dynamodb_items import Item
 
 PAUSE = timedelta(seconds=5)  # between two ticks, by which a late turn goes on as well
 _KEY = key("control", "director")
@@ -131,5 +127,5 @@ def _send(queue: Queue, ticket: int, delay: timedelta = NOW) -> None:
     queue.send(Tick(ticket=ticket).model_dump_json(), delay)
 
 
-def _number(item: "Item", name: str) -> int:
+def _number(item: Item, name: str) -> int:
     return int(item[name]["N"]) if name in item else 0

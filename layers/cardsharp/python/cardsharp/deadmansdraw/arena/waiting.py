@@ -2,15 +2,11 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from cardsharp.deadmansdraw.arena.lobby import Signal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _NEVER = Signal("never")  # nobody notifies it
 
@@ -46,7 +42,7 @@ class Waiting(ABC):
         self._closed = True
 
     @contextmanager
-    def _counted(self) -> "Iterator[None]":
+    def _counted(self) -> Iterator[None]:
         self.waiting += 1
         try:
             yield
@@ -106,7 +102,7 @@ class Signals(Waiting):
         return ready()
 
     @contextmanager
-    def _sleeper(self, signal: Signal) -> "Iterator[asyncio.Future[None]]":
+    def _sleeper(self, signal: Signal) -> Iterator[asyncio.Future[None]]:
         sleeper = asyncio.get_running_loop().create_future()
         sleepers = self._sleepers.setdefault(signal, set())
         sleepers.add(sleeper)

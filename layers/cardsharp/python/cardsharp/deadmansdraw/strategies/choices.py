@@ -76,8 +76,6 @@ def cards_when_drawn(position: Position) -> int:
                 later += 1
             case EffectPlayed(effect):
                 owed = still_owed(effect, owed)
-            case _:
-                pass
     return len(position.play_area) - later
 
 
