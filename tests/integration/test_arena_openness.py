@@ -29,6 +29,7 @@ from support.cli import program
 
 from cardsharp.access import Address, Credentials, Limits
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.arena import referee
 from cardsharp.deadmansdraw.arena.app import PrivateOnly
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -110,10 +111,10 @@ def test_spectators_see_a_moment_later_and_ask_only_so_much(tmp_path: Path) -> N
     """An answer serves all of them for two seconds; players see at once, and go on.
 
     Ours signs in by Digest, as `cardsharp doctor --digest` and `bot --digest` do, where it might
-    be taken for a spectator.
+    be taken for a spectator; any password will do.
     """
-    clock, path = HandClock(), "/api/matches?condensed=1"
-    with at_home(tmp_path, clock=clock, public=True) as (arena, client):
+    clock, path, odd = HandClock(), "/api/matches?condensed=1", "cänary-☠"
+    with at_home(tmp_path, clock=clock, public=True, admin_password=odd) as (arena, client):
         assert client.get(path, None).json() == []
         arena.create_match([ALICE, BOB])
         assert len(client.get(path, ALICE).json()) == 1
@@ -123,6 +124,9 @@ def test_spectators_see_a_moment_later_and_ask_only_so_much(tmp_path: Path) -> N
         assert len(client.get(path, None).json()) == 1
         with ArenaClient(arena.url, AS_ALICE, ONCE, digest=True) as ours:
             assert ours.whoami().name == "Alice"
+            assert ours.act(arena.create_match([ALICE, ALICE]), DRAW)
+        with ArenaClient(arena.url, Credentials(ADMIN, odd), ONCE, digest=True) as ours:
+            assert ours.whoami().role == ADMIN
         clock.turn(timedelta(seconds=60))
         assert OF_SPECTATORS > MOST_KEPT
         statuses = {client.get(f"/api/whoami?{n}", None).status for n in range(OF_SPECTATORS)}
