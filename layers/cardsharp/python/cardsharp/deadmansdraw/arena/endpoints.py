@@ -29,7 +29,6 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.referee import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Referee
 from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
-from cardsharp.deadmansdraw.arena.waiting import TimeLeft
 from cardsharp.errors import Malformed
 from cardsharp.web.refusals import Refused
 
@@ -103,7 +102,7 @@ class RestApi:
                 _awaited(user, wanted),
                 lambda: bool(self._select(user, wanted)),
                 lambda: hung_up(request),
-                self._left(request),
+                time_left(request, self._config.poll_timeout),
             )
             self._heard_of(user)
             found = self._select(user, wanted)
@@ -178,9 +177,6 @@ class RestApi:
 
     # --- shared ----------------------------------------------------------------------------
 
-    def _left(self, request: Request) -> TimeLeft:
-        return time_left(request, self._config.poll_timeout)
-
     def _heard_of(self, user: User) -> None:
         if user.plays:
             self._place.presence.hear(user.id, self._referee.origin(None).at)
@@ -205,7 +201,10 @@ class RestApi:
         except Malformed:
             known_id = ""
         await self._place.waiting.wait(
-            Signal(MATCH, known_id), ready, lambda: hung_up(request), self._left(request)
+            Signal(MATCH, known_id),
+            ready,
+            lambda: hung_up(request),
+            time_left(request, self._config.poll_timeout),
         )
         if not known_id:
             raise Refused(404, NO_SUCH_MATCH)

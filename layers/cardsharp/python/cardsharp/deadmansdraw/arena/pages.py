@@ -297,7 +297,7 @@ class Practising:
         if form.get("seed"):
             wish["randomSeed"] = form["seed"]
         match, _ = self._referee.create(user, wish, client_ip(request))
-        return _led_to(f"/matches/{match.id}")
+        return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
 
     @_explained
     async def act(self, request: Request, user: User) -> Response:
@@ -313,8 +313,4 @@ class Practising:
             mover = User(match.active_player or "", None, PLAYER)
             with suppress(Over):
                 self._referee.act(mover, match.id, choices[int(choice)], client_ip(request))
-        return _led_to(f"/matches/{match.id}")
-
-
-def _led_to(page: str) -> Response:
-    return RedirectResponse(page, 303, headers=HEADERS)
+        return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)

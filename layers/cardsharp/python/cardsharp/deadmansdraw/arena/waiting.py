@@ -30,8 +30,8 @@ class Waiting(ABC):
         """How many clients wait now, of those whom this process answers; read from any thread."""
 
     @abstractmethod
-    async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> bool:
-        """Whether `ready()` came true, at `signal`, in time; raises `ClientGone` by `gone()`."""
+    async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> None:
+        """Wait until `ready()` comes true, at `signal`, in time; or `ClientGone`, by `gone()`."""
 
     @abstractmethod
     async def pause(self, length: timedelta, gone: Gone) -> None:
@@ -76,14 +76,14 @@ class Signals(Waiting):
         """Let time pass; raises `ClientGone` as well."""
         await self.wait(_NEVER, lambda: False, gone, lambda: length)
 
-    async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> bool:
-        """Whether `ready()` came true, when notified, in time; raises `ClientGone` by `gone()`."""
+    async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> None:
+        """Wait until `ready()`, asked when notified, or in time; or `ClientGone`, by `gone()`."""
 
         def over() -> bool:
             return self._closed or ready()
 
         if over():
-            return ready()
+            return
         loop = asyncio.get_running_loop()
         deadline = loop.time() + left().total_seconds()
         hung_up = asyncio.ensure_future(gone())
@@ -99,7 +99,6 @@ class Signals(Waiting):
                     raise ClientGone
         finally:
             hung_up.cancel()
-        return ready()
 
     @contextmanager
     def _sleeper(self, signal: Signal) -> Iterator[asyncio.Future[None]]:
@@ -131,8 +130,8 @@ class Polling(Waiting):
         super().__init__()
         self._look = look
 
-    async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> bool:
-        """Whether `ready()` came true in the time `left()`."""
+    async def wait(self, signal: Signal, ready: Ready, gone: Gone, left: TimeLeft) -> None:
+        """Wait until `ready()` comes true in the time `left()`."""
         del gone
         seen: object = None
         looks = LOOKS
@@ -142,13 +141,12 @@ class Polling(Waiting):
                 if now != seen:
                     seen, looks = now, LOOKS
                 if looks > 0 and ready():
-                    return True
+                    return
                 looks -= 1
                 rest = min(left(), SECOND)
                 if rest <= timedelta(0):
                     break
                 await asyncio.sleep(rest.total_seconds())
-        return False
 
     async def pause(self, length: timedelta, gone: Gone) -> None:
         """Let time pass."""
