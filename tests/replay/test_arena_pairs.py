@@ -5,7 +5,6 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import groupby
@@ -184,22 +183,6 @@ class Sequence:
         return text
 
 
-@contextmanager
-def recorded_arena(opened: Opened, folder: Path) -> Iterator[tuple[ArenaServer, HandClock]]:
-    """An arena set up as the one that was recorded, but for its clock and short long polls."""
-    clock = HandClock()
-    with opened(
-        folder,
-        players=write_players(folder),
-        randomness=Randomness.ORIGINAL,
-        slow_down=True,
-        clock=clock,
-        poll_timeout=timedelta(milliseconds=100),
-        watchdog_pause=timedelta(milliseconds=1),
-    ) as (arena, _):
-        yield arena, clock
-
-
 def replayed(
     pairs: Iterable[Json], arena: ArenaServer, clock: HandClock
 ) -> Iterator[tuple[Json, Json, Json]]:
@@ -247,7 +230,16 @@ def test_every_pair_is_answered_as_recorded(
     """Equal status, headers and body, but for what is hidden here and the named bodies."""
     pairs = [line for line in matches.all() if "seq" in line]
     differences, answered = [], 0
-    with recorded_arena(opened, tmp_path) as (arena, clock):
+    clock = HandClock()
+    with opened(  # set up as the one that was recorded, but for its clock and short long polls
+        tmp_path,
+        players=write_players(tmp_path),
+        randomness=Randomness.ORIGINAL,
+        slow_down=True,
+        clock=clock,
+        poll_timeout=timedelta(milliseconds=100),
+        watchdog_pause=timedelta(milliseconds=1),
+    ) as (arena, _):
         for pair, theirs, ours in replayed(pairs, arena, clock):
             answered += 1
             if OTHER_BODY.keys() & {pair["title"], f"{pair['seq']}: {pair['title']}"}:
