@@ -222,7 +222,7 @@ class Show:
     def late(self) -> None:
         """The turn of the match runs out of time, and spectators are answered anew."""
         self.clock.turn(timedelta(seconds=9))
-        self.arena.end_overdue_turns()
+        self.arena._call(self.arena._arena.referee.end_overdue_turns)
 
     def decide(self) -> None:
         """The pairing of the match is won by its first team, and nothing runs any more."""

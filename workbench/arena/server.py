@@ -90,10 +90,6 @@ class ArenaServer(Background):
 
         return self._call(view)
 
-    def end_overdue_turns(self) -> None:
-        """End by force the turns that have run out of time, as the admin's watchdog does."""
-        self._call(self._arena.referee.end_overdue_turns)
-
     def _call(self, work: Callable[[], T]) -> T:
         """What `work` returns in the server's thread, where all matches live."""
         if self.loop is None:
