@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.aws import Unmet
-from cardsharp.cloud.codec import reopened, withdrawn
+from cardsharp.cloud.codec import NOTE_LIFE, reopened, withdrawn
 from cardsharp.cloud.dynamodb_reader import DynamoReader
 from cardsharp.cloud.ports import (
     Body,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
     from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
-    from cardsharp.cloud.dynamodb_items import Item, Value
+    from cardsharp.cloud.dynamodb_items import Value
 
 _OURS = "lease_fence = :fence AND lease_owner = :owner"
 _BEAT = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
@@ -67,6 +67,8 @@ class DynamoLog(DynamoReader):
         super().__init__(table, client)
         self._clock = clock
         self._keep = keep
+        # What an update sets besides, so that the table drops the item in time.
+        self._expires = "" if keep is None else ", expires_at = :expires"
 
     def close(self) -> None:
         """Leave the connections open: they are for the whole process."""
@@ -135,12 +137,10 @@ class DynamoLog(DynamoReader):
     def release(self, lease: Lease, rest: timedelta | None = None) -> None:
         """Give the lease back; quiet if it is already lost."""
         with suppress(Conflict):
-            if rest is None:
-                self._update_ours(lease, f"{_GIVEN_BACK}, claim_ttl", {})
-            else:
-                self._update_ours(
-                    lease, f", claim_ttl = :rest{_GIVEN_BACK}", {":rest": items.span(rest)}
-                )
+            free, values = f"{_GIVEN_BACK}, claim_ttl", {}
+            if rest is not None:
+                free, values = f", claim_ttl = :rest{_GIVEN_BACK}", {":rest": items.span(rest)}
+            self._update_ours(lease, free, values)
 
     def describe(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts."""
@@ -174,7 +174,15 @@ class DynamoLog(DynamoReader):
         # Without facts the lease is still checked.
         self._update_ours(lease, "", {})
         for sequence, body in bodies.items():
-            self._record(lease, sequence, body)
+            # Those of an older lease give way.
+            with suppress(Unmet):
+                self._table.update(
+                    items.move_key(lease.match_id, sequence),
+                    f"SET facts_json = :facts, fence = :fence{self._expires}",
+                    "fence < :fence OR (attribute_not_exists(facts_json) "
+                    "AND (attribute_not_exists(fence) OR fence = :fence))",
+                    {":facts": body, ":fence": items.number(lease.fence), **self._expiry()},
+                )
 
     def withdraw(self, lease: Lease, sequence: int) -> None:
         """Take out the moves from `sequence` on; each is kept as a note."""
@@ -206,9 +214,7 @@ class DynamoLog(DynamoReader):
         """Make a match run again that is finished as this record says: True for one caller."""
         if match.finished is None:
             return False
-        note = items.note_item(
-            match.match_id, reopened(match, self._clock.now()), unique=str(uuid.uuid4())
-        )
+        note = self._noting(match.match_id, reopened(match, self._clock.now()))
         opened = self._table.updating(
             items.header_key(match.match_id),
             f"SET {_BEAT}, match_status = :running REMOVE outcome_json, finished_at",
@@ -220,23 +226,20 @@ class DynamoLog(DynamoReader):
             "finished_at = :finished",
         )
         try:
-            self._table.write([opened, self._noting(note)])
+            self._table.write([opened, note])
         except Unmet:
             return False
         return True
 
     def note(self, match_id: str, kind: str, body: Body) -> None:
         """Keep a debugging note for two weeks; the table drops it by itself."""
-        note = NoteRecord(kind, self._clock.now(), body)
-        item = items.note_item(match_id, note, unique=str(uuid.uuid4()))
-        self._table.put(item)
+        self._table.put(items.note_item(match_id, NoteRecord(kind, self._clock.now(), body)))
 
     def notes(self, match_id: str) -> list[NoteRecord]:
         """The unexpired debugging notes of a match, oldest first."""
-        found = [
-            items.to_note(item) for item in self._table.under(items.partition(match_id), items.NOTE)
-        ]
-        return [note for note in found if items.is_live(note, self._clock.now())]
+        found = map(items.to_note, self._table.under(items.partition(match_id), items.NOTE))
+        # The table drops them hours or days too late.
+        return [note for note in found if note.at + NOTE_LIFE > self._clock.now()]
 
     def running(self) -> list[MatchRecord]:
         """The running matches with their present leases; a new one may show late."""
@@ -248,13 +251,8 @@ class DynamoLog(DynamoReader):
         day = str(now.astimezone(UTC).date())
         return {**_ONE, ":now": items.moment(now), ":day": items.text(day), **self._expiry()}
 
-    @property
-    def _expires(self) -> str:
-        """What an update sets besides, so that the table drops the item in time."""
-        return "" if self._keep is None else ", expires_at = :expires"
-
     def _expiry(self) -> "dict[str, Value]":
-        """The value for that: the second from which the table may drop it."""
+        """The second from which the table may drop what is written now."""
         if self._keep is None:
             return {}
         return {":expires": items.number(int((self._clock.now() + self._keep).timestamp()))}
@@ -265,15 +263,15 @@ class DynamoLog(DynamoReader):
                 items.header_key(lease.match_id),
                 f"SET {_BEAT}{update}",
                 _OURS,
-                {**values, **_ONE, **_ours(lease)},
+                {**values, **_ours(lease)},
             )
         except Unmet as unmet:
             raise _lost(lease) from unmet
 
     def _write_ours(self, lease: Lease, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
         """Write all or nothing while the lease is ours, else `Conflict`; raises `Unmet`."""
-        key, values = items.header_key(lease.match_id), {**_ONE, **_ours(lease)}
-        beat = self._table.updating(key, f"SET {_BEAT}", values, _OURS)
+        key = items.header_key(lease.match_id)
+        beat = self._table.updating(key, f"SET {_BEAT}", _ours(lease), _OURS)
         try:
             self._table.write([beat, *writes])
         except Unmet as unmet:
@@ -281,40 +279,25 @@ class DynamoLog(DynamoReader):
                 raise _lost(lease) from unmet
             raise
 
-    def _record(self, lease: Lease, sequence: int, facts: "Value") -> None:
-        """Write a move's facts, unless they are there; those of an older lease give way."""
-        with suppress(Unmet):
-            self._table.update(
-                items.move_key(lease.match_id, sequence),
-                f"SET facts_json = :facts, fence = :fence{self._expires}",
-                "fence < :fence OR (attribute_not_exists(facts_json) "
-                "AND (attribute_not_exists(fence) OR fence = :fence))",
-                {":facts": facts, ":fence": items.number(lease.fence), **self._expiry()},
-            )
-
     def _withdrawing(self, lease: Lease, move: MoveRecord) -> "list[TransactWriteItemTypeDef]":
         """The emptying of a move, without the right to delete, and the keeping of what it was."""
-        note = withdrawn(move, self._clock.now())
         emptied = self._table.updating(
             items.move_key(lease.match_id, move.sequence),
             "SET fence = :fence REMOVE intent_json, facts_json",
             {":fence": items.number(lease.fence)},
         )
-        kept = items.note_item(lease.match_id, note, unique=str(uuid.uuid4()))
-        return [emptied, self._noting(kept)]
+        return [emptied, self._noting(lease.match_id, withdrawn(move, self._clock.now()))]
 
-    def _noting(self, note: "Item") -> "TransactWriteItemTypeDef":
+    def _noting(self, match_id: str, note: NoteRecord) -> "TransactWriteItemTypeDef":
         """The writing of a note without the right to put, which the poller has not got."""
-        names = ("kind", "body_json", "expires_at")
-        return self._table.updating(
-            {name: note[name] for name in ("pk", "sk")},
-            "SET " + ", ".join(f"{name} = :{name}" for name in names),
-            {f":{name}": note[name] for name in names},
-        )
+        item = items.note_item(match_id, note)
+        key = {name: item.pop(name) for name in ("pk", "sk")}
+        update = "SET " + ", ".join(f"{name} = :{name}" for name in item)
+        return self._table.updating(key, update, {f":{name}": item[name] for name in item})
 
 
 def _ours(lease: Lease) -> "dict[str, Value]":
-    return {":fence": items.number(lease.fence), ":owner": items.text(lease.owner)}
+    return {**_ONE, ":fence": items.number(lease.fence), ":owner": items.text(lease.owner)}
 
 
 def _lost(lease: Lease) -> Conflict:

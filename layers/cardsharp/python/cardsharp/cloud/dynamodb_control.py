@@ -1,14 +1,9 @@
 """The poller's generations and the switches in the match log's table: items that no index lists."""
 
-from typing import TYPE_CHECKING
-
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.ports import Relay
 from cardsharp.cloud.switches import Switchboard, Switches, usable
-
-if TYPE_CHECKING:
-    from cardsharp.cloud.dynamodb_items import Value
 
 _RELAY = items.key("control", "poller")
 _SWITCHES = items.key("control", "pause")  # all that it had at first, and so its name
@@ -49,9 +44,9 @@ class DynamoSwitchboard(Switchboard):
 
     def set(self, switches: Switches) -> None:
         """Write all of them; functions see it within seconds."""
-        told = {name: _attribute(value) for name, value in switches if value is not None}
+        told = {
+            name: items.text(",".join(value) if isinstance(value, tuple) else str(value))
+            for name, value in switches
+            if value is not None
+        }
         self._table.put({**_SWITCHES, **told})
-
-
-def _attribute(value: object) -> "Value":
-    return items.text(",".join(value) if isinstance(value, tuple) else str(value))

@@ -1,5 +1,6 @@
 """How headers, moves and notes look as DynamoDB items."""
 
+import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
@@ -71,10 +72,10 @@ def move_key(match_id: str, sequence: int) -> "dict[str, Value]":
     return key(partition(match_id), f"{MOVE}{sequence:06}")
 
 
-def note_item(match_id: str, note: NoteRecord, unique: str) -> "dict[str, Value]":
+def note_item(match_id: str, note: NoteRecord) -> "dict[str, Value]":
     """A debugging note with the second at which the table may drop it."""
     return {
-        **key(partition(match_id), f"{NOTE}{to_micros(note.at):020}#{unique}"),
+        **key(partition(match_id), f"{NOTE}{to_micros(note.at):020}#{uuid.uuid4()}"),
         "kind": text(note.kind),
         "body_json": body(note.body),
         "expires_at": number(int((note.at + NOTE_LIFE).timestamp())),
@@ -119,17 +120,6 @@ def to_note(item: "Item") -> NoteRecord:
     """A note item as its record."""
     micros = int(item["sk"]["S"].removeprefix(NOTE).partition("#")[0])
     return NoteRecord(item["kind"]["S"], from_micros(micros), decode(_stored(item["body_json"])))
-
-
-def is_live(note: NoteRecord, now: datetime) -> bool:
-    """Whether a note has not expired; the table drops it hours or days too late."""
-    return note.at + NOTE_LIFE > now
-
-
-def day_bounds(start: datetime) -> tuple["Value", "Value"]:
-    """The first and the last moment of a day as attributes."""
-    last = to_micros(start + timedelta(days=1)) - 1
-    return moment(start), number(last)
 
 
 def _moment(value: "Value") -> datetime:

@@ -5,7 +5,6 @@ With `shown` no request asks for any other attribute, so that a role may be held
 """
 
 import heapq
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
@@ -62,25 +61,20 @@ class DynamoReader:
         """The keys of the matches of a status, and of a UTC day, newest first."""
         condition, values = "match_status = :key", {":key": items.text(status)}
         if day is not None:
-            first, last = items.day_bounds(datetime.combine(day, time(), UTC))
             condition += " AND started_at BETWEEN :first AND :last"
-            values |= {":first": first, ":last": last}
+            for name, at in (":first", time.min), (":last", time.max):
+                values[name] = items.moment(datetime.combine(day, at, UTC))
         return self._table.listed("by-status", condition, values)
 
     def _headers(self, keys: "Iterable[Item]", limit: int | None) -> list[MatchRecord]:
         """The present headers of the first `limit` listed matches, in that order."""
-        wanted = list(itertools.islice(_distinct(key["pk"]["S"] for key in keys), limit))
+        wanted: dict[str, None] = {}  # one between two statuses may be listed under both
+        for key in keys:
+            wanted[key["pk"]["S"]] = None
+            if len(wanted) == limit:
+                break
         keyed = [items.key(name, items.HEADER) for name in wanted]
         found = {
             item["pk"]["S"]: items.to_match(item) for item in self._table.batch(keyed, self._shown)
         }
         return [found[name] for name in wanted if name in found]
-
-
-def _distinct(names: Iterable[str]) -> Iterator[str]:
-    """Yield each name once: a match between two statuses may be listed under both."""
-    seen: set[str] = set()
-    for name in names:
-        if name not in seen:
-            seen.add(name)
-            yield name

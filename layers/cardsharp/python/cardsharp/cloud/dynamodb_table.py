@@ -3,21 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardsharp.cloud.aws import ANSWER, call, client
 from cardsharp.cloud.dynamodb_items import text
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
-    from types_boto3_dynamodb.type_defs import (
-        GetItemInputTypeDef,
-        KeysAndAttributesTypeDef,
-        PutTypeDef,
-        QueryInputTypeDef,
-        TransactWriteItemTypeDef,
-        UpdateTypeDef,
-    )
+    from types_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef, UpdateTypeDef
 
     from cardsharp.cloud.dynamodb_items import Item, Value
 
@@ -46,10 +39,8 @@ class DynamoTable:
 
         Of the item only the `shown` attributes where they are named; so with the other reads.
         """
-        asked: GetItemInputTypeDef = {"TableName": self.name, "Key": key, "ConsistentRead": of_now}
-        if shown:
-            asked["ProjectionExpression"] = ", ".join(shown)
-        return call(self._thing, self._client.get_item, **asked).get("Item")
+        asked = {"Key": key, "ConsistentRead": of_now, **_only(shown)}
+        return call(self._thing, self._client.get_item, TableName=self.name, **asked).get("Item")
 
     def put(self, item: "Item") -> None:
         """Write an item whatever is there."""
@@ -67,16 +58,8 @@ class DynamoTable:
         values: "Mapping[str, Value]",
     ) -> "Item":
         """Update an item and return it; raises `Unmet` if the condition does not hold."""
-        answer = call(
-            self._thing,
-            self._client.update_item,
-            TableName=self.name,
-            Key=key,
-            UpdateExpression=update,
-            ConditionExpression=condition,
-            ExpressionAttributeValues=values,
-            ReturnValues="ALL_NEW",
-        )
+        told = self.updating(key, update, values, condition)["Update"]
+        answer = call(self._thing, self._client.update_item, **told, ReturnValues="ALL_NEW")
         return answer["Attributes"]
 
     def updating(
@@ -114,64 +97,32 @@ class DynamoTable:
         self, partition: str, prefix: str = "", shown: Sequence[str] = ()
     ) -> "Iterator[Item]":
         """Yield a partition's items whose sort keys begin so, in order and as of now."""
-        condition, values = "pk = :pk", {":pk": text(partition)}
-        if prefix:
-            condition += " AND begins_with(sk, :prefix)"
-            values[":prefix"] = text(prefix)
-        query: QueryInputTypeDef = {
-            "TableName": self.name,
-            "KeyConditionExpression": condition,
-            "ExpressionAttributeValues": values,
-            "ConsistentRead": True,
-        }
-        if shown:
-            query |= {"ProjectionExpression": ", ".join(shown), "Select": "SPECIFIC_ATTRIBUTES"}
-        return self._query(query)
+        named = {**_only(shown), "Select": "SPECIFIC_ATTRIBUTES"} if shown else {}
+        keys = _keys(partition, prefix, "begins_with(sk, :sort)")
+        return self._query(**keys, **named, ConsistentRead=True)
 
     def after(self, partition: str, sort: str, most: int) -> "Iterator[Item]":
         """Yield a partition's items of greater sort keys, in order and as of now, by the page."""
-        condition, values = "pk = :pk", {":pk": text(partition)}
-        if sort:
-            condition += " AND sk > :sort"
-            values[":sort"] = text(sort)
-        return self._query(
-            {
-                "TableName": self.name,
-                "KeyConditionExpression": condition,
-                "ExpressionAttributeValues": values,
-                "ConsistentRead": True,
-                "Limit": most,
-            }
-        )
+        return self._query(**_keys(partition, sort, "sk > :sort"), ConsistentRead=True, Limit=most)
 
     def last_under(self, partition: str, prefix: str, attribute: str) -> "Item | None":
         """The keys of a partition's last item whose sort key begins so and that has an attribute.
 
         As of a moment ago, read two at a time.
         """
-        query: QueryInputTypeDef = {
-            "TableName": self.name,
-            "KeyConditionExpression": "pk = :pk AND begins_with(sk, :prefix)",
-            "FilterExpression": f"attribute_exists({attribute})",
-            "ProjectionExpression": "pk, sk",
-            "Select": "SPECIFIC_ATTRIBUTES",
-            "ExpressionAttributeValues": {":pk": text(partition), ":prefix": text(prefix)},
-            "ScanIndexForward": False,
-            "Limit": 2,
-        }
-        return next(self._query(query), None)
+        found = self._query(
+            **_keys(partition, prefix, "begins_with(sk, :sort)"),
+            FilterExpression=f"attribute_exists({attribute})",
+            ProjectionExpression="pk, sk",
+            Select="SPECIFIC_ATTRIBUTES",
+            ScanIndexForward=False,
+            Limit=2,
+        )
+        return next(found, None)
 
     def last(self, partition: str, most: int) -> "list[Item]":
         """A partition's last items, the very last first, as of a moment ago."""
-        found = self._query(
-            {
-                "TableName": self.name,
-                "KeyConditionExpression": "pk = :pk",
-                "ExpressionAttributeValues": {":pk": text(partition)},
-                "ScanIndexForward": False,
-                "Limit": most,
-            }
-        )
+        found = self._query(**_keys(partition), ScanIndexForward=False, Limit=most)
         return list(islice(found, most))
 
     def listed(
@@ -182,38 +133,41 @@ class DynamoTable:
         page: int | None = None,
     ) -> "Iterator[Item]":
         """Yield the keys that an index lists, last first; `page` is how many are read at a time."""
-        query: QueryInputTypeDef = {
-            "TableName": self.name,
-            "IndexName": index,
-            "KeyConditionExpression": condition,
-            "ExpressionAttributeValues": values,
-            "ScanIndexForward": False,
-        }
-        return self._query(query if page is None else {**query, "Limit": page})
+        keys = {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
+        paged = {} if page is None else {"Limit": page}
+        return self._query(IndexName=index, **keys, **paged, ScanIndexForward=False)
 
     def batch(
         self, keys: "Sequence[Mapping[str, Value]]", shown: Sequence[str] = ()
     ) -> "Iterator[Item]":
         """Yield the items under these keys as of now, in no order."""
-        asked: KeysAndAttributesTypeDef = {"Keys": keys, "ConsistentRead": True}
-        if shown:
-            asked["ProjectionExpression"] = ", ".join(shown)
         left = list(keys)
         while left:
-            answer = call(
-                self._thing,
-                self._client.batch_get_item,
-                RequestItems={self.name: {**asked, "Keys": left[:_BATCH]}},
-            )
+            asked: Any = {"Keys": left[:_BATCH], "ConsistentRead": True, **_only(shown)}
+            wanted = {self.name: asked}
+            answer = call(self._thing, self._client.batch_get_item, RequestItems=wanted)
             yield from answer["Responses"].get(self.name, [])
             again = answer.get("UnprocessedKeys", {}).get(self.name)
             left = [*(again["Keys"] if again else ()), *left[_BATCH:]]
 
-    def _query(self, query: "QueryInputTypeDef") -> "Iterator[Item]":
+    def _query(self, **asked: Any) -> "Iterator[Item]":  # noqa: ANN401 - arguments of boto3
         """Yield the items of all pages; a page is asked for when it is needed."""
         while True:
-            page = call(self._thing, self._client.query, **query)
+            page = call(self._thing, self._client.query, TableName=self.name, **asked)
             yield from page["Items"]
             if "LastEvaluatedKey" not in page:
                 return
-            query = {**query, "ExclusiveStartKey": page["LastEvaluatedKey"]}
+            asked["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+
+def _only(shown: Sequence[str]) -> dict[str, Any]:
+    """What asks for these attributes alone, where some are named."""
+    return {"ProjectionExpression": ", ".join(shown)} if shown else {}
+
+
+def _keys(partition: str, sort: str = "", fits: str = "") -> dict[str, Any]:
+    """What asks for a partition's items; where a sort key is named, for those that `fits` it."""
+    condition, values = "pk = :pk", {":pk": text(partition)}
+    if sort:
+        condition, values[":sort"] = f"{condition} AND {fits}", text(sort)
+    return {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
