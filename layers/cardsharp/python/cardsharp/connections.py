@@ -62,22 +62,16 @@ class Cutter:
                 sock.shutdown(socket.SHUT_RDWR)
 
 
-def _announce(connection: HTTPConnection) -> None:
-    cutter: Cutter | None = getattr(_here, "cutter", None)
-    if cutter is not None:
-        cutter.takes(connection)
-
-
 class _Plain(HTTPConnection):
     def putrequest(self, *args: object, **more: object) -> None:
-        _announce(self)
+        cutter: Cutter | None = getattr(_here, "cutter", None)
+        if cutter is not None:
+            cutter.takes(self)
         super().putrequest(*args, **more)  # type: ignore[arg-type]
 
 
-class _Secure(HTTPSConnection):
-    def putrequest(self, *args: object, **more: object) -> None:
-        _announce(self)
-        super().putrequest(*args, **more)  # type: ignore[arg-type]
+class _Secure(_Plain, HTTPSConnection):
+    pass
 
 
 class _PlainPool(urllib3.HTTPConnectionPool):

@@ -53,7 +53,6 @@ class Attendance(Generic[A]):
         self.refused: dict[int, frozenset[A]] = {}
         self.denied, self.denied_at = Denied(), -1
         self.went_back: float | None = None
-        self.rests = False
         self.obedience = OBEDIENCE
 
     def run(self) -> Attended:
@@ -68,7 +67,10 @@ class Attendance(Generic[A]):
                 continue
             self._record(sight)
             if sight.outcome is not None:
-                self._close(sight.outcome)
+                self.hold.log.finish(self.hold.lease, sight.outcome)
+                metric = _RESULTS.get(str(sight.outcome["result"]))
+                if metric is not None:
+                    self.hold.meter.count(metric)
                 return Attended.FINISHED
             if not self.hold.time_to_act():
                 break
@@ -78,7 +80,7 @@ class Attendance(Generic[A]):
             then = After.WAIT if sight.turn is None else self._play(sight.turn, sight.sequence)
             self.hold.meter.flush()
             sight = self._wait(sight) if then is After.WAIT else self._look()
-        return Attended.LEFT if self.rests else Attended.HANDED_ON
+        return Attended.HANDED_ON if self.hold.keeper.rest is None else Attended.LEFT
 
     # --- looking -----------------------------------------------------------------------------
 
@@ -110,31 +112,23 @@ class Attendance(Generic[A]):
 
     def _wait(self, last: Sight[A]) -> Sight[A] | None:
         """The match when there is something new; None when the time is up, or it is to rest."""
-        if last.rest is not None:
-            self._leave_for(last.rest)
-            return None
-        while self.hold.time_to_wait():
-            self.hold.keeper.ensure(timedelta(0))
+        keeper = self.hold.keeper
+        keeper.rest = last.rest
+        while keeper.rest is None and self.hold.time_to_wait():
+            keeper.ensure(timedelta(0))
             sight = self.hold.patiently(lambda: self.match.wait(self.known), self.obedience)
             if sight is None and last.may_rest:
                 sight = self._look()
-                if sight is None or self._is_still(sight, last):
+                if sight is None:
+                    return None
+                acts = sight.turn is not None or sight.outcome is not None
+                if sight.sequence == last.sequence and not acts:  # nothing has happened since
+                    keeper.rest = self.hold.timing.rest
                     return None
             if sight is not None:
                 self._note_pick_up(sight)
                 return sight
         return None
-
-    def _is_still(self, sight: Sight[A], last: Sight[A]) -> bool:
-        """Whether nothing has happened since the last sight; then the match is to rest."""
-        acts = sight.turn is not None or sight.outcome is not None
-        if sight.sequence == last.sequence and not acts:
-            self._leave_for(self.hold.timing.rest)
-        return self.rests
-
-    def _leave_for(self, rest: timedelta) -> None:
-        self.rests = True
-        self.hold.keeper.leave(rest)
 
     def _note_pick_up(self, sight: Sight[A], metric: Metric = Metric.PICK_UP) -> None:
         if sight.turn is not None and sight.acted_at is not None:
@@ -146,7 +140,12 @@ class Attendance(Generic[A]):
 
         An arena that goes back is believed like one that denies: when it says so for some seconds.
         """
-        lost = [n for n, body in self.known.items() if self._is_lost(n, body, sight)]
+        # It has no such move any more, or another one in its place.
+        lost = [
+            n
+            for n, body in self.known.items()
+            if n >= sight.sequence or sight.facts.get(n, body) != body
+        ]
         if not lost:
             self.went_back = None
             return True
@@ -164,11 +163,6 @@ class Attendance(Generic[A]):
         self.refused, self.went_back = {}, None
         self.namesake.forget()
         return True
-
-    @staticmethod
-    def _is_lost(number: int, body: Body, sight: Sight[A]) -> bool:
-        """Whether the arena has no such move any more, or another one in its place."""
-        return number >= sight.sequence or sight.facts.get(number, body) != body
 
     # --- playing -----------------------------------------------------------------------------
 
@@ -255,9 +249,3 @@ class Attendance(Generic[A]):
             self.hold.log.note(self.hold.match_id, kind, body)
         except StoreError as error:
             _log.warning("%s", error, extra={"match_id": self.hold.match_id})
-
-    def _close(self, outcome: Body) -> None:
-        self.hold.log.finish(self.hold.lease, outcome)
-        metric = _RESULTS.get(str(outcome["result"]))
-        if metric is not None:
-            self.hold.meter.count(metric)

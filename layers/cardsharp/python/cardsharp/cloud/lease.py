@@ -39,6 +39,7 @@ class LeaseKeeper:
 
     Leaving without an exception gives the lease back. Leaving with one lets it run out, so that
     a match that cannot be played is not taken again at once. The thread has ended either way.
+    Once the lease is given back the match is to `rest` for so long.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class LeaseKeeper:
         self._ttl = timing.lease
         self._clock = clock
         self._asked = asked
-        self._rest: timedelta | None = None
+        self.rest: timedelta | None = None
         self._lost: Conflict | None = None
         self._guard = threading.Lock()
         self._keeping = beside(self._keep, timing.renew, clock)
@@ -62,17 +63,13 @@ class LeaseKeeper:
     def ensure(self, margin: timedelta) -> Lease:
         """The lease, valid for `margin` or more, renewed if need be; raises `Conflict`."""
         with self._guard:
-            self._raise_if_lost()
-            if self.left < margin:
+            if self._lost is None and self.left < margin:
                 self._renew()
-            self._raise_if_lost()
+            if self._lost is not None:
+                raise Conflict(str(self._lost)) from self._lost
             if self.left < margin:
                 raise Conflict(f"The lease of match {self.lease.match_id} cannot be kept.")
             return self.lease
-
-    def leave(self, rest: timedelta) -> None:
-        """See to it that the match rests for so long once the lease is given back."""
-        self._rest = rest
 
     def __enter__(self) -> Self:
         self._keeping.__enter__()
@@ -82,7 +79,7 @@ class LeaseKeeper:
         self._keeping.__exit__(None, None, None)
         if kind is None and self._lost is None:
             with suppress(StoreError):  # without a release it runs out by itself
-                self._book.release(self.lease, self._rest)
+                self._book.release(self.lease, self.rest)
 
     def _keep(self) -> None:
         if self._lost is None:
@@ -99,7 +96,3 @@ class LeaseKeeper:
             self._lost = conflict
         except StoreError:
             pass
-
-    def _raise_if_lost(self) -> None:
-        if self._lost is not None:
-            raise Conflict(str(self._lost)) from self._lost

@@ -51,20 +51,18 @@ class Line:
     @contextmanager
     def place(self) -> Iterator[None]:
         """Wait for a place, and have it as long as the block runs."""
-        self._enter()
+        called = threading.Event()
+        with self._guard:
+            if self._free:
+                self._free -= 1
+                called.set()
+            else:
+                self._waiting.append(called)
+        called.wait()
         try:
             yield
         finally:
             self._leave()
-
-    def _enter(self) -> None:
-        with self._guard:
-            if self._free:
-                self._free -= 1
-                return
-            called = threading.Event()
-            self._waiting.append(called)
-        called.wait()
 
     def _leave(self) -> None:
         """Pass the place to whoever has waited longest; the pace is that of a line that moves."""

@@ -34,10 +34,6 @@ class _Entry:
     receipt: str = ""
     receives: int = 0
 
-    def delivered(self) -> Message:
-        """This delivery as its receiver sees it."""
-        return Message(self.body, self.message_id, self.receipt, self.receives, self.sent_at)
-
 
 class MemoryQueue:
     """A thread-safe `Queue`; without `redrive` a message comes back for ever."""
@@ -79,13 +75,13 @@ class MemoryQueue:
         """Receive a visible message, waiting at most `wait` for one to be sent or to come back."""
         deadline = self._clock.monotonic() + wait.total_seconds()
         with self._changed:
-            while (entry := self._take()) is None:
+            while (message := self._take()) is None:
                 now = self._clock.monotonic()
                 if now >= deadline:
                     return None
                 due = min([deadline, *(entry.visible_at for entry in self._entries.values())])
                 self._clock.wait(self._changed, timedelta(seconds=max(0.0, due - now)))
-            return entry.delivered()
+            return message
 
     def postpone(self, receipt: str, delay: timedelta) -> None:
         """Have the message of this receipt visible again after `delay`; quiet if it is gone."""
@@ -103,7 +99,7 @@ class MemoryQueue:
             if entry is not None and entry.receipt == message.receipt:
                 del self._entries[message.message_id]
 
-    def _take(self) -> _Entry | None:
+    def _take(self) -> Message | None:
         """Take the first visible entry as newly delivered; the lock is held."""
         now = self._clock.monotonic()
         for entry in [entry for entry in self._entries.values() if entry.visible_at <= now]:
@@ -111,14 +107,12 @@ class MemoryQueue:
                 del self._entries[entry.message_id]
                 self._redrive.dead_letters.send(entry.body)
                 continue
-            taken = replace(
-                entry,
-                receives=entry.receives + 1,
-                receipt=str(uuid.uuid4()),
-                visible_at=now + self._visibility,
+            receipt, receives = str(uuid.uuid4()), entry.receives + 1
+            until = now + self._visibility
+            self._entries[entry.message_id] = replace(
+                entry, receives=receives, receipt=receipt, visible_at=until
             )
-            self._entries[entry.message_id] = taken
-            return taken
+            return Message(entry.body, entry.message_id, receipt, receives, entry.sent_at)
         return None
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from cardsharp.cloud.attended import Sight
 from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.metrics import Metric
-from cardsharp.cloud.ports import Body, MoveRecord, NoteRecord
+from cardsharp.cloud.ports import Body, MoveRecord
 from cardsharp.errors import CardsharpError, StoreError
 
 _log = logging.getLogger("cardsharp.bot")
@@ -34,7 +34,7 @@ class SteppedBack(CardsharpError):
 class Namesake:
     """What one attendance knows of another player of our seat; `meant` are the moves intended here.
 
-    After a long silence of the other the match is played on: see `_is_silent`.
+    After a long silence of the other the match is played on: see `_begin`.
     """
 
     hold: Hold
@@ -85,14 +85,10 @@ class Namesake:
             self._is_wary = True
             return
         self._is_told, last = True, notes[-1]
-        if last.body.get("left") and not self._is_silent(sight, last):
-            self._step_back(sight)
-
-    @staticmethod
-    def _is_silent(sight: Sight[Any], last: NoteRecord) -> bool:
-        """Whether the other has let a turn of ours pass since we left the match, a while ago."""
+        # Whether the other has let a turn of ours pass since we left the match, a while ago.
         stands = sight.turn is not None and sight.sequence == last.body.get("sequence")
-        return stands or sight.timeouts > 0
+        if last.body.get("left") and not (stands or sight.timeouts):
+            self._step_back(sight)
 
     def _notice(self, sight: Sight[Any]) -> None:
         """Somebody else has just acted on our seat: say so once, and leave the match if younger."""

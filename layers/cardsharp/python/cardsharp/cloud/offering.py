@@ -175,7 +175,11 @@ class Offering:
 
     def _reopened(self, match: MatchRecord) -> bool:
         """Open a named match again if it was closed and yet goes on."""
-        if not self._goes_on(match) or not self.log.reopen(match):
+        # It was closed as missing, or its end is lost.
+        goes_on = (match.outcome or {}).get("result") == MISSING or (
+            self.onlooker.idle(match, self.clock.monotonic()) >= SETTLED
+        )
+        if not goes_on or not self.log.reopen(match):
             return False
         _log.warning("opened again, for the arena names it", extra={"match_id": match.match_id})
         return True
@@ -188,11 +192,6 @@ class Offering:
                 self.log.finish(lease, {"result": GIVEN_UP})
                 _log.warning("given up after %s", self.oldest, extra={"match_id": lease.match_id})
         return False
-
-    def _goes_on(self, match: MatchRecord) -> bool:
-        """Whether a closed match that the arena names was closed as missing, or its end is lost."""
-        missing = (match.outcome or {}).get("result") == MISSING
-        return missing or self.onlooker.idle(match, self.clock.monotonic()) >= SETTLED
 
 
 def game_of(record: MatchRecord | None) -> str | None:

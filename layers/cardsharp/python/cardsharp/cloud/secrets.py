@@ -64,10 +64,11 @@ def credentials(settings: Login, *, fresh: bool = False) -> Credentials:
         return guarded(settings.user, settings.password.get_secret_value())
     if settings.secret_id is None:
         raise ConfigError("Set CARDSHARP_USER and CARDSHARP_PASSWORD, or CARDSHARP_SECRET_ID.")
-    return _fetch(settings.secret_id, fresh=fresh)
+    return fetched(settings.secret_id, fresh=fresh)
 
 
-def _fetch(name: str, *, fresh: bool) -> Credentials:
+def fetched(name: str, *, fresh: bool = False) -> Credentials:
+    """The credentials in a parameter of that name; raises as `credentials`."""
     # Powertools' parameters need boto3, which is slow to import.
     from aws_lambda_powertools.utilities.parameters.exceptions import (  # noqa: PLC0415
         GetParameterError,

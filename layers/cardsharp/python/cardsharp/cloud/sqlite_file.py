@@ -174,7 +174,10 @@ class SqliteFile:
         if found < len(self._contents.steps):
             with self.transaction():
                 # Somebody else may have been here first.
-                self._take_steps(self._version(may_be_empty=True))
+                for step in self._contents.steps[self._version(may_be_empty=True) :]:
+                    for statement in filter(str.strip, step.split(";")):
+                        self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {len(self._contents.steps)}")
         if to_read:
             self._db.execute("PRAGMA query_only = ON")
 
@@ -204,12 +207,6 @@ class SqliteFile:
                 f"set {contents.setting} to another file."
             )
         return version
-
-    def _take_steps(self, found: int) -> None:
-        for step in self._contents.steps[found:]:
-            for statement in filter(str.strip, step.split(";")):
-                self._db.execute(statement)
-        self._db.execute(f"PRAGMA user_version = {len(self._contents.steps)}")
 
 
 def _found(db: sqlite3.Connection) -> tuple[int, set[str]]:

@@ -20,9 +20,15 @@ _CLIENT_ERRORS = range(400, 500)
 
 
 def count_error(meter: Meter, error: ArenaError) -> None:
-    """Count an error of the arena twice: among all, and by its status."""
+    """Count an error of the arena twice: among all, and by its status, a word where none came."""
+    if isinstance(error, Rejected | Foreign):
+        status = str(error.status)
+    elif isinstance(error, RateLimited):
+        status = "busy"
+    else:
+        status = "garbled" if isinstance(error, Garbled) else "unreachable"
     meter.count(Metric.ARENA_ERRORS)
-    meter.count(Metric.ARENA_ERRORS, status=_status(error))
+    meter.count(Metric.ARENA_ERRORS, status=status)
 
 
 def pause_after(error: ArenaError, least: timedelta, most: timedelta) -> timedelta:
@@ -66,12 +72,3 @@ class Denied:
         if words != self.words:
             self.words, self.since = words, now
         return timedelta(seconds=now - self.since if words else 0)
-
-
-def _status(error: ArenaError) -> str:
-    """The status under which an error is counted; a word where no status came."""
-    if isinstance(error, Rejected | Foreign):
-        return str(error.status)
-    if isinstance(error, RateLimited):
-        return "busy"
-    return "garbled" if isinstance(error, Garbled) else "unreachable"

@@ -11,14 +11,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
-from cardsharp.cloud.secrets import credentials
+from cardsharp.cloud.secrets import fetched
 from cardsharp.errors import ConfigError
 from cardsharp.viewer.assets import ASSETS, asset
 from cardsharp.viewer.base import Site
@@ -75,14 +75,6 @@ class TableSource:
         return [move for move in self.reader.moves(match_id) if move.fault is None]
 
 
-class _Login(NamedTuple):
-    """Where the password is."""
-
-    secret_id: str | None
-    user: str | None = None
-    password: SecretStr | None = None
-
-
 def viewer_of(environment: Mapping[str, str]) -> Starlette:
     """The pages, which never hold a question, for that is paid; raises `ConfigError`."""
     # boto3's errors are slow to import, and not there where a function only starts.
@@ -92,8 +84,8 @@ def viewer_of(environment: Mapping[str, str]) -> Starlette:
     if kind != "dynamodb" or not table:
         raise ConfigError(f"{STORE} must be dynamodb:TABLE; at home `cardsharp watch` shows them.")
     public = environment.get(PUBLIC) == "yes"
-    login = _Login(environment.get(PARAMETER) or None)
-    if not public and login.secret_id is None:
+    parameter = environment.get(PARAMETER, "")
+    if not public and not parameter:
         raise ConfigError(f"Private pages need a password: set {PARAMETER}, or {PUBLIC}=yes.")
     shown = SHOWN if public else (*SHOWN, THOUGHTS)
     manner = _manner(public=public)
@@ -102,7 +94,7 @@ def viewer_of(environment: Mapping[str, str]) -> Starlette:
         return application(pages)
 
     def word() -> SecretStr:
-        return SecretStr(credentials(login).password)
+        return SecretStr(fetched(parameter).password)
 
     return application(pages, [Middleware(Door, site=manner.site, word=word)])
 

@@ -154,17 +154,11 @@ class Pages:
         keep = {"Cache-Control": self.manner.assets}
         return Response(asset(name), media_type=ASSETS[name], headers=keep)
 
-    def refused(self, _request: Request, error: Exception) -> Response:
-        """A page that says why matches cannot be read."""
-        return self._message(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
-
-    def missing(self, _request: Request, error: Exception) -> Response:
-        """A page that says what there is not."""
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        told = error.detail if isinstance(error, HTTPException) else "This cannot be shown."
-        return self._message(told, status)
-
-    def _message(self, told: str, status: int) -> Response:
+    def failed(self, _request: Request, error: Exception) -> Response:
+        """A page that says what there is not, or why matches cannot be read."""
+        told, status = str(error), int(HTTPStatus.SERVICE_UNAVAILABLE)
+        if isinstance(error, HTTPException):
+            told, status = error.detail, error.status_code
         return HTMLResponse(texts.message_page(self.manner.site, told), status, headers=HEADERS)
 
     def _of(self, match: DrawnMatch, response: Response) -> Response:
@@ -231,7 +225,7 @@ def application(pages: Pages, around: Sequence[Middleware] = ()) -> Starlette:
     return Starlette(
         routes=[Route(path, _settled(answer)) for path, answer in routes.items()],
         middleware=[*around, Middleware(GZipMiddleware, minimum_size=2000)],
-        exception_handlers={CardsharpError: pages.refused, HTTPException: pages.missing},
+        exception_handlers=dict.fromkeys((CardsharpError, HTTPException), pages.failed),
     )
 
 
