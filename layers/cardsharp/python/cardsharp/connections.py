@@ -108,13 +108,6 @@ class Connections(HTTPAdapter):
         super().init_poolmanager(connections, maxsize, block, socket_options=options, **rest)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
-    def proxy_manager_for(self, proxy: str, **rest: object) -> urllib3.ProxyManager:
-        """The pool of connections to a proxy."""
-        made: urllib3.ProxyManager = super().proxy_manager_for(
-            proxy, socket_options=self._options, **rest
-        )
-        return made
-
 
 class Prompt:
     """The body of a write, which leaves before the monotonic second `until`, or not at all.

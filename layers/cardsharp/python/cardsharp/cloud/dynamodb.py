@@ -218,12 +218,12 @@ class DynamoLog(DynamoReader):
         opened = self._table.updating(
             items.header_key(match.match_id),
             f"SET {_BEAT}, match_status = :running REMOVE outcome_json, finished_at",
+            "finished_at = :finished",
             {
                 **_ONE,
                 ":running": items.text(Status.RUNNING),
                 ":finished": items.moment(match.finished),
             },
-            "finished_at = :finished",
         )
         try:
             self._table.write([opened, note])
@@ -271,7 +271,7 @@ class DynamoLog(DynamoReader):
     def _write_ours(self, lease: Lease, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
         """Write all or nothing while the lease is ours, else `Conflict`; raises `Unmet`."""
         key = items.header_key(lease.match_id)
-        beat = self._table.updating(key, f"SET {_BEAT}", _ours(lease), _OURS)
+        beat = self._table.updating(key, f"SET {_BEAT}", _OURS, _ours(lease))
         try:
             self._table.write([beat, *writes])
         except Unmet as unmet:
@@ -284,6 +284,7 @@ class DynamoLog(DynamoReader):
         emptied = self._table.updating(
             items.move_key(lease.match_id, move.sequence),
             "SET fence = :fence REMOVE intent_json, facts_json",
+            "",
             {":fence": items.number(lease.fence)},
         )
         return [emptied, self._noting(lease.match_id, withdrawn(move, self._clock.now()))]
@@ -293,7 +294,7 @@ class DynamoLog(DynamoReader):
         item = items.note_item(match_id, note)
         key = {name: item.pop(name) for name in ("pk", "sk")}
         update = "SET " + ", ".join(f"{name} = :{name}" for name in item)
-        return self._table.updating(key, update, {f":{name}": item[name] for name in item})
+        return self._table.updating(key, update, "", {f":{name}": item[name] for name in item})
 
 
 def _ours(lease: Lease) -> "dict[str, Value]":

@@ -58,7 +58,7 @@ class DynamoTable:
         values: "Mapping[str, Value]",
     ) -> "Item":
         """Update an item and return it; raises `Unmet` if the condition does not hold."""
-        told = self.updating(key, update, values, condition)["Update"]
+        told = self.updating(key, update, condition, values)["Update"]
         answer = call(self._thing, self._client.update_item, **told, ReturnValues="ALL_NEW")
         return answer["Attributes"]
 
@@ -66,10 +66,10 @@ class DynamoTable:
         self,
         key: "Mapping[str, Value]",
         update: str,
+        condition: str,
         values: "Mapping[str, Value]",
-        condition: str = "",
     ) -> "TransactWriteItemTypeDef":
-        """An update as one of the writes of `write`."""
+        """An update as one of the writes of `write`; `condition` is empty where there is none."""
         told: UpdateTypeDef = {
             "TableName": self.name,
             "Key": key,

@@ -18,7 +18,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.codec import decode, encode, from_micros
@@ -31,8 +31,11 @@ from cardsharp.keep.port import Add, Change, Delete, Document, Key, Listed, Put
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
     from cardsharp.cloud.dynamodb_items import Item, Value
+
+    _Update = tuple[str, str, dict[str, Value]]  # what is to be done, under what condition, values
 
 RECEIPTS = 12  # writes that an item remembers: more than can follow one while its answer is awaited
 
@@ -101,33 +104,27 @@ class DynamoKeep:
         elif others or isinstance(first, Delete):
             self._table.write([self._entry(change, receipt) for change in changes])
         else:
-            told = self._update(first, receipt)
-            condition, values = told["ConditionExpression"], told["ExpressionAttributeValues"]
-            self._table.update(told["Key"], told["UpdateExpression"], condition, values)
+            self._table.update(item_key(*first.key), *self._update(first, receipt))
 
-    def _entry(self, change: Change, receipt: str) -> Any:  # noqa: ANN401 - as below
-        table = {"TableName": self._table.name}
-        if isinstance(change, Delete):
-            key = item_key(*change.key)
-            return {"Delete": {**table, "Key": key, **self._condition(change.expected)}}
-        return {"Update": {**table, **self._update(change, receipt)}}
+    def _entry(self, change: Change, receipt: str) -> "TransactWriteItemTypeDef":
+        key = item_key(*change.key)
+        if not isinstance(change, Delete):
+            return self._table.updating(key, *self._update(change, receipt))
+        condition, values = self._condition(change.expected)
+        told = {"ConditionExpression": condition, "ExpressionAttributeValues": values}
+        return {"Delete": {"TableName": self._table.name, "Key": key, **told}}  # type: ignore[typeddict-item]
 
-    def _update(self, change: Put | Add, receipt: str) -> Any:  # noqa: ANN401 - arguments of boto3
-        told = self._adding(change) if isinstance(change, Add) else self._putting(change, receipt)
-        return {"Key": item_key(*change.key), **told}
+    def _update(self, change: Put | Add, receipt: str) -> "_Update":
+        return self._adding(change) if isinstance(change, Add) else self._putting(change, receipt)
 
-    def _adding(self, add: Add) -> dict[str, Any]:
+    def _adding(self, add: Add) -> "_Update":
         condition, values = _ANY, {":by": number(add.by), ":end": _second(add.expires)}
         if add.most is not None:
             condition = f"(attribute_not_exists({self._count}) OR {self._count} <= :room)"
             values[":room"] = number(add.most - add.by)
-        return {
-            "UpdateExpression": f"SET expires_at = :end ADD {self._count} :by",
-            "ConditionExpression": condition,
-            "ExpressionAttributeValues": values,
-        }
+        return f"SET expires_at = :end ADD {self._count} :by", condition, values
 
-    def _putting(self, put: Put, receipt: str) -> dict[str, Any]:
+    def _putting(self, put: Put, receipt: str) -> "_Update":
         written = {
             self._version: number((put.expected or 0) + 1),
             self._body: text(encode(put.body)),
@@ -144,32 +141,27 @@ class DynamoKeep:
             written |= {"listed_as": text(put.listed.name), "changed_at": moment(put.listed.at)}
             for name, value in put.listed.shown.items():
                 written[name] = {"BOOL": value} if isinstance(value, bool) else text(value)
-        condition = self._condition(put.expected)
-        values = {f":{name}": value for name, value in written.items()}
-        values |= condition["ExpressionAttributeValues"]
+        condition, values = self._condition(put.expected)
+        values |= {f":{name}": value for name, value in written.items()}
         sets = {name: f":{name}" for name in written}
         if put.expected is None:
             sets[self._version] = f"if_not_exists({self._version}, :none) + :{self._version}"
             values[":none"] = number(0)
         update = "SET " + ", ".join(f"{name} = {value}" for name, value in sets.items())
-        return {
-            "UpdateExpression": f"{update} REMOVE {', '.join(removed)}" if removed else update,
-            "ConditionExpression": condition["ConditionExpression"],
-            "ExpressionAttributeValues": values,
-        }
+        update += f" REMOVE {', '.join(removed)}" if removed else ""
+        return update, condition, values
 
-    def _condition(self, expected: int | None) -> dict[str, Any]:
+    def _condition(self, expected: int | None) -> "tuple[str, dict[str, Value]]":
         if expected is None:
-            return {"ConditionExpression": _ANY, "ExpressionAttributeValues": {}}
-        values: dict[str, Value] = {":now": number(self._now())}
+            return _ANY, {}
+        values = {":now": number(self._now())}
         if not expected:
-            return {"ConditionExpression": _ABSENT, "ExpressionAttributeValues": values}
+            return _ABSENT, values
         same, values[":expected"] = f"{self._version} = :expected", number(expected)
         if expected == 1:
             unread = f"attribute_exists(pk) AND attribute_not_exists({self._version})"
             same = f"({same} OR ({unread}))"
-        condition = f"({same} AND {_LIVE})"
-        return {"ConditionExpression": condition, "ExpressionAttributeValues": values}
+        return f"({same} AND {_LIVE})", values
 
     def _is_written(self, changes: Sequence[Change], receipt: str) -> bool:
         """Whether it was our own write whose answer was lost: all of it is there, or none."""
