@@ -16,7 +16,7 @@ from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.namesake import Namesake
 from cardsharp.cloud.ports import Body
 from cardsharp.cloud.trouble import Denied, is_final, is_refusal
-from cardsharp.errors import ArenaError, MatchOver, Rejected, StoreError, Unauthorized
+from cardsharp.errors import ArenaError, MatchOver, Rejected, Unauthorized
 
 _log = logging.getLogger("cardsharp.bot")
 
@@ -187,7 +187,7 @@ class Attendance(Generic[A]):
                 action = decided.decision.action
                 intent = turn.intent(decided, hold.clock.now(), hold.worker)
                 if decided.fault is not None:
-                    self._note("decision", {**intent, "sequence": sequence})
+                    hold.note("decision", {**intent, "sequence": sequence})
                 if not hold.intend(sequence, intent):
                     return After.LOOK
                 self.namesake.meant.add(sequence)
@@ -202,7 +202,7 @@ class Attendance(Generic[A]):
             self._raise_if_denied(error, sequence)
             if is_refusal(error) and not self._is_gone(error):
                 self.refused[sequence] = refused | {action}
-                self._note("refused", {**intent, "answer": str(error)})
+                hold.note("refused", {**intent, "answer": str(error)})
             hold.let_arrive(error, sent, self.obedience)
             return After.LOOK
         hold.meter.count(Metric.ACTIONS)
@@ -242,10 +242,3 @@ class Attendance(Generic[A]):
                 about = {"match_id": self.hold.match_id, "turns": sight.timeouts}
                 _log.warning("the arena ended a turn of ours by force", extra=about)
             self.known |= new
-
-    def _note(self, kind: str, body: Body) -> None:
-        """Keep a debugging note; a match does not fail for want of one."""
-        try:
-            self.hold.log.note(self.hold.match_id, kind, body)
-        except StoreError as error:
-            _log.warning("%s", error, extra={"match_id": self.hold.match_id})

@@ -243,8 +243,7 @@ class DynamoLog(DynamoReader):
 
     def running(self) -> list[MatchRecord]:
         """The running matches with their present leases; a new one may show late."""
-        listed = self._headers(self._by_status(Status.RUNNING, None), None)
-        return [record for record in listed if record.status is Status.RUNNING]
+        return self.matches(status=Status.RUNNING, limit=-1)
 
     def _birth(self) -> "dict[str, Value]":
         now = self._clock.now()

@@ -66,8 +66,8 @@ class DynamoReader:
                 values[name] = items.moment(datetime.combine(day, at, UTC))
         return self._table.listed("by-status", condition, values)
 
-    def _headers(self, keys: "Iterable[Item]", limit: int | None) -> list[MatchRecord]:
-        """The present headers of the first `limit` listed matches, in that order."""
+    def _headers(self, keys: "Iterable[Item]", limit: int) -> list[MatchRecord]:
+        """The present headers of the first `limit` listed matches, of all with -1, in order."""
         wanted: dict[str, None] = {}  # one between two statuses may be listed under both
         for key in keys:
             wanted[key["pk"]["S"]] = None

@@ -19,7 +19,7 @@ from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Body, Clock, Lease, MatchLog, MoveRecord, Remaining
 from cardsharp.cloud.timing import Timing
 from cardsharp.cloud.trouble import Denied, count_error, pause_after
-from cardsharp.errors import ArenaError
+from cardsharp.errors import ArenaError, StoreError
 
 _log = logging.getLogger("cardsharp.bot")
 
@@ -114,6 +114,13 @@ class Hold:
         count_error(self.meter, error)
         about = {} if action is None else {"action": str(action)}
         _log.warning("%s", error, extra={"match_id": self.match_id, **about})
+
+    def note(self, kind: str, body: Body) -> None:
+        """Keep a debugging note; a match does not fail for want of one."""
+        try:
+            self.log.note(self.match_id, kind, body)
+        except StoreError as error:
+            _log.warning("%s", error, extra={"match_id": self.match_id})
 
     # --- acting ------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import threading
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from cardsharp.cloud.ports import NOW, Clock, Message
 
@@ -23,18 +23,6 @@ class Redrive:
     dead_letters: "MemoryQueue"
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A message in the queue; visible from the monotonic second `visible_at` on."""
-
-    body: str
-    message_id: str
-    sent_at: datetime
-    visible_at: float
-    receipt: str = ""
-    receives: int = 0
-
-
 class MemoryQueue:
     """A thread-safe `Queue`; without `redrive` a message comes back for ever."""
 
@@ -45,7 +33,8 @@ class MemoryQueue:
         self._visibility = visibility.total_seconds()
         self._redrive = redrive
         self._changed = threading.Condition()
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, tuple[Message, float]] = {}
+        """With the monotonic second from which on each message is visible."""
 
     def __len__(self) -> int:
         with self._changed:
@@ -56,14 +45,14 @@ class MemoryQueue:
         """How many messages anybody could receive now; the others are in flight."""
         with self._changed:
             now = self._clock.monotonic()
-            return sum(entry.visible_at <= now for entry in self._entries.values())
+            return sum(visible_at <= now for _, visible_at in self._entries.values())
 
     def send(self, body: str, delay: timedelta = NOW) -> None:
         """Put a message at the end of the queue and wake one receiver."""
         visible_at = self._clock.monotonic() + delay.total_seconds()
-        entry = _Entry(body, str(uuid.uuid4()), self._clock.now(), visible_at)
+        message = Message(body, str(uuid.uuid4()), "", 0, self._clock.now())
         with self._changed:
-            self._entries[entry.message_id] = entry
+            self._entries[message.message_id] = message, visible_at
             self._changed.notify()
 
     def send_all(self, messages: Sequence[tuple[str, timedelta]]) -> None:
@@ -79,7 +68,7 @@ class MemoryQueue:
                 now = self._clock.monotonic()
                 if now >= deadline:
                     return None
-                due = min([deadline, *(entry.visible_at for entry in self._entries.values())])
+                due = min([deadline, *(visible_at for _, visible_at in self._entries.values())])
                 self._clock.wait(self._changed, timedelta(seconds=max(0.0, due - now)))
             return message
 
@@ -87,32 +76,30 @@ class MemoryQueue:
         """Have the message of this receipt visible again after `delay`; quiet if it is gone."""
         with self._changed:
             visible_at = self._clock.monotonic() + delay.total_seconds()
-            for name, entry in self._entries.items():
-                if entry.receipt == receipt:
-                    self._entries[name] = replace(entry, visible_at=visible_at)
+            for name, (message, _) in self._entries.items():
+                if message.receipt == receipt:
+                    self._entries[name] = message, visible_at
             self._changed.notify()
 
     def delete(self, message: Message) -> None:
         """Remove the message if this receipt is its latest, as SQS does; quiet otherwise."""
         with self._changed:
-            entry = self._entries.get(message.message_id)
-            if entry is not None and entry.receipt == message.receipt:
+            found = self._entries.get(message.message_id)
+            if found is not None and found[0].receipt == message.receipt:
                 del self._entries[message.message_id]
 
     def _take(self) -> Message | None:
         """Take the first visible entry as newly delivered; the lock is held."""
         now = self._clock.monotonic()
-        for entry in [entry for entry in self._entries.values() if entry.visible_at <= now]:
-            if self._redrive is not None and entry.receives >= self._redrive.max_receives:
-                del self._entries[entry.message_id]
-                self._redrive.dead_letters.send(entry.body)
+        for message in [one for one, visible_at in self._entries.values() if visible_at <= now]:
+            name, receives = message.message_id, message.receive_count
+            if self._redrive is not None and receives >= self._redrive.max_receives:
+                del self._entries[name]
+                self._redrive.dead_letters.send(message.body)
                 continue
-            receipt, receives = str(uuid.uuid4()), entry.receives + 1
-            until = now + self._visibility
-            self._entries[entry.message_id] = replace(
-                entry, receives=receives, receipt=receipt, visible_at=until
-            )
-            return Message(entry.body, entry.message_id, receipt, receives, entry.sent_at)
+            taken = replace(message, receive_count=receives + 1, receipt=str(uuid.uuid4()))
+            self._entries[name] = taken, now + self._visibility
+            return taken
         return None
 
 

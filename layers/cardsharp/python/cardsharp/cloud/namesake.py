@@ -7,7 +7,6 @@ tell from the history alone which of them that is.
 """
 
 import logging
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -15,8 +14,8 @@ from typing import Any
 from cardsharp.cloud.attended import Sight
 from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.metrics import Metric
-from cardsharp.cloud.ports import Body, MoveRecord
-from cardsharp.errors import CardsharpError, StoreError
+from cardsharp.cloud.ports import MoveRecord
+from cardsharp.errors import CardsharpError
 
 _log = logging.getLogger("cardsharp.bot")
 
@@ -102,12 +101,9 @@ class Namesake:
             _log.warning(_FOUND, what, extra={"match_id": self.hold.match_id})
         if is_younger:
             self._step_back(sight)
-        self._note({"left": False, "sequence": sight.sequence})
+        self.hold.note(NOTE, {"left": False, "sequence": sight.sequence})
 
     def _step_back(self, sight: Sight[Any]) -> None:
-        self._note({"left": True, "sequence": sight.sequence if sight.turn is not None else None})
+        sequence = sight.sequence if sight.turn is not None else None
+        self.hold.note(NOTE, {"left": True, "sequence": sequence})  # else it is said again
         raise SteppedBack
-
-    def _note(self, body: Body) -> None:
-        with suppress(StoreError):  # it is said again then
-            self.hold.log.note(self.hold.match_id, NOTE, body)

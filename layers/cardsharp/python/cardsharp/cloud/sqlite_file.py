@@ -99,7 +99,20 @@ class SqliteFile:
             yield self._db
 
     def _open(self) -> None:
-        self._db = self._connected(self._to_read)
+        """Connect; a file that is to be written is there then, for its owner alone."""
+        place, exclusive = str(self._path), self._contents.exclusive
+        if self._to_read:
+            place = f"{self._path.absolute().as_uri()}?mode=rw"
+        elif place != MEMORY and not self._path.exists():
+            make_private(self._path)
+        wait = _BUSY_EXCLUSIVE if exclusive else _BUSY
+        self._db = sqlite3.connect(
+            place,
+            timeout=wait.total_seconds(),
+            isolation_level=None,
+            check_same_thread=False,
+            uri=self._to_read,
+        )
         self._is = _identity(self._path)
         # What is kept in memory goes when nobody has it any more, without a call of `close`.
         self._end = weakref.finalize(self, self._db.close)
@@ -107,7 +120,7 @@ class SqliteFile:
         # One damaged letter must not hide the other rows of an answer.
         self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
-            self._prepare(self._to_read)
+            self._prepare()
         except BaseException:
             self._end()
             raise
@@ -144,23 +157,7 @@ class SqliteFile:
                 f"and its folder, or set {self._contents.setting} to another file."
             ) from error
 
-    def _connected(self, to_read: bool) -> sqlite3.Connection:
-        """A connection; a file that is to be written is there then, for its owner alone."""
-        place, exclusive = str(self._path), self._contents.exclusive
-        if to_read:
-            place = f"{Path(place).absolute().as_uri()}?mode=rw"
-        elif place != MEMORY and not Path(place).exists():
-            make_private(Path(place))
-        wait = _BUSY_EXCLUSIVE if exclusive else _BUSY
-        return sqlite3.connect(
-            place,
-            timeout=wait.total_seconds(),
-            isolation_level=None,
-            check_same_thread=False,
-            uri=to_read,
-        )
-
-    def _prepare(self, to_read: bool) -> None:
+    def _prepare(self) -> None:
         """Bring the schema up to date; for one that writes, switch to a write-ahead log."""
         # Two first openers can collide in the switch, which ignores the busy timeout.
         attempts = 1 if self._contents.exclusive else 5
@@ -168,8 +165,8 @@ class SqliteFile:
             on=_is_busy, attempts=attempts, timeout=5, wait_initial=0.02
         ):
             with attempt:
-                found = self._version(may_be_empty=not to_read)
-                if not to_read:
+                found = self._version(may_be_empty=not self._to_read)
+                if not self._to_read:
                     self._switch()
         if found < len(self._contents.steps):
             with self.transaction():
@@ -178,7 +175,7 @@ class SqliteFile:
                     for statement in filter(str.strip, step.split(";")):
                         self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {len(self._contents.steps)}")
-        if to_read:
+        if self._to_read:
             self._db.execute("PRAGMA query_only = ON")
 
     def _switch(self) -> None:
