@@ -16,7 +16,7 @@ Actions used: GetItem, BatchGetItem, Query, PutItem, UpdateItem.
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.codec import NOTE_LIFE, reopened, withdrawn
+from cardsharp.cloud.dynamodb_items import Told
 from cardsharp.cloud.dynamodb_reader import DynamoReader
 from cardsharp.cloud.ports import (
     Body,
@@ -47,7 +48,7 @@ _OURS = "lease_fence = :fence AND lease_owner = :owner"
 _BEAT = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
 _GIVEN_BACK = " REMOVE lease_owner, lease_idle, announced_by, announced_idle"
 _BORN = "started_at = if_not_exists(started_at, :now), match_day = if_not_exists(match_day, :day), "
-_ONE: "Mapping[str, Value]" = {":zero": {"N": "0"}, ":one": {"N": "1"}}
+_ONE: Mapping[str, Told] = {"zero": 0, "one": 1}
 _CHUNK = 50  # writes in one transaction, below the 100 actions and the 4 MB
 
 
@@ -76,10 +77,11 @@ class DynamoLog(DynamoReader):
     def announce(self, match_id: str, ttl: timedelta, seen: Outwaited | None = None) -> bool:
         """Announce a running match that is free, or still as it was seen: True for one caller."""
         is_open, idle = "attribute_not_exists(claim_ttl)", timedelta(0)
-        values = self._birth()
+        states = {"announced": Status.ANNOUNCED, "finished": Status.FINISHED}
+        values = {**self._birth(), **states, "ttl": ttl, "us": str(uuid.uuid4())}
         if seen is not None:
             is_open, idle = f"({is_open} OR claim_beat = :seen)", seen.idle
-            values[":seen"] = items.number(seen.beat)
+            values["seen"] = seen.beat
         try:
             self._table.update(
                 items.header_key(match_id),
@@ -88,14 +90,7 @@ class DynamoLog(DynamoReader):
                 # A repeat after a lost answer meets its own announcement.
                 f"attribute_not_exists(pk) OR announced_by = :us OR "
                 f"(match_status <> :finished AND {is_open})",
-                {
-                    **values,
-                    ":ttl": items.span(ttl),
-                    ":idle": items.span(idle),
-                    ":us": items.text(str(uuid.uuid4())),
-                    ":announced": items.text(Status.ANNOUNCED),
-                    ":finished": items.text(Status.FINISHED),
-                },
+                items.values(**values, idle=idle),
             )
         except Unmet:
             return False
@@ -105,6 +100,8 @@ class DynamoLog(DynamoReader):
         self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
     ) -> Lease | None:
         """Take the lease of a match that is free, announced or this owner's; else None."""
+        states = {"running": Status.RUNNING, "finished": Status.FINISHED}
+        values = {**self._birth(), **states, "owner": owner, "ttl": ttl, "header": header or {}}
         try:
             item = self._table.update(
                 items.header_key(match_id),
@@ -116,14 +113,7 @@ class DynamoLog(DynamoReader):
                 "attribute_not_exists(pk) OR (match_status <> :finished AND "
                 "(attribute_not_exists(lease_owner) OR attribute_exists(announced_idle) "
                 "OR lease_owner = :owner))",
-                {
-                    **self._birth(),
-                    ":owner": items.text(owner),
-                    ":ttl": items.span(ttl),
-                    ":header": items.body(header or {}),
-                    ":running": items.text(Status.RUNNING),
-                    ":finished": items.text(Status.FINISHED),
-                },
+                items.values(**values),
             )
         except Unmet:
             return None
@@ -132,19 +122,19 @@ class DynamoLog(DynamoReader):
     def renew(self, lease: Lease, ttl: timedelta) -> None:
         """Renew the lease; raises `Conflict` if it is no longer ours."""
         update = ", claim_ttl = :ttl REMOVE announced_by, announced_idle"
-        self._update_ours(lease, update, {":ttl": items.span(ttl)})
+        self._update_ours(lease, update, ttl=ttl)
 
     def release(self, lease: Lease, rest: timedelta | None = None) -> None:
         """Give the lease back; quiet if it is already lost."""
         with suppress(Conflict):
-            free, values = f"{_GIVEN_BACK}, claim_ttl", {}
-            if rest is not None:
-                free, values = f", claim_ttl = :rest{_GIVEN_BACK}", {":rest": items.span(rest)}
-            self._update_ours(lease, free, values)
+            if rest is None:
+                self._update_ours(lease, f"{_GIVEN_BACK}, claim_ttl")
+            else:
+                self._update_ours(lease, f", claim_ttl = :rest{_GIVEN_BACK}", rest=rest)
 
     def describe(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts."""
-        self._update_ours(lease, ", header_json = :header", {":header": items.body(header)})
+        self._update_ours(lease, ", header_json = :header", header=header)
 
     def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
         """Write what move `sequence` is going to be; `Conflict` if it already has facts.
@@ -153,15 +143,15 @@ class DynamoLog(DynamoReader):
         the match between the two has waited until the lease was out, when nothing is sent any more
         (`Hold.intend`): so it costs two units in place of a transaction's four.
         """
-        stored = items.body(intent)
-        self._update_ours(lease, "", {})
+        values = items.values(intent=intent, fence=lease.fence, **self._expiry())
+        self._update_ours(lease, "")
         try:
             self._table.update(
                 items.move_key(lease.match_id, sequence),
                 f"SET intent_json = :intent, fence = :fence{self._expires}",
                 "attribute_not_exists(facts_json) "
                 "AND (attribute_not_exists(fence) OR fence <= :fence)",
-                {":intent": stored, ":fence": items.number(lease.fence), **self._expiry()},
+                values,
             )
         except Unmet as unmet:
             raise Conflict(
@@ -170,10 +160,13 @@ class DynamoLog(DynamoReader):
 
     def record(self, lease: Lease, facts: Mapping[int, Body]) -> None:
         """Write the facts of moves by sequence; a move that already has facts keeps them."""
-        bodies = {sequence: items.body(facts[sequence]) for sequence in sorted(facts)}
+        told = {
+            sequence: items.values(facts=body, fence=lease.fence, **self._expiry())
+            for sequence, body in sorted(facts.items())
+        }
         # Without facts the lease is still checked.
-        self._update_ours(lease, "", {})
-        for sequence, body in bodies.items():
+        self._update_ours(lease, "")
+        for sequence, values in told.items():
             # Those of an older lease give way.
             with suppress(Unmet):
                 self._table.update(
@@ -181,30 +174,29 @@ class DynamoLog(DynamoReader):
                     f"SET facts_json = :facts, fence = :fence{self._expires}",
                     "fence < :fence OR (attribute_not_exists(facts_json) "
                     "AND (attribute_not_exists(fence) OR fence = :fence))",
-                    {":facts": body, ":fence": items.number(lease.fence), **self._expiry()},
+                    values,
                 )
 
     def withdraw(self, lease: Lease, sequence: int) -> None:
         """Take out the moves from `sequence` on; each is kept as a note."""
         lost = [move for move in self.moves(lease.match_id) if move.sequence >= sequence]
         writes = [write for move in reversed(lost) for write in self._withdrawing(lease, move)]
+        key = items.header_key(lease.match_id)
+        beat = self._table.updating(key, f"SET {_BEAT}", _OURS, _ours(lease))
         # The last first and each with its note, so that what is left is a history at any moment.
         for start in range(0, max(1, len(writes)), _CHUNK):
-            self._write_ours(lease, writes[start : start + _CHUNK])
+            try:
+                self._table.write([beat, *writes[start : start + _CHUNK]])
+            except Unmet as unmet:  # of the beat, for the others have no condition
+                raise _lost(lease) from unmet
 
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
+        update = ", match_status = :finished, outcome_json = :outcome, finished_at = :now"
+        update += f"{_GIVEN_BACK}, claim_ttl"
+        now = self._clock.now()
         try:
-            self._update_ours(
-                lease,
-                ", match_status = :finished, outcome_json = :outcome, finished_at = :now"
-                f"{_GIVEN_BACK}, claim_ttl",
-                {
-                    ":finished": items.text(Status.FINISHED),
-                    ":outcome": items.body(outcome),
-                    ":now": items.moment(self._clock.now()),
-                },
-            )
+            self._update_ours(lease, update, finished=Status.FINISHED, outcome=outcome, now=now)
         except Conflict:
             record = self.match(lease.match_id)
             if record is None or record.status is not Status.FINISHED:
@@ -219,11 +211,7 @@ class DynamoLog(DynamoReader):
             items.header_key(match.match_id),
             f"SET {_BEAT}, match_status = :running REMOVE outcome_json, finished_at",
             "finished_at = :finished",
-            {
-                **_ONE,
-                ":running": items.text(Status.RUNNING),
-                ":finished": items.moment(match.finished),
-            },
+            items.values(**_ONE, running=Status.RUNNING, finished=match.finished),
         )
         try:
             self._table.write([opened, note])
@@ -245,38 +233,22 @@ class DynamoLog(DynamoReader):
         """The running matches with their present leases; a new one may show late."""
         return self.matches(status=Status.RUNNING, limit=-1)
 
-    def _birth(self) -> "dict[str, Value]":
+    def _birth(self) -> dict[str, Told]:
         now = self._clock.now()
-        day = str(now.astimezone(UTC).date())
-        return {**_ONE, ":now": items.moment(now), ":day": items.text(day), **self._expiry()}
+        return {**_ONE, "now": now, "day": str(now.astimezone(UTC).date()), **self._expiry()}
 
-    def _expiry(self) -> "dict[str, Value]":
+    def _expiry(self) -> dict[str, Told]:
         """The second from which the table may drop what is written now."""
         if self._keep is None:
             return {}
-        return {":expires": items.number(int((self._clock.now() + self._keep).timestamp()))}
+        return {"expires": int((self._clock.now() + self._keep).timestamp())}
 
-    def _update_ours(self, lease: Lease, update: str, values: "Mapping[str, Value]") -> None:
+    def _update_ours(self, lease: Lease, update: str, **told: Told) -> None:
+        key, values = items.header_key(lease.match_id), {**items.values(**told), **_ours(lease)}
         try:
-            self._table.update(
-                items.header_key(lease.match_id),
-                f"SET {_BEAT}{update}",
-                _OURS,
-                {**values, **_ours(lease)},
-            )
+            self._table.update(key, f"SET {_BEAT}{update}", _OURS, values)
         except Unmet as unmet:
             raise _lost(lease) from unmet
-
-    def _write_ours(self, lease: Lease, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
-        """Write all or nothing while the lease is ours, else `Conflict`; raises `Unmet`."""
-        key = items.header_key(lease.match_id)
-        beat = self._table.updating(key, f"SET {_BEAT}", _OURS, _ours(lease))
-        try:
-            self._table.write([beat, *writes])
-        except Unmet as unmet:
-            if unmet.index == 0:
-                raise _lost(lease) from unmet
-            raise
 
     def _withdrawing(self, lease: Lease, move: MoveRecord) -> "list[TransactWriteItemTypeDef]":
         """The emptying of a move, without the right to delete, and the keeping of what it was."""
@@ -284,7 +256,7 @@ class DynamoLog(DynamoReader):
             items.move_key(lease.match_id, move.sequence),
             "SET fence = :fence REMOVE intent_json, facts_json",
             "",
-            {":fence": items.number(lease.fence)},
+            items.values(fence=lease.fence),
         )
         return [emptied, self._noting(lease.match_id, withdrawn(move, self._clock.now()))]
 
@@ -297,7 +269,7 @@ class DynamoLog(DynamoReader):
 
 
 def _ours(lease: Lease) -> "dict[str, Value]":
-    return {**_ONE, ":fence": items.number(lease.fence), ":owner": items.text(lease.owner)}
+    return items.values(**_ONE, fence=lease.fence, owner=lease.owner)
 
 
 def _lost(lease: Lease) -> Conflict:

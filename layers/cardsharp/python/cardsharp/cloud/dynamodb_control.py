@@ -18,7 +18,7 @@ class DynamoRelay(Relay):
     def begin(self) -> int:
         """A new generation's number; a repeat after a lost answer leaves one out."""
         always = "attribute_not_exists(pk) OR generation >= :one"
-        item = self._table.update(_RELAY, "ADD generation :one", always, {":one": items.number(1)})
+        item = self._table.update(_RELAY, "ADD generation :one", always, items.values(one=1))
         return int(item["generation"]["N"])
 
     def newest(self) -> int:

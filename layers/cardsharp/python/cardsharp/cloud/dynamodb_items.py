@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Value: TypeAlias = "AttributeValueTypeDef"
 Item = Mapping[str, Value]
 
+Told = str | int | datetime | timedelta | Body
+
 MOVE = "move#"
 NOTE = "note#"
 HEADER = "header"
@@ -42,14 +44,27 @@ def moment(value: datetime) -> "Value":
     return number(to_micros(value))
 
 
-def span(value: timedelta) -> "Value":
-    """A duration as an attribute."""
-    return number(value // timedelta(microseconds=1))
+def attribute(value: Told) -> "Value":
+    """Any of these as an attribute: moments and durations in microseconds, and bodies packed.
+
+    So an item stays below the kilobyte of a write unit.
+    """
+    match value:
+        case str():
+            return text(value)
+        case int():
+            return number(value)
+        case datetime():
+            return moment(value)
+        case timedelta():
+            return number(value // timedelta(microseconds=1))
+        case _:
+            return {"B": pack(encode(value))}
 
 
-def body(value: Body) -> "Value":
-    """A body as an attribute: packed, so that an item stays below the kilobyte of a write unit."""
-    return {"B": pack(encode(value))}
+def values(**told: Told) -> "dict[str, Value]":
+    """Attributes as an expression refers to them, by their names after a colon."""
+    return {f":{name}": attribute(value) for name, value in told.items()}
 
 
 def partition(match_id: str) -> str:
@@ -77,7 +92,7 @@ def note_item(match_id: str, note: NoteRecord) -> "dict[str, Value]":
     return {
         **key(partition(match_id), f"{NOTE}{to_micros(note.at):020}#{uuid.uuid4()}"),
         "kind": text(note.kind),
-        "body_json": body(note.body),
+        "body_json": attribute(note.body),
         "expires_at": number(int((note.at + NOTE_LIFE).timestamp())),
     }
 

@@ -49,7 +49,7 @@ class DynamoReader:
     ) -> list[MatchRecord]:
         """Headers, the last started first; a new match or status may show late."""
         if day is not None and status is None:
-            keys = self._table.listed("by-day", "match_day = :key", {":key": items.text(str(day))})
+            keys = self._table.listed("by-day", "match_day = :key", items.values(key=str(day)))
             return self._headers(keys, limit)
         wanted = [status] if status is not None else list(Status)
         listed = [self._by_status(one, day) for one in wanted]
@@ -59,11 +59,11 @@ class DynamoReader:
 
     def _by_status(self, status: Status, day: date | None) -> "Iterator[Item]":
         """The keys of the matches of a status, and of a UTC day, newest first."""
-        condition, values = "match_status = :key", {":key": items.text(status)}
+        condition, values = "match_status = :key", items.values(key=status)
         if day is not None:
             condition += " AND started_at BETWEEN :first AND :last"
-            for name, at in (":first", time.min), (":last", time.max):
-                values[name] = items.moment(datetime.combine(day, at, UTC))
+            first, last = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
+            values |= items.values(first=first, last=last)
         return self._table.listed("by-status", condition, values)
 
     def _headers(self, keys: "Iterable[Item]", limit: int) -> list[MatchRecord]:

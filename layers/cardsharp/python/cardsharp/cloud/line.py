@@ -62,19 +62,16 @@ class Line:
         try:
             yield
         finally:
-            self._leave()
-
-    def _leave(self) -> None:
-        """Pass the place to whoever has waited longest; the pace is that of a line that moves."""
-        with self._guard:
-            if not self._waiting:
-                self._free, self._left = self._free + 1, None
-                return
-            now = self._clock.monotonic()
-            if self._left is not None:
-                self._pace += _WEIGHT * (now - self._left - self._pace)
-            self._left = now
-            self._waiting.popleft().set()
+            with self._guard:
+                if self._waiting:
+                    # To whoever has waited longest; the pace is that of a line that moves.
+                    now = self._clock.monotonic()
+                    if self._left is not None:
+                        self._pace += _WEIGHT * (now - self._left - self._pace)
+                    self._left = now
+                    self._waiting.popleft().set()
+                else:
+                    self._free, self._left = self._free + 1, None
 
 
 OURS = Line(SystemClock())  # the line of this process
