@@ -54,40 +54,30 @@ def _fault(event: object, *, sockets: bool) -> tuple[str, str] | None:
     about = event.get("requestContext")
     if not isinstance(about, dict):
         return "requestContext", "an object"
-    checked = (*_source(event, about, sockets=sockets), *_sent(event))
-    return next(((part, kind) for part, given, kind in checked if not _KINDS[kind](given)), None)
+    needed = _OF_A_SOCKET if sockets and "connectionId" in about else _OF_A_REQUEST
+    for part, kind in {**needed, **_SENT}.items():
+        given: Any = event
+        for name in part.split("."):
+            given = given.get(name) if isinstance(given, dict) else None
+        if not (_KINDS[kind](given) or (part in _SENT and not given)):
+            return part, kind
+    # Its characters are looked at by whoever reads it.
+    return None if isinstance(event.get("body") or "", str) else ("body", "a text")
 
 
-_Check = tuple[str, object, str]
+_OF_A_SOCKET = {"requestContext.connectionId": "a text", "requestContext.routeKey": "a text"}
+_OF_A_REQUEST = {"requestContext.http.method": "a text", "rawPath": "a text"}
+"""What says by which API and to which path an event came."""
 
-
-def _source(event: Event, about: Mapping[str, object], *, sockets: bool) -> list[_Check]:
-    """What says by which API and to which path an event came."""
-    if sockets and "connectionId" in about:
-        return [
-            ("requestContext.connectionId", about["connectionId"], "a text"),
-            ("requestContext.routeKey", about.get("routeKey"), "a text"),
-            ("requestContext.identity", about.get("identity") or {}, "an object"),
-        ]
-    http = about.get("http")
-    method = http.get("method") if isinstance(http, dict) else None
-    return [
-        ("requestContext.http.method", method, "a text"),
-        ("requestContext.stage", about.get("stage", ""), "a text"),
-        ("rawPath", event.get("rawPath"), "a text"),
-    ]
-
-
-def _sent(event: Event) -> list[_Check]:
-    """What came with a request, each of which may be missing or null."""
-    return [
-        ("headers", event.get("headers") or {}, "an object of texts"),
-        ("queryStringParameters", event.get("queryStringParameters") or {}, "an object of texts"),
-        ("rawQueryString", event.get("rawQueryString") or "", "a text"),
-        ("cookies", event.get("cookies") or [], "a list of texts"),
-        # Its characters are looked at by whoever reads it.
-        *([] if isinstance(event.get("body") or "", str) else [("body", None, "a text")]),
-    ]
+_SENT = {
+    "requestContext.identity": "an object",
+    "requestContext.stage": "a text",
+    "headers": "an object of texts",
+    "queryStringParameters": "an object of texts",
+    "rawQueryString": "a text",
+    "cookies": "a list of texts",
+}
+"""What came with it, each of which may be missing or null."""
 
 
 def is_text(given: object) -> bool:

@@ -37,7 +37,7 @@ class Request:
     def __init__(self, event: Event, *, merge_slashes: bool = False) -> None:
         self._event = event
         self.method = str(event["requestContext"]["http"]["method"]).upper()
-        stage = event["requestContext"].get("stage", _OWN_STAGE)
+        stage = event["requestContext"].get("stage") or _OWN_STAGE
         path = str(event["rawPath"])
         path = path if stage == _OWN_STAGE else path.removeprefix(f"/{stage}")
         self.path = re.sub("/+", "/", path) if merge_slashes else path
