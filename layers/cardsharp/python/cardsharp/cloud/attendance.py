@@ -140,7 +140,7 @@ class Attendance(Generic[A]):
 
         An arena that goes back is believed like one that denies: when it says so for some seconds.
         """
-        # It has no such move any more, or another one in its place.
+        # The arena has no such move any more, or another one in its place.
         lost = [
             n
             for n, body in self.known.items()

@@ -4,11 +4,13 @@ import base64
 import gzip
 import json
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from functools import cache
 from typing import NamedTuple
 
 from markupsafe import Markup
 
+from cardsharp.cloud.ports import Status
 from cardsharp.game import Game
 from cardsharp.replay import Thought, Weighed
 from cardsharp.strategy import percent
@@ -47,6 +49,11 @@ def list_page(
     """A list of matches, the newest first; `older` leads to those that did not fit."""
     told = {"columns": columns, "rows": list(rows), "filters": filters, "older": older}
     return _page("list.html", **told, site=site, alone=None)
+
+
+def filters_part(day: date | None, status: Status | None) -> Markup:
+    """By what the matches of a list are chosen."""
+    return _made("filters.html", day=day, status=status, states=[*Status])
 
 
 def message_page(site: Site, message: str) -> str:

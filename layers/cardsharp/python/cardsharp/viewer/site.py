@@ -10,7 +10,6 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Protocol
 
-from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -114,7 +113,8 @@ class Pages:
         more = request.url.include_query_params(limit=limit + PAGE)
         older = f"?{more.query}" if limit < self.manner.most and len(found) > limit else ""
         rows = (_row(site, record) for record in found[:limit])
-        return HTMLResponse(texts.list_page(site, _COLUMNS, rows, _filters(day, status), older))
+        filters = texts.filters_part(day, status)
+        return HTMLResponse(texts.list_page(site, _COLUMNS, rows, filters, older))
 
     def match(self, request: Request) -> Response:
         """GET /matches/{id}."""
@@ -272,19 +272,3 @@ def _row(site: Site, record: MatchRecord) -> Row:
     result = "" if outcome is None else outcome.result
     started = f"{record.started:%Y-%m-%d %H:%M}"
     return Row(link, live, players, (game(header.game).title, result, score, started))
-
-
-_FILTERS = Markup(
-    '<form class="filters"><label>Day <input type="date" name="day" value="{}"></label>'
-    '<label>State <select name="status">{}</select></label><button>Show</button></form>'
-)
-_OPTION = Markup('<option value="{}"{}>{}</option>')
-
-
-def _filters(day: date | None, status: Status | None) -> Markup:
-    named = {"": "any", **{one.value: one.value for one in Status}}
-    options = (
-        _OPTION.format(value, Markup(" selected") if value == (status or "") else "", name)
-        for value, name in named.items()
-    )
-    return _FILTERS.format(day.isoformat() if day else "", Markup("").join(options))
