@@ -106,9 +106,9 @@ def _schemas(api: Api[S]) -> Json:
     for route in api.routes:
         for models in ((route.error,), route.errors.values(), *route.answers.values()):
             modes |= dict.fromkeys(models, "serialization")
-    for route in api.routes:
-        for method in route.methods:
-            modes |= dict.fromkeys(api.reading.bodies(route.request, method), "validation")
+    for route in api.routes if api.reading.refers else ():
+        if {*route.methods} - {"GET"}:
+            modes[route.request] = "validation"
     ordered = sorted(modes.items(), key=lambda item: item[0].__name__)
     _, schemas = models_json_schema(ordered, ref_template=REFERENCE)
     found: Json = schemas["$defs"]

@@ -5,10 +5,10 @@ takes typed JSON, strictly: what is echoed comes back with the type with which i
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, TypeVar, get_origin
+from typing import Any, ClassVar, TypeVar, get_origin
 from urllib.parse import parse_qsl, unquote
 
 from pydantic import BaseModel, ValidationError
@@ -37,6 +37,7 @@ class Parameters:
     """
 
     keeps_empty: bool = False
+    refers: ClassVar[bool] = False  # the fields of a body are described where it is
 
     def read(self, request: Request, model: type[M], captured: Mapping[str, str]) -> M:
         """The message of a request; raises `Refused` if it cannot be read as one."""
@@ -70,10 +71,6 @@ class Parameters:
         body = {"required": False, "content": {_JSON: content, _FORM: content}}
         return {"parameters": parameters, "requestBody": body}
 
-    def bodies(self, _model: type[BaseModel], _method: str) -> Iterator[type[BaseModel]]:
-        """Yield nothing: the fields of a body are described where it is."""
-        yield from ()
-
     def _body(self, request: Request) -> list[tuple[str, str]]:
         """The parameters in a body, a JSON object unless it says that it is a form."""
         media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
@@ -97,6 +94,8 @@ class Parameters:
 
 class Messages:
     """The query string of a GET, else a JSON body, strictly typed; nothing is in the path."""
+
+    refers: ClassVar[bool] = True  # a body is described as its model, by name
 
     def read(self, request: Request, model: type[M], _captured: Mapping[str, str]) -> M:
         """The message of a request; raises `Refused` if it cannot be read as one."""
@@ -129,11 +128,6 @@ class Messages:
                 for name, schema in _properties(model).items()
             ]
         }
-
-    def bodies(self, model: type[BaseModel], method: str) -> Iterator[type[BaseModel]]:
-        """Yield the models to which the described body refers."""
-        if method != "GET":
-            yield model
 
     def _query(self, request: Request, model: type[BaseModel]) -> Mapping[str, object]:
         """Query parameters by name; only lists keep more than the last value."""
