@@ -101,7 +101,9 @@ class Hold:
         monotonic second `since`, so that `sight`, which was asked for then, is out of date.
         """
         meant = [m.intent for m in moves if m.sequence >= sight.sequence and m.intent]
-        slowed = () if sight.held_back else map(_under_way, meant)
+        said = () if sight.held_back else [intent.get(UNDER_WAY) for intent in meant]
+        # Where an intent says nothing of that, the usual limit holds.
+        slowed = (timedelta(seconds=one) for one in said if isinstance(one, int | float))
         limit = max((self.timing.act, *slowed))
         arrival = self.taken + (self.timing.renew + limit - self.lease.idle).total_seconds()
         if arrival <= since or not meant:
@@ -152,9 +154,3 @@ class Hold:
         arrival = self.timing.act - timedelta(seconds=self.clock.monotonic() - sent)
         least = max(arrival, timedelta(0)) if error.doubtful else self.timing.breath
         self.pause(pause_after(error, least, most))
-
-
-def _under_way(intent: Body) -> timedelta:
-    """What an intent says of that, zero where it says nothing: then the usual limit holds."""
-    said = intent.get(UNDER_WAY)
-    return timedelta(seconds=said) if isinstance(said, int | float) else timedelta(0)
