@@ -100,7 +100,7 @@ def at_home(folder: Path, clock: HandClock) -> Iterator[Place]:
     records = entered(found_in(folder / "cup", SETTINGS))
     pages = ContestPages(lambda: ContestsKept(records.documents), clock)
     teams = EnteredTeams(records, {}, lambda: clock().timestamp())
-    told = {"more": pages, "public": True, "clock": clock, "teams": teams}
+    told = {"more": pages, "public": True, "clock": clock, "teams": lambda: teams}
     with running_arena(folder, **told) as (arena, client):
         yield records, arena.url, client
     records.close()

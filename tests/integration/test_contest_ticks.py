@@ -56,7 +56,7 @@ class Cloud:
             Player.model_validate({"_id": team.id, "name": team.name, "ha1": team.ha1})
             for team in self.records.teams()
         ]
-        self.book = Book({player.id: player for player in players})
+        self.book = Book(lambda: {player.id: player for player in players})
         self.function().look("at the deployment")
 
     @property

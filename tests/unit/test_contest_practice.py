@@ -166,7 +166,7 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
         match, move = end_turn_by_force(match, at) if action is None else act(match, action, at)
         moves.append(move)
     look = Look(User(ADMIN, None, ADMIN), events=True)
-    view = parse_view(full_view(match, look, moves, Book({})))
+    view = parse_view(full_view(match, look, moves, Book(dict)))
     facts = facts_of(view) if view.player_ids == order else facts_of(view).ordered((1, 0))
     first = order.index(str(starts))
     assert facts.busts[first] == 1

@@ -125,7 +125,7 @@ def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[
     words = dict[Team, str]()
     entered, tell = EnteredTeams(records, words), Reporter(records)
     config = _config(folder, place, len(teams))
-    config = replace(config, teams=entered, free=words.keys(), admin_password=organiser)
+    config = replace(config, teams=lambda: entered, free=words.keys(), admin_password=organiser)
     pages = HomePages(records, folder)
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(config, pages))

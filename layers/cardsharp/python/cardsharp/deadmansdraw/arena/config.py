@@ -1,6 +1,5 @@
 """What an arena can be told when it is started."""
 
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from cardsharp.cloud.clock import Now, utc_now
 from cardsharp.deadmansdraw.arena.limits import AT_HOME, PER_ADDRESS, PER_USER, Quotas
-from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, Player
+from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, Known
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 
 
@@ -16,7 +15,7 @@ from cardsharp.deadmansdraw.arena.randomness import Randomness
 class ArenaConfig:
     """The settings of one arena.
 
-    `port` 0 takes a free one. `teams` are players in place of those of the file. `data` None keeps
+    `port` 0 takes a free one. `teams` brings players in place of the file's. `data` None keeps
     matches in memory. Without `admin_password` there is no admin. `clock` stamps moves and measures
     turn timeouts; long polls are measured by the event loop.
 
@@ -36,7 +35,7 @@ class ArenaConfig:
     host: str = "127.0.0.1"
     port: int = 0
     players: Path = DEFAULT_FILE
-    teams: Mapping[str, Player] | None = None
+    teams: Known | None = None
     data: Path | None = None
     randomness: Randomness = Randomness.FAIR
     poll_timeout: timedelta = timedelta(seconds=30)

@@ -1,7 +1,7 @@
 """Who may enter the arena: players from a JSON file, and the admin if there is a password."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -59,6 +59,9 @@ class Player(BaseModel):
         return {key: value for key, value in body.items() if value is not None}
 
 
+Known = Callable[[], Mapping[str, Player]]  # brings the players by id, as of now
+
+
 @dataclass(frozen=True, slots=True)
 class User:
     """Somebody who has proved who they are."""
@@ -81,10 +84,15 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """The players by id, and what brings the admin's password if there is an admin."""
+    """What brings the players by id, and the admin's password if there is an admin."""
 
-    players: Mapping[str, Player]
+    known: Known
     admin_password: Callable[[], SecretStr | None] = field(default=lambda: None, repr=False)
+
+    @property
+    def players(self) -> Mapping[str, Player]:
+        """The players by id, as of now."""
+        return self.known()
 
     def proof_of(self, user_id: str) -> str | None:
         """HA1 of the password of a player or the admin, None for somebody unknown."""
@@ -131,7 +139,7 @@ def load_players(path: Path) -> dict[str, Player]:
     return found
 
 
-class PlayersFile(Mapping[str, Player]):
+class PlayersFile:
     """The players of a JSON file by id, read again where it changes; raises `ConfigError` once."""
 
     def __init__(self, path: Path) -> None:
@@ -139,16 +147,8 @@ class PlayersFile(Mapping[str, Player]):
         self._written = self._stamp()
         self._players = load_players(path)
 
-    def __getitem__(self, player_id: str) -> Player:
-        return self._now()[player_id]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._now())
-
-    def __len__(self) -> int:
-        return len(self._now())
-
-    def _now(self) -> Mapping[str, Player]:
+    def __call__(self) -> Mapping[str, Player]:
+        """The players as of now."""
         written = self._stamp()
         if written != self._written:
             self._written = written

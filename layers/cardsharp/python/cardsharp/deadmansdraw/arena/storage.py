@@ -85,7 +85,7 @@ class SqliteStorage:
 
 
 _LOOK = Look(User(ADMIN, None, ADMIN), debug=True, events=True)
-_BOOK = Book({})
+_BOOK = Book(dict)
 
 
 class KeptMatches(ToldMatches):

@@ -10,7 +10,7 @@
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from pydantic import ValidationError
@@ -29,7 +29,7 @@ _PREFIX = "player_"
 _log = logging.getLogger(__name__)
 
 
-class Teams(Mapping[str, Player]):
+class Teams:
     """The players by id, read again when they are older than `FRESH`."""
 
     def __init__(self, table: DynamoTable, clock: Now) -> None:
@@ -40,21 +40,13 @@ class Teams(Mapping[str, Player]):
         self._strategies: dict[str, str] = {}
         self._until: datetime | None = None
 
-    def __getitem__(self, player_id: str) -> Player:
-        return self._known()[player_id]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known())
-
-    def __len__(self) -> int:
-        return len(self._known())
-
     def strategy_of(self, player_id: str | None) -> str | None:
         """By which strategy the arena itself plays a player; None where it does not."""
-        self._known()
+        self()
         return self._strategies.get(player_id or "")
 
-    def _known(self) -> dict[str, Player]:
+    def __call__(self) -> Mapping[str, Player]:
+        """The players as of now."""
         now = self._clock()
         if self._until is None or now >= self._until:
             self._players, self._strategies = {DUMMY_ID: self._dummy}, {}
