@@ -4,6 +4,8 @@ A snapshot of pixels would differ from machine to machine with the fonts that it
 in `layout.txt`, is which part of a page is where, which no font changes; what must hold of any
 page, such as that no text lies on another, is looked for on each. `LAYOUT=write make test-browser`
 writes the file anew; `PICTURES=folder make test-browser` keeps a picture of every page as well.
+
+At last planted faults are found: that the tests of pages would notice.
 """
 
 import os
@@ -18,7 +20,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
-from support.browser import picture, serious, visited
+from support.browser import overflows, picture, serious, visited
 from support.contests import contest_shown, teams
 from support.layout import faults, sketch, too_wide
 from support.recorded import SAMPLE
@@ -219,3 +221,23 @@ def keep(sketches: dict[str, str]) -> None:
 
 def test_nothing_is_kept_of_pages_that_are_gone() -> None:
     assert set(known()) == {f"{name} {width}" for name in PAGES for width in WIDTHS}
+
+
+# --- that the tests of pages would notice --------------------------------------------------------
+
+
+def test_what_keeps_people_out_is_found(browser: Browser) -> None:
+    with visited(browser) as page:
+        page.set_content("<html lang=en><title>x</title><button></button></html>")
+        assert [found.split(" ")[0] for found in serious(page)] == ["button-name"]
+
+
+def test_an_error_in_a_script_fails_the_test(browser: Browser) -> None:
+    with pytest.raises(AssertionError, match="no such thing"), visited(browser) as page:
+        page.set_content("<script>throw new Error('no such thing')</script>")
+
+
+def test_what_is_wider_than_the_screen_is_found(browser: Browser) -> None:
+    with visited(browser, viewport={"width": 390, "height": 600}) as page:
+        page.set_content("<p style='width: 500px'>wide</p>")
+        assert overflows(page)

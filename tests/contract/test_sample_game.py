@@ -4,6 +4,7 @@ docs/add-a-game.md walks through Nim's folder; Kuhn poker has hidden cards and b
 """
 
 import re
+import shutil
 import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,12 +12,14 @@ from datetime import timedelta
 from fractions import Fraction
 from itertools import permutations, product
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import requests
 from kuhn.rules import CARDS, Action, Said, State, gains, options
 from kuhn.strategies.optimum import BOLD, chances
 from pettingzoo.test import api_test
+from support.aws_build import native_build
 from support.cli import Cli
 from support.cloud_clock import FakeClock
 from support.games import SAMPLED, mount_samples
@@ -28,11 +31,16 @@ from cardsharp.host.bot import HostClient
 from cardsharp.host.house import house
 from cardsharp.host.records import Tables
 from cardsharp.host.service import Host
-from cardsharp.host.wire import CreateAsked, JoinAsked, LookAsked
+from cardsharp.host.wire import CreateAsked, GameBody, JoinAsked, LookAsked
 from cardsharp.keep.sqlite import SqliteKeep
+from workbench.build.artifacts import Build
+from workbench.build.deploy import STACK_SERVICES, deploy
+from workbench.build.target import native_architecture
 from workbench.cloud.context import Function
+from workbench.cloud.emulator import Emulator
 from workbench.cloud.http_front import HttpFront
 from workbench.env.aec import env
+from workbench.operate.stack import find_stack
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "samples" / "games"
@@ -140,15 +148,22 @@ def mean(
     )
 
 
-def play_second(url: str, game: str) -> None:
-    """As somebody else's client, who does the last that it may."""
-    with HostClient(url, Limits()) as client:
-        client.join(game, "bob", SECRET)
-        known = 0
-        while (seen := client.look(game, SECRET, known, wait=True)).gains is None:
-            if seen.options:
-                client.act(game, SECRET, seen.count, seen.options[-1])
-            known = seen.count
+MINUTE = timedelta(minutes=1)
+PATIENT = Limits(read=MINUTE, act=MINUTE, total=2 * MINUTE)
+"""A function of the emulator may take long to start."""
+
+
+def play(url: str, game: str, name: str, secret: str) -> list[GameBody]:
+    """As somebody else's client, who does the last that it may; all that it sees."""
+    with HostClient(url, PATIENT) as client:
+        client.join(game, name, secret)
+        seen = [client.look(game, secret)]
+        while seen[-1].gains is None:
+            known = seen[-1].count
+            if seen[-1].options:
+                client.act(game, secret, known, seen[-1].options[-1])
+            seen.append(client.look(game, secret, known, wait=True))
+    return seen
 
 
 @every_game
@@ -156,7 +171,7 @@ def test_it_is_served_attended_shown_explained_and_analysed(cli: Cli, url: str, 
     """Through queue, worker and match log, against somebody else."""
     game = requests.post(f"{url}/create", json={}, timeout=10).json()["game"]
     with ThreadPoolExecutor(1) as pool:
-        rival = pool.submit(play_second, url, game)
+        rival = pool.submit(play, url, game, "bob", SECRET)
         said = cli(name, "bot", "--url", url, "--game", game, "--nickname", "ann", "--json")
         assert said.code == 0, said.err
         rival.result(10)
@@ -216,3 +231,42 @@ def test_the_service_refuses_what_the_rules_do_and_hides_what_they_do(url: str, 
         assert (joined.status_code, post("act", **asked).status_code) == (200, refused)
     third = post("join", game=game, name="cid", secret=SECRET.replace("cafe", "0000"))
     assert (third.status_code, post("create", seats=7).status_code) == (403, 400)
+
+
+# --- deployed ------------------------------------------------------------------------------------
+
+
+def with_kuhn(built: Build, folder: Path) -> Build:
+    """The same build with the folder of Kuhn poker in its library, mounted by one line."""
+    shutil.copytree(built.folder, folder)
+    for games in folder.rglob("cardsharp/games.py"):
+        text = games.read_text("utf-8")
+        line = '    "cardsharp.euchre.game:GAME",\n'
+        assert line in text
+        games.write_text(text.replace(line, f'{line}    "kuhn.game:GAME",\n'), "utf-8")
+        for compiled in games.parent.glob("__pycache__/games.*"):
+            compiled.unlink()  # it is not held against its source any more
+        shutil.copytree(FOLDER / "kuhn", games.parents[1] / "kuhn")
+    return Build(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(2400)
+def test_kuhn_poker_is_deployed_by_a_parameter_and_played_by_two_over_http(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    built = with_kuhn(native_build(tmp_path_factory), tmp_path / "built")
+    with Emulator(STACK_SERVICES) as emulator, ThreadPoolExecutor(2) as pool:
+        given = {"ArenaUrl": "https://arena.example", "Architecture": native_architecture()}
+        deploy(emulator, built, "cardsharp-kuhn", {**given, "Watch": "alarms", "Game": "kuhn"})
+        place = find_stack("cardsharp-kuhn", emulator.client).output("gameUrl")
+        name = urlsplit(place).netloc.partition(".")[0]
+        url = f"{emulator.endpoint}/_aws/execute-api/{name}/$default"
+        game = requests.post(f"{url}/create", json={}, timeout=30).json()["game"]
+        secrets = ("ann", SECRET), ("bob", SECRET.replace("cafe", "beef"))
+        playing = [pool.submit(play, url, game, *one) for one in secrets]
+        one, two = (player.result(300) for player in playing)
+    assert one[-1].gains == two[-1].gains in ([1, -1], [-1, 1])
+    for seen in (one, two):
+        cards = {view.position["card"] for view in seen if view.gains is None}
+        assert len(cards) == 1, "each saw its own card, and no other before the end"

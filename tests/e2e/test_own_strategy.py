@@ -1,22 +1,24 @@
-"""A strategy of one's own: written by a command, played anywhere, and every fault explained."""
+"""A strategy of one's own: written by a command, played anywhere, and every fault explained.
+
+How far up it comes, for people and for scripts; a file that training wrote plays as one, too; and
+docs/your-own-bot.md and docs/write-a-bot.md are walked: all that they say to type works.
+"""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from datetime import timedelta
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.cli import Cli, written
 
 from workbench.lab import guard
-
-
-@pytest.fixture
-def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    monkeypatch.setattr(guard, "LIMIT", timedelta(seconds=0.2))
-    return cli
+from workbench.twins import twin_function
 
 
 def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None:
@@ -36,6 +38,12 @@ def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None
     assert file.read_text() == "precious"
 
 
+@pytest.fixture
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "LIMIT", timedelta(seconds=0.2))
+
+
+@pytest.mark.usefixtures("_hurried")
 @pytest.mark.parametrize(
     ("name", "body", "said"),
     [
@@ -149,3 +157,130 @@ def test_the_lab_shows_where_a_program_failed(cli: Cli, tmp_path: Path) -> None:
     assert other.code == 1
     assert "NameError: name 'nosuch' is not defined" in other.err
     assert "of pair 0, seed 1, on Position(" in other.err
+
+
+# --- how far up it comes --------------------------------------------------------------------------
+
+
+def test_it_climbs_to_the_rung_that_is_named_and_knows_it_the_next_time(cli: Cli) -> None:
+    climb = ("ladder", "champion", "--from", "example-node", "--to", "draw-3", "--workers", "1")
+    told = cli(*climb, "--json")
+    assert told.code == 0, told.err
+    assert told.json()["beaten"] == "draw-3"
+    assert told.json()["next"] is None
+    assert [rung["known"] for rung in told.json()["rungs"]] == [False, False]
+    assert told.json()["rungs"][0]["points"] > 50
+    again = cli(*climb)
+    assert again.out.count("known") == 2
+    assert "You beat draw-3 (rating " in again.out
+    assert "; that was the last one." in again.out, "as far as --to asks, which is not the top"
+    assert "champion has the rating " in again.out
+
+
+def test_it_stops_at_the_first_rung_that_is_not_beaten(cli: Cli) -> None:
+    told = cli("ladder", "draw-3", "--from", "example-node", "--to", "third", "--workers", "1")
+    assert told.code == 1, "--to says to a script whether the rung was beaten"
+    assert "You beat example-node (rating " in told.out
+    assert told.out.count("not beaten") == 1
+    last = next(line for line in told.out.splitlines() if "is next" in line)
+    assert "draw-3 (rating " in last, "equal to itself, it is not shown to be stronger"
+
+
+# --- a file that training wrote -------------------------------------------------------------------
+
+
+SEARCH = "cardsharp.deadmansdraw.strategies.search"
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> str:
+    """The captain's own weights as a file that somebody trained."""
+    file = tmp_path / "w.json"
+    file.write_text((files(SEARCH) / "captain.json").read_text())
+    return str(file)
+
+
+def test_the_captains_weights_in_a_file_play_as_the_captain(cli: Cli, weights: str) -> None:
+    duel = ("third", "-n", "1", "--seed", "4", "--json")
+    first, second = (cli("lab", "duel", one, *duel).json() for one in ("captain", weights))
+    assert first["counts"] == second["counts"]
+
+
+@pytest.mark.skipif(twin_function("series") is None, reason="there is no research here")
+def test_it_is_compiled_as_the_captain_is(weights: str) -> None:
+    series = twin_function("series")
+    assert series is not None
+    assert (series(weights, "third") is None) == (series("captain", "third") is None)
+
+
+def test_it_plays_whole_matches_and_is_tried(cli: Cli, weights: str) -> None:
+    played = cli("play", "--strategy", weights, "--json").json()
+    assert played["logComplete"]
+    decisions = cli("try", weights, "--json").json()[0]["decisions"]
+    assert decisions
+    assert not any(one["differs"] for one in decisions)
+
+
+def test_what_is_no_trained_player_says_so(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "other.json"
+    for text, game, said in (
+        ("{}", "deadmansdraw", "is no file that training wrote (ValueError: This is no weight"),
+        ("mine", "deadmansdraw", "is no file that training wrote (JSONDecodeError"),
+        ("{}", "blef", "No player of Blef is trained into a file"),
+    ):
+        file.write_text(text)
+        found = cli("lab", "duel", str(file), str(file), "--game", game, "-n", "1")
+        assert (found.code, said in found.err) == (2, True)
+
+
+# --- the pages, walked ----------------------------------------------------------------------------
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "your-own-bot.md").read_text("utf-8")
+BY_HAND = (DOCS / "write-a-bot.md").read_text("utf-8")
+
+
+def mended(text: str) -> str:
+    """The starter as the page says that it is to be changed."""
+    [worth] = re.findall(r"```python\n(def worth.*?)```", PAGE, re.DOTALL)
+    new = re.search(r"`(key=lambda [^`]+)` for `(key=value)`", PAGE.replace("\n", " "))
+    assert new is not None
+    assert text.count(new[2]) == 1
+    return text[: text.index("def value(")].replace(new[2], new[1]) + worth
+
+
+def costliest(cli: Cli, mine: str, opponent: str) -> dict[str, Any]:
+    """The decision that cost most in three lost matches, and that `try` explains."""
+    options = ("-n", "8", "--keep", "3", "--seed", "1", "--workers", "1", "--json")
+    played = cli("lab", "duel", mine, opponent, *options)
+    ids = played.json()["kept"]
+    assert len(ids) == 3
+    tried = [cli("try", "captain", "--match", one, "--json").json() for one in ids]
+    decisions = (decision for [match] in tried for decision in match["decisions"])
+    worst: dict[str, Any] = min(decisions, key=lambda decision: decision["cost"] or 0)
+    assert worst["then"]["by"] == Path(mine).name
+    assert worst["then"]["action"] != worst["now"]["action"]
+    return worst
+
+
+@pytest.mark.slow
+def test_from_a_new_file_to_why_it_lost_to_third(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "walked.py"
+    assert cli("new", str(file)).code == 0
+    climb = ("ladder", str(file), "--from", "draw-3", "--to", "third", "--json")
+    assert cli(*climb).json()["beaten"] != "third", "as it is, it is about as strong as draw-3"
+    assert costliest(cli, str(file), "draw-3")["cost"] < -0.1
+
+    file.write_text(mended(file.read_text()))
+    climbed = cli(*climb).json()
+    assert (climbed["beaten"], climbed["next"]) == ("draw-3", "third")
+    worst = costliest(cli, str(file), "third")
+    assert worst["cost"] < 0
+
+
+def test_a_position_made_by_hand_can_be_asked(cli: Cli, tmp_path: Path) -> None:
+    assert cli("new", str(tmp_path / "mine.py")).code == 0
+    [asked] = re.findall(r"^```python\n(.*?)^```", BY_HAND, re.DOTALL | re.MULTILINE)
+    done = subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, check=False)  # noqa: S603
+    assert done.returncode == 0

@@ -1,10 +1,12 @@
 """The bot's whole path with nothing replaced: HTTP, queue, the functions' own handlers.
 
-And public games, in which it takes seats as they come.
+And public games, in which it takes seats as they come, and that to which a client of today's
+generation invites it, as its app does.
 """
 
 import json
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -18,6 +20,7 @@ import pytest
 import support.arena
 from support.blef import logged
 from support.blef_bot import BlefPlace
+from support.blef_next import Place, heard
 from support.bot_events import context, event_of
 from support.cli import Cli, clean, line_with, program
 from support.cloud_benches import known, received
@@ -46,7 +49,7 @@ from workbench.cloud.http_front import HttpFront
 from workbench.lab.again import TrialPlayer
 from workbench.show.exits import Exit
 from workbench.stage.ordered import ordered, workers
-from workbench.stage.serving import TIMEOUT
+from workbench.stage.serving import TIMEOUT, made
 
 OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 GRACE = 60  # seconds until a game that does not go on is given up
@@ -279,3 +282,35 @@ def test_the_command_joins_what_comes_and_tells_how_it_ended(shown: BlefPlace, u
         told = json.loads(line_with(process.stdout, shown.table))
     assert told["game"] == shown.table
     assert told["result"] in {"won", "lost"}
+
+
+# --- invited -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A service as `cardsharp blef serve` has it, with bots to invite, who have left in the end.
+
+    They do when their game is gone.
+    """
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    games = tmp_path / "games.db"
+    with made(GAME, f"sqlite:{games}") as front, front:
+        yield Place(front.url)
+        with closing(sqlite3.connect(games)) as file, file:
+            file.execute("DELETE FROM documents")
+        with closing(SqliteLog(tmp_path / "games.db.bots", SystemClock())) as log:
+            until(lambda: not log.running())
+
+
+def test_an_invited_bot_plays(place: Place) -> None:
+    game, (ann,) = place.joined("ann")
+    place.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name="Porevit")
+    with place.watch(game_uuid=game) as feed:
+        place.get(f"/games/{game}/start", admin_uuid=ann)
+        state = heard(feed)
+        if state["cp_nickname"] == "ann":
+            place.get(f"/games/{game}/play", player_uuid=ann, action_id=0)
+            state = heard(feed)
+        assert (state["cp_nickname"], state["hands"]) == ("Porevit_(AI)", [])
+        assert heard(feed)["history"][-1]["player"] in {"Porevit_(AI)", "ann"}

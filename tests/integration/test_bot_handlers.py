@@ -1,17 +1,22 @@
-"""Poller, worker and practice function as Lambda calls them, with every sample event."""
+"""Poller, worker and practice function as Lambda calls them, with every sample event.
+
+And R10: what is no good is answered clearly, and what is good beside it is played.
+"""
 
 import io
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 from unittest import mock
 
 import pytest
-from support.arena import ALICE, DUMMY, running_arena
+from support.arena import ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, running_arena
 from support.bot_events import EVENTS, context, event_of, message, ours
 from support.cloud_benches import received
 from support.cloud_clock import FakeClock
@@ -20,17 +25,21 @@ from world.judge import intent_faults, log_faults
 import poller.app
 import practice.app
 import worker.app
-from cardsharp.cloud.memory import MemoryQueue, register
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, Redrive, register
 from cardsharp.cloud.messages import LookMessage, parse_message
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.switches import Switchboard, Switches
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.scout import Scout
-from cardsharp.errors import ConfigError, StoreError
+from cardsharp.errors import ConfigError, Malformed, StoreError
 from workbench.arena.server import ArenaServer
+from workbench.cloud.context import Invocation
 from workbench.cloud.events import sqs_event
-from workbench.stage.side import assembled, embedded_in
+from workbench.cloud.home import HomeOptions
+from workbench.stage.following import Follower
+from workbench.stage.side import assembled, attending, embedded_in
 
 QUICK = {
     "CARDSHARP_DENIAL_SECONDS": "0.1",
@@ -42,7 +51,7 @@ NONE_FAILED: dict[str, list[object]] = {"batchItemFailures": []}
 
 @dataclass(frozen=True)
 class Place:
-    """An arena, what our handlers use, and what they say."""
+    """An arena, what our handlers use, and what they say: in no line of it is the password."""
 
     arena: ArenaServer
     assembly: Assembly
@@ -58,6 +67,7 @@ def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterato
         variables = {**ours(arena.url), **embedded_in(folder / "matches.db").settings, **settings}
         with assembled(variables) as assembly:
             yield Place(arena, assembly, said)
+    assert PASSWORDS[ALICE] not in said.getvalue()
 
 
 @pytest.fixture
@@ -185,3 +195,71 @@ def test_no_more_matches_are_created_than_the_limit_of_requests_feeds(
         free = practice.app.handler({"matches": 8}, context())["match_ids"]
     assert [len(first), len(free)] == [6, 8]
     assert "created 6 of 8 matches: the limit of requests feeds 6 at once" in caplog.text
+
+
+# --- R10: what is no good -------------------------------------------------------------------
+
+
+def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_while(
+    tmp_path: Path,
+) -> None:
+    with placed(tmp_path, **QUICK, CARDSHARP_PASSWORD="not-alices") as place:
+        match_id = place.arena.create_match([ALICE, BOB])
+        answer = worker.app.handler(event_of(message(match_id)), context())
+        record = place.assembly.log.match(match_id)
+        assert not place.assembly.log.announce(match_id, timedelta(seconds=3))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "0"}]}
+    said = place.said.getvalue()
+    assert "check the user and the password" in said
+    assert "not-alices" not in said
+    (failed,) = (line for line in said.splitlines() if "a message failed" in line)
+    assert json.loads(failed)["match_id"] == match_id
+    assert record is not None
+    assert record.status is Status.RUNNING
+
+
+def test_an_id_that_is_none_and_the_match_of_others_are_set_aside(place: Place) -> None:
+    """The arena's 400 is an answer; asking again would be no use."""
+    others = place.arena.create_match([BOB, OUTSIDER])
+    for match_id, failed, said in (
+        ("abc", [], "24 hex characters"),
+        (others, ["0"], "Match is visible only to participating players."),
+    ):
+        answer = worker.app.handler(event_of(message(match_id)), context())
+        assert answer == {"batchItemFailures": [{"itemIdentifier": one} for one in failed]}
+        assert not place.assembly.log.announce(match_id, timedelta(seconds=3))
+        assert said in place.said.getvalue()
+
+
+@pytest.mark.usefixtures("place")
+def test_an_event_of_another_shape_is_refused_in_a_sentence() -> None:
+    odd: list[Any] = [{}, [], None, {"Records": {}}, {"Records": [{"s3": {}}]}, {"records": []}]
+    for event in odd:
+        with pytest.raises(Malformed, match="expects an SQS event"):
+            worker.app.handler(event, context())
+
+
+def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker.app, "AGAIN", timedelta(seconds=0.2))
+    clock, poison, seen = SystemClock(), "this is no match message", Counter[str]()
+    dead = MemoryQueue(clock)
+    register("poisoned", MemoryQueue(clock, timedelta(seconds=0.2), Redrive(MAX_RECEIVES, dead)))
+
+    def observe(invocation: Invocation) -> None:
+        seen.update(record["body"] for record in cast("Any", invocation.event).get("Records", ()))
+
+    short = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
+    with placed(tmp_path, **QUICK, CARDSHARP_QUEUE="memory:poisoned") as place:
+        arena, assembly = place.arena, place.assembly
+        matches = [arena.create_match([ALICE, ALICE], drawPile=short) for _ in range(2)]
+        with attending(assembly, HomeOptions(observe=observe), arena.stop):
+            assembly.queue.send(poison)
+            [*Follower(assembly.log, clock, timedelta(seconds=60)).as_they_end(matches, 2)]
+            letter = dead.receive(timedelta(seconds=10))
+            assert [log_faults(arena.look(match), assembly.log) for match in matches] == [[], []]
+    assert letter is not None
+    assert letter.body == poison
+    assert len(dead) == 1
+    assert seen[poison] == MAX_RECEIVES
