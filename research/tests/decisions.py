@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Iterator
 
 import pytest
-from support.matches import Maker, RunningMatch
+from support.positions import Maker, RunningMatch
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
 from cardsharp.deadmansdraw.cards import SERVER_DECK

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 from support.branches import played
-from support.browser import picture, press_first, serious, visited
+from support.browser import picture, press_first, serious, too_wide, visited
 from support.cli import clean
-from support.layout import too_wide
 from support.stored import any_match
 
 from cardsharp.games import game

@@ -14,8 +14,7 @@ from starlette.requests import Request as Asked
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from support.blef_next import next_rows
-from support.browser import picture, serious, visited
-from support.layout import faults, too_wide
+from support.browser import faults, picture, serious, too_wide, visited
 
 from cardsharp.games import game
 from workbench.blef.elsewhere import lobby_of

@@ -20,9 +20,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
-from support.browser import overflows, picture, serious, visited
+from support.browser import faults, overflows, picture, serious, sketch, too_wide, visited
 from support.contests import contest_shown, teams
-from support.layout import faults, sketch, too_wide
 from support.recorded import SAMPLE
 from support.stored import PLAYERS, any_match, named
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.browser import overflows, picture, serious, visited
-from support.played import Kept
+from support.games import Kept
 from support.recorded import SAMPLE, Matches, sample_and_whole
 from support.stored import HOSTILE, PLAYERS, any_match, named, recorded_matches
 from support.viewer_cloud import WORD, deployed

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.arena import until
-from support.browser import picture, serious, visited
+from support.browser import picture, serious, too_wide, visited
 from support.cli import written
 from support.contest_tables import FakeTables
-from support.layout import too_wide
 from support.submissions import sandbox_or_skip
 
 from cardsharp.contest.director import Director

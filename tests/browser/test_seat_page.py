@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from support.browser import overflows, picture, press_first, serious, visited
+from support.browser import FINGER, overflows, picture, press_first, serious, too_wide, visited
 from support.cli import clean
-from support.layout import too_wide
 from support.stored import HOSTILE
 from support.table import Seat, playing, setting
 
@@ -20,7 +19,6 @@ SCREENS = [
     *((game, *screen) for game in GAMES for screen in ((390, "dark"), (1600, "light"))),
     ("blef", 1024, "dark"),
 ]
-FINGER = 44  # pixels that a finger hits
 
 SUITS = re.compile("^(clubs|diamonds|hearts|spades|Anchor)$")
 """What a screen reader says of a card beside its rank."""

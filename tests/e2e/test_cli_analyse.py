@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from nim.rules import Action, State
 from support.cli import Cli
-from support.games import NIM
-from support.played import AT, Decides, Kept, kept, played
+from support.games import AT, NIM, Decides, Kept, kept, played
 from support.recorded import SAMPLE, looks
 
 import cardsharp.games

@@ -1,14 +1,17 @@
-"""Positions and openings of Dead Man's Draw for tests: written by hand, or at random."""
+"""Positions, openings and matches of Dead Man's Draw for tests: written by hand, or at random."""
 
+from collections.abc import Callable
 from random import Random
 
-from cardsharp.deadmansdraw.actions import Effect, EffectType
+from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK, Card, Suit
-from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.events import Event
+from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.rules import start
-from cardsharp.deadmansdraw.simulation import deal
-from cardsharp.deadmansdraw.state import State
+from cardsharp.deadmansdraw.simulation import DeadMansDraw, deal, match_from
+from cardsharp.deadmansdraw.state import Chance, State
+from cardsharp.deadmansdraw.strategies import Strategy
 
 SUITS = {suit.value: suit for suit in Suit}
 
@@ -80,3 +83,36 @@ def debug_opening(rng: Random) -> State:
         deck = deck[size:]
     draw, discard, first, second, area = piles
     return start(draw, discard, rng.randrange(2), (bank_of(first), bank_of(second)), area)
+
+
+Maker = Callable[[Random], Strategy]
+
+
+class RunningMatch:
+    """A match that is played on, move by move."""
+
+    def __init__(self, opening: State, chance: Chance) -> None:
+        self.now = match_from(opening)
+        self._chance = chance
+
+    @property
+    def state(self) -> State:
+        return self.now.state
+
+    @property
+    def history(self) -> tuple[PastMove, ...]:
+        return self.now.history
+
+    def position(self) -> Position:
+        return self.now.position
+
+    def play(self, action: Action) -> tuple[Event, ...]:
+        self.now = self.now.after(action, self._chance)
+        return self.history[-1].events
+
+    def finish(self, *players: Strategy) -> dict[str, tuple[float, ...]]:
+        """Play to the end; the counts, and the points."""
+        while self.state.active is not None:
+            self.play(players[self.state.active].decide(self.position()).action)
+        game = DeadMansDraw()
+        return {**game.counts(self.now), "points": game.points(self.now)}

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.games import game
-from support.played import Decides, Kept, played
+from support.games import Decides, Kept, played
 from support.recorded import Matches, looks
 
 PLAYERS = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules"}

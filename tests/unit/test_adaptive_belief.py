@@ -7,8 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.matches import RunningMatch
-from support.positions import card, cards, opening
+from support.positions import RunningMatch, card, cards, opening
 from support.recorded import SAMPLE
 
 from cardsharp.cloud.adapters import build_log

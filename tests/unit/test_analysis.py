@@ -7,8 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.games import GAMES
-from support.played import Decides, begun, kept, played, taken
+from support.games import GAMES, Decides, begun, kept, played, taken
 
 from cardsharp.analysis import Judged, Mark, accuracy, analyse, mark_of
 from cardsharp.deadmansdraw.actions import DRAW

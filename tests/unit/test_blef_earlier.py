@@ -13,8 +13,7 @@ import pytest
 from pydantic import SecretStr
 from support.blef_bot import NAME, SECRET, SERVICE, BlefPlace
 from support.cloud_clock import FakeClock
-from support.games import simulated
-from support.played import Decides, begun, kept, taken
+from support.games import Decides, begun, kept, simulated, taken
 
 from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.bot import SeatMatch, SeatTurn

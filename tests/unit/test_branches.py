@@ -12,8 +12,18 @@ from hypothesis import strategies as st
 from nim.rules import State
 from support.branches import happened
 from support.branches import played as branched
-from support.games import GAMES, SAMPLES, id_of, simulated
-from support.played import Decides, Kept, begun, kept, played, taken
+from support.games import (
+    GAMES,
+    SAMPLES,
+    Decides,
+    Kept,
+    begun,
+    id_of,
+    kept,
+    played,
+    simulated,
+    taken,
+)
 from support.size import cases
 from support.table import QUICK
 

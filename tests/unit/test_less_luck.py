@@ -10,8 +10,7 @@ from statistics import fmean, pvariance
 
 import pytest
 from support.cli import written
-from support.games import GAMES
-from support.played import Decides, taken
+from support.games import GAMES, Decides, taken
 from support.positions import cards
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond

@@ -7,9 +7,8 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from support.matches import RunningMatch
 from support.perfect import values
-from support.positions import card, cards, effect, opening, position
+from support.positions import RunningMatch, card, cards, effect, opening, position
 from support.recorded import rows
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond

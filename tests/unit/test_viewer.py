@@ -22,8 +22,7 @@ from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.routing import Route
 from support.bot_events import context
-from support.games import simulated
-from support.played import Decides, Kept, begun, kept, taken
+from support.games import Decides, Kept, begun, kept, simulated, taken
 from support.recorded import Matches, looks, sample_and_whole
 from support.size import cases
 from support.stored import HOSTILE, PLAYERS, OneMatch, any_match, named, recorded_matches
