@@ -90,7 +90,6 @@ def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> 
         expect(page.locator("#turn")).to_be_visible(timeout=SOON)
         looked_at(page, "turn-390")
         box = page.locator("#turn").bounding_box()
-        assert box is not None
         assert box["y"] + box["height"] <= 844, "the choice is in view"
 
 

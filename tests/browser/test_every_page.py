@@ -71,7 +71,6 @@ def watched(folder: Path) -> Iterator[str]:
         keep_match(replace(record, match_id=name, started=started), moves, log)
     record, moves = any_match("deadmansdraw", 3)
     lease = log.take("live", "test", timedelta(minutes=5), record.header)
-    assert lease is not None
     log.record(lease, {move.sequence: move.facts for move in moves[:30] if move.facts})
     log.close()
     with pages_over(source_of(f"sqlite:{folder / 'matches.db'}")) as address:

@@ -190,7 +190,6 @@ def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> No
     facts = {move.sequence: move.facts for move in moves if move.facts is not None}
     log = SqliteLog(tmp_path / "matches.db", SystemClock())
     lease = log.take("live", "test", TTL, record.header)
-    assert lease is not None
 
     def told(start: int, end: int) -> None:
         log.record(lease, {number: facts[number] for number in range(start, end)})

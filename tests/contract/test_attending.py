@@ -135,11 +135,7 @@ def test_r30_clocks_that_are_wrong_harm_nothing_and_delay_nothing(
 
 
 def slow_or_wrong(
-    game: str,
-    folder: Path,
-    kind: Kind,
-    sample: int,
-    **settings: Any,  # noqa: ANN401
+    game: str, folder: Path, kind: Kind, sample: int, **settings: object
 ) -> dict[object, object]:
     """After which of every `sample` steps a fault did harm, or how long the match stood still."""
     steps = run(game, folder, {}, timing=Timing(), **settings).plan.steps

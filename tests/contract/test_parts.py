@@ -299,10 +299,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Game], tuple[Pa
     [one for game in SERVED if ALL or game.name != "nim" for one in operations(game)],
 )
 def test_every_answer_is_in_the_document(
-    game: Game,
-    operation: Any,  # noqa: ANN401 - schemathesis says no more
-    begun: Callable[[Game], tuple[Path, Things]],
-    tmp_path: Path,
+    game: Game, operation: object, begun: Callable[[Game], tuple[Path, Things]], tmp_path: Path
 ) -> None:
     modes = (operation.as_strategy(generation_mode=mode) for mode in GenerationMode)
     file, there = begun(game)

@@ -34,8 +34,8 @@ from workbench.cli import main
 from workbench.operate import letters
 from workbench.operate.letters import drop, list_letters
 from workbench.operate.orders import arena_url, forget, pause, practise, resume, ring, rotate_secret
-from workbench.operate.stack import Stack, find_stack
-from workbench.operate.status import BotStatus, look_at
+from workbench.operate.stack import find_stack
+from workbench.operate.status import look_at
 from workbench.operate.story import lines_about
 from workbench.operate.trial import WORD, CloudTrial, publish, trial
 from workbench.stage.opponent import OPPONENT, US
@@ -55,13 +55,6 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CloudTrial]:
         folder = str(running.emulator.folder)
         yield running
     assert folder not in commands(), "functions in the middle of an invocation end with it"
-
-
-def bot_of(stack: Stack) -> BotStatus:
-    """What a look at the bot finds."""
-    bot = look_at(stack).bot
-    assert bot is not None
-    return bot
 
 
 def commands() -> str:
@@ -157,10 +150,10 @@ def test_the_metrics_that_functions_log_reach_status(
 ) -> None:
     # The match is over in the table before the worker's last line is in the log.
     until(lambda: publish(cloud.stack.client) > 0, limit=60)
-    look, bot = look_at(cloud.stack), bot_of(cloud.stack)
-    assert bot.results["both seats"] == 1
+    look = look_at(cloud.stack)
+    assert look.bot.results["both seats"] == 1
     assert look.problems == ()
-    assert played.match_id not in bot.running
+    assert played.match_id not in look.bot.running
     assert look.quota == 10, "what a new account has"
 
 
@@ -205,7 +198,6 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Clo
         fresh = cloud.arena.create_match([US[0], OPPONENT[0]])
         assert assembly.offering.offer([fresh]) == 0
         lease = assembly.log.take("orphan", "a worker that died", timedelta(microseconds=1))
-        assert lease is not None
         assert assembly.offering.offer([fresh]) == 0, "somebody may hold it"
         assert assembly.offering.offer([fresh]) == 1, "the orphan only"
         with pytest.raises(ConfigError, match=r"still playing .*orphan"):
@@ -229,11 +221,10 @@ def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: CloudTrial) ->
         pass
     pause(cloud.stack, stop_schedule=True)
     look = look_at(cloud.stack)
-    bot = bot_of(cloud.stack)
-    assert (bot.held.paused, bot.schedule) == (True, "DISABLED")
+    assert (look.bot.held.paused, look.bot.schedule) == (True, "DISABLED")
     assert "nobody listens until `cardsharp cloud resume`" in look.problems[0]
     resume(cloud.stack)
-    bot = bot_of(cloud.stack)
+    bot = look_at(cloud.stack).bot
     assert (bot.held.paused, bot.schedule) == (False, "ENABLED")
 
 
@@ -246,7 +237,7 @@ def test_dead_letters_are_listed_and_replayed_and_change_nothing(
     found = list_letters(cloud.stack)
     assert {letter.match_id for letter in found} == {played.match_id, None}
     look = look_at(cloud.stack)
-    assert bot_of(cloud.stack).dead_letters == 2
+    assert look.bot.dead_letters == 2
     assert "2 messages failed for good" in look.problems[0]
     assert [letter.match_id for letter in letters.replay(cloud.stack, None)] == [played.match_id]
     assert [letter.body for letter in list_letters(cloud.stack)] == [STRANGE], "no message of ours"
@@ -268,7 +259,7 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: CloudTrial) -> Non
     cloud.emulator.client("sqs").send_message(QueueUrl=ticks, MessageBody="a tick that failed")
     with pytest.raises(Unauthorized):
         rotate_secret(cloud.stack, US[0], "wrong-word", refuse)
-    assert bot_of(cloud.stack).failed_ticks == 1
+    assert look_at(cloud.stack).bot.failed_ticks == 1
     old = json.dumps({"username": US[0], "password": "old-word"})
     store.put_parameter(Name=name, Value=old, Type="SecureString", Overwrite=True)
     secrets.provider.cache_clear()
@@ -283,7 +274,7 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: CloudTrial) -> Non
     kept = store.get_parameter(Name=name, WithDecryption=True)["Parameter"]
     assert kept["Type"] == "SecureString"
     assert json.loads(kept["Value"]) == {"username": US[0], "password": US[1]}
-    assert bot_of(cloud.stack).failed_ticks == 0, "it failed for want of this password"
+    assert look_at(cloud.stack).bot.failed_ticks == 0, "it failed for want of this password"
     assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
 
 
@@ -396,7 +387,6 @@ def test_r19_a_match_is_played_on_while_the_stack_is_deployed_again(cloud: Cloud
     cloud.deploy_again()
     cloud.tick()
     record = cloud.await_end(match_id)
-    assert record.finished is not None
     assert record.finished > began
     moves = cloud.stack.log.moves(match_id)
     assert all(move.facts is not None for move in moves)

@@ -54,7 +54,6 @@ class WorkerProcesses:
     def __call__(self, event: Event, context: LambdaContext) -> object:
         """The handler's answer; EOFError where its process has died."""
         records = event["Records"]
-        assert isinstance(records, list)
         busy = self._of[parse_message(records[0]["body"]).match_id]
         ours, theirs = self._made.Pipe(duplex=False)
         left = timedelta(milliseconds=context.get_remaining_time_in_millis())

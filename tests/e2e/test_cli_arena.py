@@ -53,7 +53,6 @@ def attended(arena: ArenaServer, *arguments: str) -> Outcome:
 def test_an_arena_says_where_it_is_and_no_password_and_ends_on_request(cli: Cli) -> None:
     del cli
     with program("arena", "--port", "0", environment={"ARENA_ADMIN_PASSWORD": "s3cret"}) as process:
-        assert process.stdout is not None
         said = "".join(takewhile(lambda line: line != "Ctrl-C stops it.\n", process.stdout))
         url = said.splitlines()[0].removeprefix("arena at ")
         asked = requests.get(f"{url}/api/whoami", auth=("admin", "s3cret"), timeout=5)

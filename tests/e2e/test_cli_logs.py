@@ -56,8 +56,7 @@ def test_json_is_one_document_of_all_matches_whatever_the_users_settings_say(beg
 
 
 def listed(cli: Cli) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = cli("matches", "--json").json()
-    return found
+    return cli("matches", "--json").json()
 
 
 def our_turns(match: dict[str, Any]) -> list[int]:
@@ -235,7 +234,6 @@ def test_one_match_is_shown_turn_by_turn_checked_and_kept_where_the_environment_
     assert played.code == 0, played.err
     assert "draw-3 (us) v example-java" in played.out
     turns = re.search(r", in (\d+) turns", played.out)
-    assert turns is not None
     for number in range(1, int(turns[1]) + 1):
         assert re.search(rf"^ +{number} (draw-3|example)", played.out, re.MULTILINE)
     assert re.search(r"log complete: \d+ moves, equal to the arena's", played.out)
@@ -244,7 +242,6 @@ def test_one_match_is_shown_turn_by_turn_checked_and_kept_where_the_environment_
     assert shown.code == 0
     assert "draw-3 (us) v example-java" in shown.out
     follow_up = re.search(r"cardsharp (why last \d+)", played.out)
-    assert follow_up is not None
     why = fresh(*follow_up[1].split())
     assert why.code == 0
     assert "chosen  " in why.out

@@ -97,7 +97,6 @@ def test_hostile_nicknames_in_blef_harm_nothing(cli: Cli, tmp_path: Path) -> Non
         ours = {"names": ["Cardsharp"], "seats": {"0": "bayes"}}
         header = {"game": "blef", "tags": [HOSTILE], **ours}
         lease = log.take("m", "me", timedelta(hours=1), header)
-        assert lease is not None
         told: dict[str, Any] = {"round": 1, "player": HOSTILE, "action": HOSTILE, "actionId": 3}
         log.record(lease, {101: told, 102: {**told, "hands": {HOSTILE: ["9c"]}, "actionId": 89}})
         log.finish(lease, {"result": "lost", "winnerName": HOSTILE, "turns": 1})

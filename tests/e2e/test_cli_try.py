@@ -42,8 +42,7 @@ def kept(cli: Cli, game: str) -> str:
 
 
 def tried(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = cli("try", *arguments, "--json").json()
-    return found
+    return cli("try", *arguments, "--json").json()
 
 
 @pytest.mark.parametrize("game", OPPONENTS)

@@ -270,7 +270,6 @@ def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_p
     for act, fields in (("practice", {}), ("run", {"seeding": "entry"})):
         DEEDS[act][1](venue, "cup", **fields)
         holder = venue.holder("cup")
-        assert holder is not None
         assert holder.command == act
         assert requests.get(f"{holder.url}/contest", timeout=5).status_code == 200
     assert "handed over to `contest run`" in (tmp_path / "cup" / CONSOLE).read_text()

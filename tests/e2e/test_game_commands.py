@@ -41,7 +41,6 @@ class Server:
         self._stack.close()
         serve = ("euchre", "serve", "--port", "0", "--json", "--strategy", "rules")
         process = self._stack.enter_context(program(*serve, *self._options))
-        assert process.stdout is not None
         told = json.loads(process.stdout.readline())
         assert told["openapi"] == f"{told['url']}/openapi.json"
         assert told["log"] == str(self.log)

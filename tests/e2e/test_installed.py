@@ -149,7 +149,6 @@ def test_a_service_of_the_wheel_serves_until_it_is_stopped(
         stdout=subprocess.PIPE,
         text=True,
     ) as serving:
-        assert serving.stdout is not None
         assert serving.stdout.readline().startswith(SERVING[line])
         serving.send_signal(signal.SIGINT)
         assert serving.wait(30) in (0, 130)

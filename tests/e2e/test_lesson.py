@@ -46,12 +46,9 @@ def the_judges_own_choice_is_right_and_what_cost_much_is_not() -> None:
     card = max(cards, key=lambda one: one.cost)
     with open_to_read(None) as log:
         question = question_of(card, of, log)
-    assert question is not None
     options = {one.name: one.action for one in question.screen.choices(question.asked.position)}
     wrong = judged(of, question, options[question.then])
-    assert wrong is not None
     right = judged(of, question, options[wrong.thought.action])
-    assert right is not None
     assert (right.well, wrong.well) == (True, False)
     assert wrong.best_worth - wrong.worth == pytest.approx(card.cost)
 

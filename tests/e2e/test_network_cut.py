@@ -85,7 +85,6 @@ def main(folder: str, fate: str, *words: str) -> None:
         ) as player:
             assert heard(player) == "ready"
             run(*CUT, *LOOPBACK, "blackhole")
-            assert player.stdin is not None
             player.stdin.write("\n")
             player.stdin.flush()
             meet(fate, player)
@@ -125,7 +124,6 @@ def play(url: str, match_id: str, *words: str) -> None:
 
 
 def heard(player: "subprocess.Popen[str]") -> str:
-    assert player.stdout is not None
     return player.stdout.readline().strip()
 
 

@@ -209,7 +209,6 @@ def test_the_captains_weights_in_a_file_play_as_the_captain(cli: Cli, weights: s
 @pytest.mark.skipif(twin_function("series") is None, reason="there is no research here")
 def test_it_is_compiled_as_the_captain_is(weights: str) -> None:
     series = twin_function("series")
-    assert series is not None
     assert (series(weights, "third") is None) == (series("captain", "third") is None)
 
 
@@ -245,7 +244,6 @@ def mended(text: str) -> str:
     """The starter as the page says that it is to be changed."""
     [worth] = re.findall(r"```python\n(def worth.*?)```", PAGE, re.DOTALL)
     new = re.search(r"`(key=lambda [^`]+)` for `(key=value)`", PAGE.replace("\n", " "))
-    assert new is not None
     assert text.count(new[2]) == 1
     return text[: text.index("def value(")].replace(new[2], new[1]) + worth
 

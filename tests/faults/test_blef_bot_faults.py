@@ -78,7 +78,6 @@ def test_a_seat_that_another_worker_has_joined_meanwhile_is_played_by_the_uuid_i
 def test_a_game_without_a_seat_for_us_is_closed_and_not_tried_again(bench: Bench) -> None:
     """It has started without us; the log says why, and nobody offers it any more."""
     place = bench.place
-    assert isinstance(place, BlefPlace)
     place.client.join(place.table, "another")
     place.client.post(f"/games/{place.table}/start", {"admin_uuid": place.rival})
     bench.order()
@@ -89,19 +88,15 @@ def test_a_game_without_a_seat_for_us_is_closed_and_not_tried_again(bench: Bench
 
 def outcome_of(bench: Bench) -> Body:
     """How the game ended, by the log."""
-    outcome = known(bench.log, bench.match_id).outcome
-    assert outcome is not None
-    return outcome
+    return known(bench.log, bench.match_id).outcome
 
 
 def test_the_secret_is_in_the_vault_alone(bench: Bench) -> None:
     """Neither in the match log, nor in what is queued, nor in what an object shows of itself."""
     bench.order()
     message = bench.queue.receive(timedelta(0))
-    assert message is not None
     assert str(SECRET) not in message.body + bench.everything()
     kept = bench.vault.find(bench.match_id)
-    assert kept is not None
     assert kept["player"] == str(SECRET)
     assert str(SECRET) not in repr(find_seat(bench.vault, bench.match_id))
     assert (bench.folder / "log.vault").stat().st_mode & 0o077 == 0
@@ -187,16 +182,11 @@ def original(tmp_path: Path) -> Iterator[Bench]:
         yield made
 
 
-def place_of(bench: Bench) -> OriginalPlace:
-    assert isinstance(bench.place, OriginalPlace)
-    return bench.place
-
-
 def test_a_whole_game_is_played_at_the_original(original: Bench) -> None:
     """Joined, played from one card each to the end, and closed; each action is sent once."""
     original.play()
     assert original.faults_found() == []
-    place, sent = place_of(original), Counter(original.plan.steps)
+    place, sent = original.place, Counter(original.plan.steps)
     state = place.state()
     assert state["status"] == "Finished"
     assert state["round_number"] >= 11
@@ -213,7 +203,7 @@ def test_a_game_in_which_the_bot_cannot_go_on_is_left_and_may_be_ordered_again(
         return Answered(404, (), b'{"error": "404 - Resource Not Found"}')
 
     with monkeypatch.context() as patch:
-        patch.setattr(place_of(original), "ask", gone)
+        patch.setattr(original.place, "ask", gone)
         original.play()
     assert outcome_of(original)["reason"] == "404 - Resource Not Found"
     assert original.log.running() == []

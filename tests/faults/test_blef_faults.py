@@ -113,8 +113,6 @@ def scene_of(raw: Any, deed: str) -> Scene:  # noqa: ANN401 - boto3
     scene = Scene(client.started(), raw, name)
     if deed == "last check":
         saved = client.store.read(scene.table.game)
-        assert saved is not None
-        assert saved.game.round is not None
         hands = (DECK[:11], DECK[12:13])  # one more is too many
         live = replace(saved.game.round, n_cards=(11, 1), hands=hands, turn=0)
         client.store.write(saved, replace(saved.game, round=live))
@@ -140,11 +138,7 @@ def done(raw: Any) -> dict[str, list[object]]:  # noqa: ANN401 - boto3
 
 @pytest.mark.parametrize(("deed", "at", "fault"), SAMPLED)
 def test_a_deed_under_a_fault_is_done_once_and_as_a_whole(
-    raw: Any,  # noqa: ANN401 - boto3
-    done: dict[str, list[object]],
-    deed: str,
-    at: int,
-    fault: Kind,
+    raw: object, done: dict[str, list[object]], deed: str, at: int, fault: Kind
 ) -> None:
     """Whoever got no answer looks, and does it again if it is not done."""
     scene = scene_of(raw, deed)

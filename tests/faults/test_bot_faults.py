@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from requests import PreparedRequest
@@ -109,7 +109,6 @@ def power_cut(folder: Path, kept: int, cut: int, faults: Mapping[int, Kind | flo
     data.unlink(missing_ok=True)
     bench = Bench(partial(BenchArena, data=data), folder, faults)
     arena = bench.place
-    assert isinstance(arena, BenchArena)
 
     def before(_step: str) -> None:
         number = len(bench.plan.steps)
@@ -170,7 +169,6 @@ def harm_between_decision_and_post(folder: Path, left: timedelta) -> list[str]:
     """What is wrong with the actions of a worker that is held up with so much of its turn left."""
     with closing(Bench(WatchedArena, folder)) as bench:
         place = bench.place
-        assert isinstance(place, WatchedArena)
         bench.clock.advance(LIMIT - left)
         faults: dict[int, Kind | float] = {}
 
@@ -191,7 +189,6 @@ def test_r31_a_match_with_a_limit_is_played_on_whatever_the_dates_say(
 ) -> None:
     """Also where only an action ends a turn that is overdue, and where a gateway dates answers."""
     bench = Bench(WatchedArena, folder)
-    assert isinstance(bench.place, WatchedArena)
     bench.place.dates_ahead = ahead
     bench.clock.advance(gone)
     known = "count as ours", BY_FORCE if gone > LIMIT else "count as ours"  # the first draw; late
@@ -218,7 +215,6 @@ def back_again(folder: Path, at: int) -> Bench:
     timing = replace(HARD, lease=timedelta(minutes=2), renew=timedelta(minutes=1))
     bench = Bench(partial(WatchedArena, data=data), folder, {at: Kind.PAUSE_AFTER}, timing=timing)
     arena = bench.place
-    assert isinstance(arena, WatchedArena)
 
     def down() -> None:
         bench.clock.advance(LIMIT * 2)
@@ -233,12 +229,11 @@ def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(
 ) -> None:
     """An ordinary maintenance page, once, in place of each answer; the turn's limit is 8 s."""
     page = Answered(503, (("Retry-After", "3600"),), b"maintenance")
-    monkeypatch.setitem(cast("dict[Kind, object]", ANSWERS), Kind.HTTP_503, page)
+    monkeypatch.setitem(ANSWERS, Kind.HTTP_503, page)
     whole = played(Bench(WatchedArena, folder))
     for at in suffering(whole.plan.steps, Kind.HTTP_503)[:: cases(3, every=1)]:
         bench = played(Bench(WatchedArena, folder, {at: Kind.HTTP_503}))
         arena = bench.place
-        assert isinstance(arena, WatchedArena)
         assert arena.match.state.timeouts == 0, at
         assert bench.clock.passed - whole.clock.passed < 2 * RETRY_AFTER, at
 
@@ -300,7 +295,6 @@ def test_what_is_unknown_is_played_on_with(
     place = partial(RenamedArena, words=words, strategy=strategy)
     with closing(Bench(place, tmp_path)) as bench:
         bench.play()
-        assert isinstance(bench.place, RenamedArena)
         text = RenamedArena.renamed(json.dumps(bench.place.look()).encode(), words)
         whole = json.loads(text)
         assert [*log_faults(whole, bench.log), *intent_faults(whole, bench.log, [ALICE])] == []

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 from functools import cache
 from random import Random
-from typing import cast
 
 import pytest
 from support.euchre_api import Service, direct_player, memory_store
@@ -14,7 +13,6 @@ from world.faults import CRASHES, FaultPlan, Faulty, Kind
 
 from cardsharp.euchre.rules import Deal
 from cardsharp.euchre.simulation import shuffled
-from cardsharp.euchre.store import Deals
 
 SEEDS = (4, 6, 48)  # deals that are called early, late and alone
 
@@ -30,7 +28,7 @@ def disturbed(
 ) -> tuple[Service, FaultPlan]:
     """A service over a store of which these calls can go wrong, and do by their numbers."""
     plan = FaultPlan(StillClock(), faults)
-    return Service("rules", cast("Deals", Faulty(memory_store(), plan, calls))), plan
+    return Service("rules", Faulty(memory_store(), plan, calls)), plan
 
 
 def play(seed: int, faults: Mapping[int, Kind]) -> tuple[Deal, Service, FaultPlan, int]:

@@ -116,8 +116,7 @@ class Recording:
                 assert self.client.send(WireRequest("GET", target)).status == 200
 
     def _body(self, case: str) -> dict[str, Any]:
-        body: dict[str, Any] = next(p for p in self.pairs if p["case"] == case)["body"]
-        return body
+        return next(p for p in self.pairs if p["case"] == case)["body"]
 
     def _place(self, pair: dict[str, Any]) -> None:
         """Put a game into the store as the recorded answers show it."""
@@ -145,7 +144,6 @@ class Recording:
         game = GameRecord(uuid, START, admin=admin, players=players, round=_round(state))
         for snapshot in (*map(_round, closed), None):
             saved = self.store.read(uuid)
-            assert saved is not None
             self.store.write(saved, game, snapshot)
 
     def _players(self, uuid: str, state: dict[str, Any]) -> tuple[Player, ...]:
@@ -291,7 +289,6 @@ def test_a_recorded_game_replays(trace: dict[str, Any]) -> None:
 
     closed: list[Round] = []
     for step in trace["steps"]:
-        assert live.turn is not None
         assert (names[live.turn], live.number) == (step["player"], step["round"])
         outcome = rules.apply(live, step["action_id"], deal)
         live = outcome.live

@@ -190,7 +190,6 @@ def check_view(view: Position, truth: Truth, recorded: Recorded) -> None:
     if view.question is Question.PLAY:
         dealt -= {raw["discard"]} if seat == 3 else set()
         contract = raw["contract"]
-        assert table.call is not None
         assert [table.call.suit, table.call.alone] == contract
         assert table.call.seat == raw["caller_pos"]
         assert table.lone_defender in {None, raw["def_pos"]}

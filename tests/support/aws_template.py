@@ -30,8 +30,7 @@ def of_kind(kind: str) -> dict[str, dict[str, Any]]:
 
 
 def properties(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = template()["Resources"][name]["Properties"]
-    return found
+    return template()["Resources"][name]["Properties"]
 
 
 def statements(role: str) -> Iterator[dict[str, Any]]:

@@ -78,12 +78,10 @@ class Client:
         )
 
     def create(self) -> str:
-        uuid: str = self.get("/games/create").json["game_uuid"]
-        return uuid
+        return self.get("/games/create").json["game_uuid"]
 
     def join(self, game: str, nickname: str) -> str:
-        uuid: str = self.get(f"/games/{game}/join", nickname=nickname).json["player_uuid"]
-        return uuid
+        return self.get(f"/games/{game}/join", nickname=nickname).json["player_uuid"]
 
     def started(self, players: int = 2) -> "StartedGame":
         """Return a game that has just been started, by nickname the uuids of its players."""

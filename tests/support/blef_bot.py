@@ -102,14 +102,10 @@ class BlefPlace(SeatPlace):
         return 0 if live is None else SPAN * live.number + len(live.history)
 
     def truth(self) -> GameRecord:
-        saved = self.games.read(self.table)
-        assert saved is not None
-        return saved.game
+        return self.games.read(self.table).game
 
     def mistakes(self, truth: GameRecord, sent: Any, intent: Body) -> Iterable[str]:  # noqa: ANN401
         live = truth.round
-        assert live is not None
-        assert live.turn is not None
         state = {
             "actionId": sent["action_id"],
             "seat": live.turn,
@@ -149,8 +145,6 @@ class BlefPlace(SeatPlace):
 
     def _shorten(self) -> None:
         saved = self.games.read(self.table)
-        assert saved is not None
-        assert saved.game.round is not None
         cards = self.dice.sample(DECK, 20)
         hands = (sort_hand(cards[:10]), sort_hand(cards[10:]))
         live: Round = replace(saved.game.round, n_cards=(10, 10), hands=hands)

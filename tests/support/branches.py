@@ -67,7 +67,6 @@ def happened(
 
     Of a discard in Euchre only whose reasons are kept is told the card.
     """
-    assert game.replay is not None
     names = header_of(record).names
     steps = [one.happened for one in game.replay.load()(record, moves)][:number]
     for seat, name in enumerate(names):

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, Request
@@ -34,12 +33,7 @@ def chromium(playwright: Playwright) -> str | None:
 
 
 @contextmanager
-def visited(
-    browser: Browser,
-    *,
-    refused: bool = False,
-    **context: Any,  # noqa: ANN401 - what Playwright's contexts take
-) -> Iterator[Page]:
+def visited(browser: Browser, *, refused: bool = False, **context: object) -> Iterator[Page]:
     """A page in a browser that knows nothing yet; `context` is its screen, scheme or user.
 
     A script's error, what the page's policy forbids, an error on the console, and a request to a
@@ -134,8 +128,7 @@ def faults(page: Page, *, touched: bool) -> list[str]:
 
     With `touched` also what is too small for a finger.
     """
-    found: list[str] = page.evaluate(f"{_SCRIPT}; faults({FINGER if touched else 0})")
-    return found
+    return page.evaluate(f"{_SCRIPT}; faults({FINGER if touched else 0})")
 
 
 WIDTHS = (360, 390, 768, 1024, 1280, 1440, 1600, 1920)

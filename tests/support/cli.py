@@ -109,8 +109,7 @@ def program(
 def unused_port() -> int:
     """A port that nobody listens at."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
+        return server.getsockname()[1]
 
 
 def line_with(stream: Any, words: str) -> str:  # noqa: ANN401 - a pipe of text

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import cast
 
 from world.faults import Errors, FaultPlan, Faulty, Kind
 
@@ -114,7 +113,7 @@ class FakeTables:
 
 def disturbed(tables: FakeTables, plan: FaultPlan) -> FakeTables:
     """The tables to a director whose calls suffer what the plan says."""
-    return cast("FakeTables", Faulty(tables, plan, CALLS, LOST))
+    return Faulty(tables, plan, CALLS, LOST)
 
 
 CALLS = {"matches", "account", "begin", "end"}

@@ -91,8 +91,10 @@ def held(
     while together := waiting():
         for pairing in together:
             played, odds = list[Facts](), 0.2 if pairing.key in upset else 0.8
-            while (end := settings.rules.decision(pairing, list(map(_score, played)))) is None:
+            scores = list[Score]()
+            while (end := settings.rules.decision(pairing, scores)) is None:
                 played.append(_facts(chance, odds))
+                scores.append(Score(played[-1].points, played[-1].winner))
             ends[pairing.key], facts[pairing.key] = end, played
     results, running = list[Result](), dict[str, Match]()
     for number, pairing in enumerate(settings.form.pairings(ids, ends)):
@@ -116,10 +118,6 @@ def table(match_id: str, pairing: Pairing) -> Match:
         match_id, at_arena.Pairing(pairing.teams, None), params, Randomness.FAIR, origin
     )
     return act(match, DRAW, origin)[0]
-
-
-def _score(facts: Facts) -> Score:
-    return Score(facts.points, facts.winner)
 
 
 def _facts(chance: Random, odds: float) -> Facts:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self, cast
+from typing import Self
 
 JSON = "application/json; charset=utf-8"
 
@@ -37,14 +37,12 @@ class Handler(BaseHTTPRequestHandler):
     # Headers and body leave in two writes; without this each answer waits for a delayed ACK.
     disable_nagle_algorithm = True
 
-    @property
-    def arena(self) -> "_Server":
-        """The server with the script."""
-        return cast("_Server", self.server)
+    server: "_Server"
+    """With the script."""
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        fault = self.arena.record(
+        fault = self.server.record(
             Seen(self.command, self.path, dict(self.headers), body, time.monotonic())
         )
         with suppress(OSError):  # a client that gave up is what the test wants
@@ -157,12 +155,12 @@ def sent(*pieces: bytes, pause: float = 0.0, stays: bool = False, again: bytes =
         handler.close_connection = True
         for piece in pieces:
             handler.wfile.write(piece)
-            if handler.arena.over.wait(pause):
+            if handler.server.over.wait(pause):
                 return
-        while again and not handler.arena.over.wait(pause):
+        while again and not handler.server.over.wait(pause):
             handler.wfile.write(again)
         if stays:
-            handler.arena.over.wait()
+            handler.server.over.wait()
 
     return fault
 

@@ -93,7 +93,7 @@ def begun(game: Game, seed: int) -> Any:  # noqa: ANN401 - any game's
 
 
 def taken(
-    state: Any,  # noqa: ANN401 - any game's
+    state: object,
     players: Sequence[Decides],
     dice: Random,
     over: Callable[[Any], bool] = lambda _: False,

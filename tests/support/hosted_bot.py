@@ -159,6 +159,4 @@ class HostedPlace(SeatPlace):
             yield f"{self.rules.gains(state)} was won, and the log has {record.outcome}"
 
     def _table(self) -> Table:
-        table = self.host.tables.find(TABLE)
-        assert table is not None
-        return table
+        return self.host.tables.find(TABLE)

@@ -54,5 +54,4 @@ def made(name: str) -> Policy:
     template = load_template(ROOT / RIGHTS)
     told = template["Resources"][name]["Properties"]["PolicyDocument"]
     text = json.dumps(told).replace(json.dumps({"Ref": "Boundary"}), json.dumps(BOUND))
-    filled: Policy = largest(json.loads(text), template)
-    return filled
+    return largest(json.loads(text), template)

@@ -69,7 +69,6 @@ class Deployed:
         """Have our intents and the arena's facts in the log, as a worker writes them."""
         record, _ = any_match("deadmansdraw")
         lease = lease or self.log.take(name, "a worker", TTL, record.header)
-        assert lease is not None
         for move in moves:
             if move.intent is not None:
                 self.log.intend(lease, move.sequence, move.intent)

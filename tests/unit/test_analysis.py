@@ -66,7 +66,6 @@ def test_a_planted_blunder_is_found_and_luck_is_that_of_each_card_that_came() ->
     brought = [(luck or 0.0) * (1 if seat == 0 else -1) for seat, luck in befell]
     assert found.chance == found.luck == pytest.approx(sum(brought))
     assert max(map(abs, brought)) > 0.05
-    assert found.result is not None
     assert found.less_luck(0) == pytest.approx(found.result - sum(brought) / 1.5)
     assert found.less_luck(1) == pytest.approx(1 - found.result + sum(brought) / 1.5)
     assert analyse(DEADMANSDRAW, record, moves[:8]).less_luck(0) is None
@@ -137,7 +136,6 @@ def test_results_less_luck_lie_closer_together_and_of_one_match_no_interval_is_k
     """Here luck explains all: what is left is the same in every match. Unless one is not known."""
     group = Group([side(1.0, 0.4), side(0.0, -0.6)] * 10, shares=True)
     assert group.result.mean == 0.5
-    assert group.without_luck is not None
     assert group.without_luck.mean == pytest.approx(0.6)
     assert group.without_luck.within.margin == pytest.approx(0.0)
     assert group.result.within.margin > 0.15
@@ -145,7 +143,6 @@ def test_results_less_luck_lie_closer_together_and_of_one_match_no_interval_is_k
     unknown = side(1.0)._replace(less_luck=None)
     assert Group([*group.sides, unknown], shares=True).without_luck is None
     group = Group([side(1.0, 0.3)], shares=True)
-    assert group.without_luck is not None
     assert group.without_luck.within.margin == inf
     assert group.without_luck.document == {"mean": 0.7, "low": None, "high": None}
     assert group.luck_with_result is None
@@ -156,12 +153,9 @@ def test_ratings_without_luck_are_surer_and_never_beyond_what_results_can_be() -
     told = two_ratings([[side(1.0, 0.4)], [side(0.0, -0.6)]] * 10)
     us, them = told["us"], told["them"]
     assert us.plain.value == pytest.approx(them.plain.value)
-    assert us.less_luck is not None
-    assert them.less_luck is not None
     assert us.less_luck.value > them.less_luck.value + 50
     assert us.less_luck.margin < us.plain.margin / 2
     [lucky, _] = two_ratings([[side(1.0, -0.9)]]).values()
-    assert lucky.less_luck is not None
     assert lucky.less_luck.value == pytest.approx(lucky.plain.value)
     same = side(1.0)._replace(against="us")
     assert not two_ratings([[same]])
@@ -172,7 +166,6 @@ def test_ratings_without_luck_are_surer_and_never_beyond_what_results_can_be() -
 def test_the_accuracy_is_that_of_all_decisions_together() -> None:
     long = side(1.0, cost=0.2)._replace(stake=4.0)
     group = Group([long, side(1.0, cost=0.8)], shares=True)
-    assert group.accuracy is not None
     assert group.accuracy.mean == pytest.approx(100 * (1 - 1.0 / 5.0) ** 2)
     assert group.accuracy.within.low < group.accuracy.mean < group.accuracy.within.high
     assert Group([long._replace(stake=0.0)], shares=True).accuracy is None

@@ -116,7 +116,6 @@ class Desk:
         """How long nobody else may take the match, from the last sign of life on."""
         record = known(self.log)
         assert record.lease is not None
-        assert record.ttl is not None
         return record.ttl
 
     def outwait(self) -> None:

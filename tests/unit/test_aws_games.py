@@ -195,6 +195,5 @@ def test_every_alarm_has_its_cause_and_cure_in_the_runbook(name: str) -> None:
     section = re.search(
         rf"^### {heading}\n(.+?)(?=^##)", RUNBOOK.read_text(), re.MULTILINE | re.DOTALL
     )
-    assert section is not None
     assert "Cause" in section[1]
     assert "Cure" in section[1]

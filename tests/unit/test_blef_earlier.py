@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from random import Random
-from typing import Any, cast
 
 import pytest
 from pydantic import SecretStr
@@ -16,7 +15,7 @@ from support.cloud_clock import FakeClock
 from support.games import Decides, begun, kept, simulated, taken
 
 from cardsharp.blef.actions import BETS, CHECK, LOST
-from cardsharp.blef.bot import SeatMatch, SeatTurn
+from cardsharp.blef.bot import SeatMatch
 from cardsharp.blef.cards import DECK, VALUES
 from cardsharp.blef.client import Sighting
 from cardsharp.blef.logbook import SPAN
@@ -80,7 +79,7 @@ class Asking:
 def attended(place: BlefPlace, client: Asking) -> SeatMatch:
     strategy = build("greedy", Random(0))
     seat = Seat(SERVICE, place.table, NAME, "greedy", SecretStr(str(SECRET)))
-    return SeatMatch("m", seat, strategy, cast("Any", client), cast("Any", None), FakeClock())
+    return SeatMatch("m", seat, strategy, client, None, FakeClock())
 
 
 def test_the_bot_knows_the_rounds_before_without_a_request_more(tmp_path: Path) -> None:
@@ -94,7 +93,7 @@ def test_the_bot_knows_the_rounds_before_without_a_request_more(tmp_path: Path) 
         while place.go_on() != "Finished":
             sight = attended(place, client).look(known)
             known |= sight.facts
-            turn = cast("SeatTurn | None", sight.turn)
+            turn = sight.turn
             if turn is None:
                 continue
             over = range(1, turn.position.number)
@@ -129,7 +128,7 @@ def test_a_log_that_cannot_be_read_costs_no_move(tmp_path: Path, fault: str) -> 
             place.go_on()
             sight = attended(place, Asking(place)).look(spoilt(SPOILT[fault]))
             if sight.turn is not None:
-                assert cast("SeatTurn", sight.turn).position.earlier == ()
+                assert sight.turn.position.earlier == ()
                 return
 
 

@@ -132,7 +132,6 @@ def test_a_belief_is_never_said_as_a_fact_and_says_what_it_assumes(players: int)
         assert not re.search(r"\b(0|100)(\.0)? %", decision.reason)
         for option in decision.options:
             bet = position.last_bet if option.action == CHECK else option.action
-            assert bet is not None
             decided = by_cards[bet] in {0, 1}
             assert decided or 0.001 <= option.value <= 0.999
             if option.action != CHECK:

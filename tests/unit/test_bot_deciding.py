@@ -4,7 +4,6 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import cast
 
 import pytest
 from support.arena import ALICE, BOB, DUMMY
@@ -17,14 +16,13 @@ from cardsharp.cloud.attended import Sight
 from cardsharp.cloud.messages import parse_message
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb, respond
-from cardsharp.deadmansdraw.bot import ArenaMatch, ReadTurn
+from cardsharp.deadmansdraw.bot import ArenaMatch
 from cardsharp.deadmansdraw.briefing import Players, Seat
 from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.fallback import blind_action, decide, safe_action
 from cardsharp.deadmansdraw.logbook import outcome_body
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision, Strategy
+from cardsharp.deadmansdraw.strategies import Decision
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.deciding import Decided
@@ -155,7 +153,6 @@ class Shown:
         return self.shown
 
     def act(self, *_: object) -> None:
-        assert self.refusal is not None
         raise self.refusal
 
 
@@ -167,9 +164,8 @@ def test_r31_the_arenas_dates_are_given_up_where_a_turn_goes_on_that_they_say_is
 ) -> None:
     """Not where it is over indeed; else a process without a move of its own knows no end."""
     client, now = Shown(parse_view(json.loads(RUNNING)), refusal), datetime.now(UTC)
-    seat = Seat(ALICE, cast("ArenaClient", client), Plays(lambda _: END_TURN), "any")
+    seat = Seat(ALICE, client, Plays(lambda _: END_TURN), "any")
     turn = ArenaMatch("match", Players(seat), StillClock()).look({}).turn
-    assert isinstance(turn, ReadTurn)
     client.contact.far.dated(now, 0, 0)
     with pytest.raises(Rejected):
         turn._replace(ends=When(0, 0)).act(END_TURN)
@@ -213,10 +209,7 @@ def test_a_blind_turn_draws_first_and_then_gives_way_to_what_was_not_refused() -
     assert blind_action(AREA, frozenset({first, second})) == first
 
 
-US, AS_DUMMY = (
-    Seat(player, cast("ArenaClient", None), cast("Strategy", None), "any")
-    for player in (ALICE, DUMMY)
-)
+US, AS_DUMMY = (Seat(player, None, None, "any") for player in (ALICE, DUMMY))
 
 
 def view(first: str, second: str, creator: str | None = None) -> MatchView:
@@ -245,7 +238,7 @@ def test_our_seats_have_our_id_or_are_the_dummys_in_matches_that_we_created(
 
 
 def looked_at(shown: MatchView, player: str, *asked_for: str) -> Sight[Action]:
-    me = Seat(player, cast("ArenaClient", Shown(shown)), cast("Strategy", None), "any")
+    me = Seat(player, Shown(shown), None, "any")
     return ArenaMatch("match", Players(me), StillClock(), asked_for).look({})
 
 

@@ -162,7 +162,6 @@ def test_neither_seed_nor_order_of_the_cards_goes_further_than_the_arena(tmp_pat
     """We created the match, so every view has its seed; no model, position or stored item has."""
     with closing(Bench(BenchArena, tmp_path)) as bench:
         bench.play()
-        assert isinstance(bench.place, BenchArena)
         shown = bench.place.look(admin=False)
         stored = bench.everything()
     assert json.dumps(shown).count(SEED) == 2, "the arena has stopped to show the seed"

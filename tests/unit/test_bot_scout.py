@@ -66,16 +66,11 @@ class Listening:
     def read(self) -> Switches:
         return self.switches
 
-    @property
-    def arena(self) -> BenchArena:
-        assert isinstance(self.bench.place, BenchArena)
-        return self.bench.place
-
     def listen(self, budget: timedelta) -> int:
         bench, clock = self.bench, self.bench.clock
         plan = FaultPlan(clock, self.faults, before_step=self._note)
         tools, end = bench.tools(plan), clock.now() + budget
-        with self.arena.client(tools) as client:
+        with self.bench.place.client(tools) as client:
             offering = Offering(
                 tools.log, bench.queue, clock, ANNOUNCE, self.meter, switchboard=self
             )
@@ -124,7 +119,7 @@ def attend(scene: Listening, ttl: timedelta) -> None:
 def leave_to_the_dummy(scene: Listening) -> None:
     """Have the dummy to move, who never does: Alice ends her first turn by two actions."""
     for body in ({"etype": "Draw"}, {"etype": "EndTurn"}):
-        scene.arena.act_as_alice(body)
+        scene.bench.place.act_as_alice(body)
 
 
 def test_r37_a_quiet_scout_asks_once_and_goes_while_nothing_waits(scene: Listening) -> None:
@@ -162,7 +157,7 @@ def look_by_look(scene: Listening, until: timedelta) -> list[float]:
     bench, clock, seconds = scene.bench, scene.bench.clock, []
     began = clock.now()
     tools = bench.tools(FaultPlan(clock, {}))
-    with scene.arena.client(tools) as client:
+    with scene.bench.place.client(tools) as client:
         scene.new_password(client)
         offering = Offering(tools.log, bench.queue, clock, ANNOUNCE, scene.meter)
         while clock.now() - began < until:

@@ -54,18 +54,10 @@ def _mounted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, *SAMPLES))
 
 
-def quick(game: Game) -> str:
-    return QUICK.get(game.name, game.default_strategy)
-
-
 @cache
 def match_of(game: Game) -> Kept:
-    return played(game, [Decides(game, quick(game), 1 + one) for one in (0, 1)])
-
-
-def positions(game: Game, match: Kept) -> dict[int, Any]:
-    assert game.decisions is not None
-    return {one.step.sequence: one.position for one in game.decisions.load()(*match)}
+    quick = QUICK.get(game.name, game.default_strategy)
+    return played(game, [Decides(game, quick, 1 + one) for one in (0, 1)])
 
 
 @every_game
@@ -75,7 +67,7 @@ def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> No
     Of a match that runs the cards to come are not to be had.
     """
     record, moves = match_of(game)
-    known = positions(game, (record, moves))
+    known = {one.step.sequence: one.position for one in game.decisions.load()(record, moves)}
     for turn, number in enumerate(range(1, len(moves), max(1, len(moves) // 3))):
         same = turn % 2 == 1
         point = branch_point(record, moves, number, same=same)
@@ -83,7 +75,6 @@ def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> No
         assert branch.sitter.seen[0] == known[point.step.sequence]
         (made, told), *_ = branch.parts
         header = header_of(made)
-        assert header.branch is not None
         assert (header.branch.of, header.branch.step) == (record.match_id, point.number)
         assert (header.branch.same, made.status) == (same, Status.FINISHED)
         before = point.number - 1
@@ -155,8 +146,6 @@ def test_what_was_hidden_is_dealt_anew_unless_the_same_cards_are_asked_for(name:
 def test_others_decisions_in_a_round_that_runs_are_nobodys_to_make_again() -> None:
     """Of Blef, where the log has our reasons alone: what the others held is not told."""
     game = next(one for one in GAMES if one.name == "blef")
-    assert game.replay is not None
-    assert game.restore is not None
     record, moves = match_of(game)
     steps = list(game.replay.load()(record, moves))
     turn = next(n for n, group in groupby(steps, lambda step: step.turn) if len([*group]) > 3)
@@ -274,12 +263,10 @@ def test_figures_add_up_whatever_follows_and_the_judge_itself_is_perfect(
     for one, two in zip(part.decisions, whole.decisions, strict=False):
         assert one.model_dump(exclude=later) == two.model_dump(exclude=later)
     first, second = whole.players
-    assert first.accuracy is not None
     assert first.accuracy > 99.9
     assert other != "random" or second.accuracy is None or second.accuracy < 100
     assert [point.sequence for point in whole.curve] == [move.sequence for move in moves]
     assert whole.curve[-1].worth == whole.result
-    assert game.judge is not None
     if game is EUCHRE:
         points = record.outcome["scores"]  # type: ignore[index]
         assert whole.result == points[0] - points[1]

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from support.arena import ALICE, BOB, HandClock
@@ -30,7 +29,7 @@ from cardsharp.deadmansdraw.arena.match import Origin, Pairing, act, begin, end_
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.views import Look, full_view
-from cardsharp.deadmansdraw.contest.tables import ArenaTables, OrganisedArena, facts_of
+from cardsharp.deadmansdraw.contest.tables import ArenaTables, facts_of
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.errors import Unreachable
 from workbench.contest import planning
@@ -175,7 +174,7 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
     assert facts.points[1 - first] == 6
     assert facts.seconds == 7 * 9
     assert facts.turns == match.turn
-    office = cast("OrganisedArena", SimpleNamespace(view=lambda _match, **_: view))
+    office = SimpleNamespace(view=lambda _match, **_: view)
     assert ArenaTables(office).account(match.id).gone == (starts,), "two turns in a row"
 
 

@@ -125,7 +125,6 @@ def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_
 def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
     def dies() -> None:
         with pool_of(2) as pool:
-            assert pool is not None
             pool.submit(os._exit, 5).result()
 
     with pytest.raises(StrategyFault, match="a strategy ended it"):

@@ -60,7 +60,6 @@ def lucks(match: Match, action: Action) -> Iterator[tuple[float, frozenset[str]]
     for end in ends:
         events = end.history[-1].events
         luck = luck_of(match.position, events)
-        assert luck is not None
         yield luck, frozenset(type(event).__name__ for event in events)
 
 
@@ -184,8 +183,6 @@ def test_a_mirrored_match_has_no_luck_in_the_mean(plan: Plan) -> None:
     """Whoever sits where: what one side's cards bring it they take from the other."""
     played = run(plan)
     for one, two in played.pairs:
-        assert one.luck is not None
-        assert two.luck is not None
         assert one.luck.cards == pytest.approx(-two.luck.cards)
         assert one.luck.again + two.luck.again == pytest.approx(1)
 
@@ -198,7 +195,6 @@ def test_who_cannot_be_copied_plays_the_last_cards_once(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("pass", kept))
     played = run(replace(PLAN, first=str(file), pairs=1))
     for match in played.matches:
-        assert match.luck is not None
         assert match.luck.again == match.points
         assert match.luck.cards
 
@@ -207,7 +203,6 @@ def test_the_interval_is_of_the_shares_without_luck_where_that_is_known() -> Non
     """As from how many times as many matches it is: the ratio of the variances."""
     played = Duel(replace(PLAN, pairs=40), tuple((a, a) for (a,) in pairs(40, 1.0, Random(2))))
     less = played.less_luck
-    assert less is not None
     assert less.worth > 4
     assert less.document["lower"] < less.document["points"] < less.document["upper"]
     with pytest.raises(ConfigError, match="Nobody tells the luck of Blef"):

@@ -74,7 +74,6 @@ class Site:
         self.do(self.lines.sweep)
 
     def do(self, what: Callable[[], object]) -> None:
-        assert self.background.loop is not None
         self.background.loop.call_soon_threadsafe(what)
 
     def close(self) -> None:

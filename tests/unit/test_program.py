@@ -148,7 +148,6 @@ def test_a_starter_decides_as_that_in_python(starter: str, runs: str, tmp_path: 
     if shutil.which(runs) is None:
         pytest.skip(f"{runs} is not installed")
     game = GAMES[0]
-    assert game.starter is not None
     simulation = simulated(game)
     module = ROOT / (game.starter.replace(".", "/") + ".py")
     model_file = tmp_path / f"model-of-{starter}.py"

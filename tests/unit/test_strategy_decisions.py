@@ -4,7 +4,6 @@ from functools import cache
 from itertools import islice, product
 from random import Random
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from support.perfect import values
@@ -41,7 +40,6 @@ def table_of(text: str) -> Position:
 def action_of(text: str, table: Position) -> Action:
     if text in {"Draw", "EndTurn"}:
         return DRAW if text == "Draw" else END_TURN
-    assert table.pending is not None
     return respond(table.pending.effect_type, None if text == "none" else card(text))
 
 
@@ -107,8 +105,7 @@ def test_what_an_answer_is_worth(table: Position, worth: float) -> None:
 
 def decides(name: str, roll: float, table: Position) -> Action:
     """What a player does whose dice always roll the same."""
-    dice = cast("Random", SimpleNamespace(random=lambda: roll))
-    return build(name, dice).decide(table).action
+    return build(name, SimpleNamespace(random=lambda: roll)).decide(table).action
 
 
 @pytest.mark.parametrize("name", ["example-node", "example-java"])

@@ -83,7 +83,6 @@ def test_a_file_and_a_picture_need_no_network_and_are_small(name: str) -> None:
     text = match_file(shown(*any_match(name)))
     assert len(text.encode()) < 300_000
     policy = re.search(r'Policy" content="([^"]*)"', text)
-    assert policy is not None
     assert policy[1].startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
     assert not re.search(r'(?:src|href)="(?!#)', text)
     assert "http" not in text.replace("http-equiv", "")
