@@ -14,6 +14,8 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.deadmansdraw.emulated import CloudServer, emulated
 
+pytestmark = pytest.mark.usefixtures("cli")
+
 SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]  # a draw pile that is soon through
 
 
@@ -50,8 +52,7 @@ def attended(arena: ArenaServer, *arguments: str) -> Outcome:
 # --- arena -----------------------------------------------------------------------------------
 
 
-def test_an_arena_says_where_it_is_and_no_password_and_ends_on_request(cli: Cli) -> None:
-    del cli
+def test_an_arena_says_where_it_is_and_no_password_and_ends_on_request() -> None:
     with program("arena", "--port", "0", environment={"ARENA_ADMIN_PASSWORD": "s3cret"}) as process:
         said = "".join(takewhile(lambda line: line != "Ctrl-C stops it.\n", process.stdout))
         url = said.splitlines()[0].removeprefix("arena at ")
@@ -117,8 +118,7 @@ def test_who_is_no_player_is_told_so_in_a_sentence_without_the_password(
             assert len(refused.err.splitlines()) == 1
 
 
-def test_the_bot_waits_for_an_arena_and_survives_its_restart(cli: Cli, tmp_path: Path) -> None:
-    del cli
+def test_the_bot_waits_for_an_arena_and_survives_its_restart(tmp_path: Path) -> None:
     port, data = unused_port(), tmp_path / "arena.db"
     config = ArenaConfig(admin_password=ADMIN_PASSWORD, port=port, data=data)
     url = f"http://127.0.0.1:{port}"
@@ -139,8 +139,7 @@ def test_the_bot_waits_for_an_arena_and_survives_its_restart(cli: Cli, tmp_path:
     assert process.returncode == 0
 
 
-def test_ctrl_c_lets_a_match_end_and_a_second_one_does_not(cli: Cli, arena: ArenaServer) -> None:
-    del cli
+def test_ctrl_c_lets_a_match_end_and_a_second_one_does_not(arena: ArenaServer) -> None:
     with program("bot", *here(arena)) as process:
         line_with(process.stderr, "attending")
         match_id = arena.create_match([ONE, TWO], seed="norandom")
@@ -154,8 +153,7 @@ def test_ctrl_c_lets_a_match_end_and_a_second_one_does_not(cli: Cli, arena: Aren
 
 
 @pytest.mark.slow
-def test_who_stands_by_goes_on_when_the_bot_is_killed(cli: Cli, arena: ArenaServer) -> None:
-    del cli
+def test_who_stands_by_goes_on_when_the_bot_is_killed(arena: ArenaServer) -> None:
     with program("bot", *here(arena), "--standby") as first:
         line_with(first.stderr, "attending")
         with program("bot", *here(arena), "--standby", "--once") as second:

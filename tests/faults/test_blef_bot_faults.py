@@ -65,14 +65,12 @@ def test_a_seat_that_another_worker_has_joined_meanwhile_is_played_by_the_uuid_i
             bench.attend(bench.match_id, early)
             bench.outwait(HARD.lease)
 
-    try:
+    with closing(bench):
         bench.order()
         bench.plan.before_step = come_between
         bench.attend(bench.match_id)
         assert early.steps[-1] == "replace"
         assert bench.faults_found() == []
-    finally:
-        bench.close()
 
 
 def test_a_game_without_a_seat_for_us_is_closed_and_not_tried_again(bench: Bench) -> None:
@@ -94,10 +92,8 @@ def outcome_of(bench: Bench) -> Body:
 def test_the_secret_is_in_the_vault_alone(bench: Bench) -> None:
     """Neither in the match log, nor in what is queued, nor in what an object shows of itself."""
     bench.order()
-    message = bench.queue.receive(timedelta(0))
-    assert str(SECRET) not in message.body + bench.everything()
-    kept = bench.vault.find(bench.match_id)
-    assert kept["player"] == str(SECRET)
+    assert str(SECRET) not in bench.queue.receive(timedelta(0)).body + bench.everything()
+    assert bench.vault.find(bench.match_id)["player"] == str(SECRET)
     assert str(SECRET) not in repr(find_seat(bench.vault, bench.match_id))
     assert (bench.folder / "log.vault").stat().st_mode & 0o077 == 0
 

@@ -4,7 +4,6 @@ import html
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -64,16 +63,14 @@ class Parsed(HTMLParser):
 
 
 @pytest.fixture
-def cup(tmp_path: Path) -> Iterator[Records]:
+def cup() -> Records:
     """Twenty teams; the final of the losers is still to come."""
-    records, _ = held(tmp_path / "cup", teams(20), 36)
-    yield records
-    records.close()
+    return held(teams(20), 36)[0]
 
 
-def test_the_bracket_of_2023_is_drawn_to_its_end(tmp_path: Path) -> None:
+def test_the_bracket_of_2023_is_drawn_to_its_end() -> None:
     """39 games in 11 rounds, the last one the reset that was needed, and the champion crowned."""
-    records, _ = held(tmp_path / "cup", teams(20), upset=["38"])
+    records, _ = held(teams(20), upset=["38"])
     parsed = Parsed(page(SITE, records))
     boxes = parsed.boxes()
     assert boxes.count("decided") == 39
@@ -85,14 +82,13 @@ def test_the_bracket_of_2023_is_drawn_to_its_end(tmp_path: Path) -> None:
     rows = [one for tag, one in parsed.elements if tag == "tr" and "id" in one]
     assert len(rows) == 20
     assert rows[0]["class"] == "first"
-    records.close()
 
 
 @pytest.mark.parametrize(("number", "share"), [*product([2, 3, 13], [0, 0.5, 1]), (64, 0.5)])
 def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
-    tmp_path: Path, number: int, share: float
+    number: int, share: float
 ) -> None:
-    records, running = held(tmp_path / "cup", teams(number), int(share * (2 * number - 2)))
+    records, running = held(teams(number), int(share * (2 * number - 2)))
     parsed = Parsed(page(SITE, records, map(playing, running.values())))
     columns = defaultdict[str, list[float]](list)
     for tag, one in parsed.elements:
@@ -102,18 +98,16 @@ def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
     for rows in columns.values():
         assert min(rows) >= 0
         assert all(low + 42 < high for low, high in pairwise(sorted(rows)))
-    records.close()
 
 
 @pytest.mark.parametrize("form", ["round-robin", "swiss"])
-def test_other_formats_stand_round_by_round(tmp_path: Path, form: str) -> None:
+def test_other_formats_stand_round_by_round(form: str) -> None:
     settings = Settings("cup", form, matches=3, seed="secret")
-    records, _ = held(tmp_path / "cup", teams(6), settings=settings)
+    records, _ = held(teams(6), settings=settings)
     parsed = Parsed(page(SITE, records))
     assert parsed.boxes() == ["decided"] * len(records.results())
     assert not any(str(one.get("class")).startswith("line") for _, one in parsed.elements)
     assert "Round 1" in parsed.text
-    records.close()
 
 
 def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(cup: Records) -> None:
@@ -132,9 +126,9 @@ def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(cup: 
 
 
 @pytest.mark.parametrize("made", ["page", "file"])
-def test_hostile_names_stay_names(tmp_path: Path, made: str) -> None:
+def test_hostile_names_stay_names(made: str) -> None:
     """No element, no attribute and no address comes from a name or a reason."""
-    records, _ = held(tmp_path / "cup", HOSTILE, 8)
+    records, _ = held(HOSTILE, 8)
     results = records.results()
     records.keep([replace(one, ruled=HOSTILE[0]) for one in results])
     text = page(SITE, records) if made == "page" else file_page(records)
@@ -148,22 +142,20 @@ def test_hostile_names_stay_names(tmp_path: Path, made: str) -> None:
     for name in HOSTILE:
         assert html.escape(name, quote=False) in text.replace("&#34;", '"').replace("&#39;", "'")
     assert "49" not in [part.strip() for part in re.findall(r"<bdi[^>]*>(.*?)</bdi>", text)]
-    records.close()
 
 
-def test_what_is_hidden_changes_no_byte(tmp_path: Path) -> None:
+def test_what_is_hidden_changes_no_byte() -> None:
     """Order of the draw pile, seeds, and the hashes of passwords, which differ by lot."""
     pages = set[str]()
     for seed in ("one", "another"):
         settings = Settings("cup", seed=seed)
-        records, running = held(tmp_path / seed, teams(6), 4, settings=settings)
+        records, running = held(teams(6), 4, settings=settings)
         assert running
         if seed == "another":
             running = {name: with_other_secrets(match) for name, match in running.items()}
         now = list(map(playing, running.values()))
         pages.add(page(SITE, records, now) + running_part(SITE, records, now) + file_page(records))
         assert not any(team.ha1 in text for team in records.teams() for text in pages)
-        records.close()
     assert len(pages) == 1
 
 

@@ -21,7 +21,6 @@ from cardsharp.contest.ladder import next_pairings
 from cardsharp.contest.pairing import Decision, Pairing, Score
 from cardsharp.contest.practice import ratings_of_meetings
 from cardsharp.contest.records import Records
-from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.arena import match as at_arena
 from cardsharp.deadmansdraw.arena.creation import parse_wish
@@ -64,7 +63,6 @@ def founded(teams: int, **settings: Any) -> Records:  # noqa: ANN401 - of `Setti
 
 
 def held(
-    folder: Path,
     names: Sequence[str],
     decided: int | None = None,
     settings: Settings | None = None,
@@ -72,10 +70,10 @@ def held(
 ) -> tuple[Records, dict[str, Match]]:
     """A contest of which so many pairings are decided, all without a number; and what runs.
 
-    The better seed wins as a rule, but the other one in the pairings `upset`.
+    It forgets itself. The better seed wins as a rule, but the other one in the pairings `upset`.
     """
     settings = settings or Settings("cup", matches=7, most=21, seed="secret")
-    records = found_in(folder, settings)
+    records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(settings)
     for place, name in enumerate(names):
         records.add(Entrant(f"{place:024x}", name, token_hex(16)))
     records.begin()
@@ -239,7 +237,7 @@ def contest_shown(
     folder: Path, names: Sequence[str], decided: int | None, practice: int = 0
 ) -> Iterator[Show]:
     """A contest of which so many pairings are decided, None for all, in rounds of one match."""
-    records, _ = held(folder / "cup", names, decided)
+    records, _ = held(names, decided)
     if practice:
         practised(records, practice)
     players = [{"_id": one.id, "name": one.name, "ha1": one.ha1} for one in records.teams()]
@@ -249,7 +247,6 @@ def contest_shown(
     told = {"players": folder / "players.json", "clock": clock, "public": True, "more": pages}
     with running_arena(folder, **told) as (arena, _):
         yield Show(arena, records, clock, _begun(arena, records))
-    records.close()
 
 
 def _begun(arena: ArenaServer, records: Records) -> str:

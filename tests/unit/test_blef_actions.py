@@ -5,7 +5,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from random import Random
 from typing import Any
@@ -182,14 +182,11 @@ def uuid_of(seat: int) -> str:
 @contextmanager
 def serving(live: Round, base: str = "/v2") -> Iterator[Client]:
     clock = FakeClock()
-    store = sqlite_games(MEMORY, clock)
     players = tuple(Player(f"p{seat}", key_of(uuid_of(seat))) for seat in range(len(live.n_cards)))
     game = GameRecord(GAME, START, public=True, admin="p0", players=players, round=live)
-    store.create(game)
-    try:
+    with closing(sqlite_games(MEMORY, clock)) as store:
+        store.create(game)
         yield Client(store, clock, base=base)
-    finally:
-        store.close()
 
 
 def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator[object]:

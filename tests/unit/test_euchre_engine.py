@@ -254,8 +254,7 @@ def test_a_world_is_played_out_as_the_player_rules_plays_it() -> None:
     """From every card of dealt deals on, played to the end by `rules` and over bits."""
     for seed in range(25):
         for deal in decisions(seed):
-            now = turn(deal.table)
-            if now.question is Question.PLAY:
+            if turn(deal.table).question is Question.PLAY:
                 assert over_bits(deal) == by_rules(deal)
 
 

@@ -52,8 +52,7 @@ def test_own_unseen_and_untold_cards_are_told_apart() -> None:
             shown = view(deal)
             if call is None or shown.question != "discard":
                 continue
-            told = shown.table.call
-            assert told.alone == (call.alone and call.seat % 2 == DEALER % 2)
+            assert shown.table.call.alone == (call.alone and call.seat % 2 == DEALER % 2)
 
 
 KEY = DealKey("7f0e", 0, 3)

@@ -59,8 +59,7 @@ def lucks(match: Match, action: Action) -> Iterator[tuple[float, frozenset[str]]
         ends = [match.after(action, lambda _pile, _number, pick=pick: pick) for pick in picks]
     for end in ends:
         events = end.history[-1].events
-        luck = luck_of(match.position, events)
-        yield luck, frozenset(type(event).__name__ for event in events)
+        yield luck_of(match.position, events), frozenset(type(event).__name__ for event in events)
 
 
 @pytest.mark.parametrize(
