@@ -22,7 +22,7 @@ from research.euchre.compiled import Compiled, action_of, opened, told_of
 from research.tests.decisions import needs_compiler
 from workbench.lab.duel import Duel
 from workbench.lab.plan import Plan
-from workbench.lab.runs import run
+from workbench.lab.runs import pool_of, run
 
 
 def ruled(view: Position) -> Action:
@@ -92,6 +92,12 @@ def test_it_searches_the_same_positions_and_finds_the_same(alone: bool) -> None:
 @pytest.mark.parametrize("names", [("rules", "pimc@8"), ("pimc@4", "random")])
 def test_a_duel_has_the_same_games_compiled_and_plain(names: tuple[str, str]) -> None:
     assert duel(names, 4, seed=3).pairs == duel(names, 4, seed=3, plain=True).pairs
+
+
+def test_a_duel_has_the_same_games_in_any_number_of_processes() -> None:
+    plan = Plan(game="euchre", first="pimc@4", second="rules", pairs=3, seed=3)
+    with pool_of(2) as pool:
+        assert run(plan, pool) == run(plan)
 
 
 def test_a_number_of_worlds_has_to_be_one() -> None:
