@@ -128,7 +128,7 @@ def test_a_practice_match_is_played_to_the_table_and_watched_meanwhile(
     assert all(move.facts is not None for move in moves)
     _, answers = watched
     assert sum(answers) == len(moves)
-    assert len([one for one in answers if one]) > 2, "not all of it at the end"
+    assert len([one for one in answers if one]) > 1, "not all of it at the end"
 
 
 def test_what_was_logged_of_a_match_is_found_across_the_functions(

@@ -197,7 +197,7 @@ def test_points_stay_with_their_teams_where_a_ruling_turns_a_pairing_around() ->
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), seats=st.integers(2, 8))
-@settings(max_examples=cases(15, every=1000), deadline=None)
+@settings(max_examples=cases(15, every=200), deadline=None)
 def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, seats: int) -> None:
     """Rulings, withdrawals, late entries, undoing and crashes in any order, also after its end.
 
