@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import requests
 from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Route as Held
 from starlette.applications import Starlette
 from starlette.requests import Request as Asked
 from starlette.responses import JSONResponse
@@ -144,6 +145,27 @@ def test_who_follows_the_link_joins_and_a_refusal_is_said(
                 expect(page.locator("#said")).not_to_be_empty()
         expect(page.locator("#players")).to_contain_text("Bob")
         expect(page.locator("#enter")).to_be_hidden()
+
+
+def test_what_was_asked_before_we_joined_does_not_ask_us_to_join_again(
+    browser: Browser, own: str
+) -> None:
+    """A look without a seat is answered when we have one, and before the look with it."""
+    uuid = asked(f"{own}/games/create")["game_uuid"]
+    held: list[Held] = []
+    with visited(browser) as page:
+        page.goto(f"{own}/#{uuid}")
+        page.locator("#guest").fill("Bob")
+        page.route(re.compile(rf"/games/{uuid}(\?|$)"), lambda route: held.append(route))  # noqa: PLW0108
+        with page.expect_request(f"**/games/{uuid}"):
+            pass
+        with page.expect_request("**player_uuid=*"):
+            page.get_by_role("button", name="Join").click()
+        for route in held:
+            with page.expect_response(route.request.url):
+                route.continue_()
+        expect(page.locator("#players")).to_contain_text("Bob")
+        expect(page.locator("#enter")).to_be_hidden(timeout=SOON)
 
 
 @pytest.mark.parametrize("path", ["games/create", "openapi.json"])

@@ -71,9 +71,10 @@ async function showLobby() {
 // --- the table -----------------------------------------------------------------------------------
 
 async function showGame() {
-  const seat = seats.of(game), secret = seat?.secret;
+  const uuid = game, seat = seats.of(game), secret = seat?.secret;
   const query = secret ? `?player_uuid=${secret}` : "";
   const now = await ask(`games/${game}${query}`);
+  if (uuid !== game || secret !== seats.of(game)?.secret) return; // we have sat down meanwhile
   if (seen && now.last_modified === seen.last_modified) return;
   if (now.round_number > 1 && now.round_number !== told.number) {
     const before = await ask(`games/${game}?round=${now.round_number - 1}${secret ? `&player_uuid=${secret}` : ""}`);
