@@ -206,17 +206,13 @@ class Exchange:
         if call.body is not None:
             headers["Content-Type"] = "application/json"
             data = Prompt(str(call), call.body, time.monotonic() + connect)
-        # Prepared alone, for a session's own headers and cookies are merged into each at length.
-        request = requests.Request(
+        return self._session.request(
             call.method,
             self._base + call.path,
             params=call.params,
             data=data,
-            headers={**self._session.headers, **headers},
+            headers=headers,
             auth=self._auth,
-        )
-        return self._session.send(
-            request.prepare(),
             # The stubs of requests know no limit for connecting and waiting together.
             timeout=urllib3.Timeout(  # type: ignore[arg-type]
                 total=limit.total_seconds(), connect=connect
