@@ -47,9 +47,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def steps(folder: Path) -> list[str]:
-    """The names of the I/O steps of a match in which nothing goes wrong."""
-    return run(folder, {}).plan.steps
+def clean(folder: Path) -> Bench:
+    """A match in which nothing goes wrong."""
+    return run(folder, {})
+
+
+@pytest.fixture(scope="module")
+def steps(clean: Bench) -> list[str]:
+    """The names of its I/O steps."""
+    return clean.plan.steps
 
 
 def run(folder: Path, faults: Mapping[int, Kind | float], **settings: Any) -> Bench:  # noqa: ANN401
@@ -57,11 +63,10 @@ def run(folder: Path, faults: Mapping[int, Kind | float], **settings: Any) -> Be
     return played(Bench(BenchArena, folder, faults, **settings))
 
 
-def test_the_match_of_the_bench_is_worth_it(folder: Path, steps: list[str]) -> None:
+def test_the_match_of_the_bench_is_worth_it(clean: Bench, steps: list[str]) -> None:
     """Two turns of five actions, five effects, a long poll, a renewed lease; no fault found."""
-    bench = run(folder, {})
-    assert bench.found == []
-    accepted = bench.gate.accepted
+    assert clean.found == []
+    accepted = clean.gate.accepted
     answered = {str(one.body.get("effect", {}).get("effectType")) for one in accepted}
     assert answered - {"None"} == {"Cannon", "Map", "Oracle", "Sword", "Hook"}
     assert Counter(steps)["act"] == len(accepted) == 11
@@ -92,15 +97,15 @@ def test_r25_a_match_of_which_the_arena_lost_the_last_moves_is_played_on(
     cuts = [({at: Kind.CRASH_AFTER}, at + 1) for at in deaths]
     cuts += [({}, at) for at, step in enumerate(steps) if step == "wait"]
     harmed, withdrawn = {}, 0
-    for faults, cut in cuts:
-        for lost in LOST_STEPS:
+    for number, (faults, cut) in enumerate(cuts):
+        for lost in LOST_STEPS[number % 3 :: cases(3, every=1)]:
             bench = power_cut(folder, max(0, cut - lost), cut, faults)
             withdrawn += "withdrawn" in bench.notes
             assert turns_of(bench.moves)[-1].last
             if bench.found:
                 harmed[cut, lost] = bench.found
     assert harmed == {}
-    assert withdrawn > 5
+    assert withdrawn > len(cuts) / 4
 
 
 def power_cut(folder: Path, kept: int, cut: int, faults: Mapping[int, Kind | float]) -> Bench:
@@ -125,10 +130,9 @@ def power_cut(folder: Path, kept: int, cut: int, faults: Mapping[int, Kind | flo
 
 @pytest.mark.parametrize("kind", NOT_CARRIED_OUT)
 def test_r23_an_action_that_was_not_refused_as_such_is_decided_again_as_it_was(
-    folder: Path, kind: Kind
+    folder: Path, clean: Bench, kind: Kind
 ) -> None:
     """Only the arena's own refusal of that action is a reason to play another one."""
-    clean = run(folder, {})
     meant = [one.body for one in clean.gate.accepted]
     share = acts_of(clean)[NOT_CARRIED_OUT.index(kind) :: cases(len(NOT_CARRIED_OUT), every=1)]
     hit = {at: run(folder, {at: kind}).gate.accepted for at in share}
@@ -195,10 +199,16 @@ def test_r31_a_match_with_a_limit_is_played_on_whatever_the_dates_say(
     assert [one for one in played(bench).found if not any(what in one for what in known)] == []
 
 
-def test_r31_a_turn_that_has_all_its_time_again_is_played_on(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def watched(folder: Path) -> Bench:
+    """A match with a limit a move, in which nothing goes wrong."""
+    return played(Bench(WatchedArena, folder))
+
+
+def test_r31_a_turn_that_has_all_its_time_again_is_played_on(folder: Path, watched: Bench) -> None:
     """The arena was down after an action of ours; one EndTurn at most asks if the turn is over."""
     asked = []
-    for at in acts_of(played(Bench(WatchedArena, folder))):
+    for at in acts_of(watched)[:: cases(3, every=1)]:
         bench = back_again(folder, at)
         refused = bench.gate.refused
         asked += [one.action["etype"] for one in refused]
@@ -225,17 +235,16 @@ def back_again(folder: Path, at: int) -> Bench:
 
 
 def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, watched: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An ordinary maintenance page, once, in place of each answer; the turn's limit is 8 s."""
     page = Answered(503, (("Retry-After", "3600"),), b"maintenance")
     monkeypatch.setitem(ANSWERS, Kind.HTTP_503, page)
-    whole = played(Bench(WatchedArena, folder))
-    for at in suffering(whole.plan.steps, Kind.HTTP_503)[:: cases(3, every=1)]:
+    for at in suffering(watched.plan.steps, Kind.HTTP_503)[:: cases(3, every=1)]:
         bench = played(Bench(WatchedArena, folder, {at: Kind.HTTP_503}))
         arena = bench.place
         assert arena.match.state.timeouts == 0, at
-        assert bench.clock.passed - whole.clock.passed < 2 * RETRY_AFTER, at
+        assert bench.clock.passed - watched.clock.passed < 2 * RETRY_AFTER, at
 
 
 def acts_of(bench: Bench) -> list[int]:
@@ -307,7 +316,7 @@ def test_what_is_unknown_is_played_on_with(
 
 
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("seed", range(cases(2, every=40)))
+@pytest.mark.parametrize("seed", range(cases(1, every=40)))
 def test_r39_two_bots_of_one_user_soon_become_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, seed: int, late: bool
 ) -> None:

@@ -178,7 +178,7 @@ def ask(team: Submitted) -> Ask:
 
     def asked(code: str) -> tuple[str | None, str]:
         (team.newest / "bot.py.txt").write_text(code)
-        limit = timedelta(seconds=2 if code.startswith("while") else 20)
+        limit = timedelta(seconds=2 if "while True: pass" in code else 20)
         made = DECIDER.decide(strategy, position, limit, monotonic)
         return made.fault, made.decision.reason
 
@@ -204,24 +204,23 @@ def test_no_submission_gets_out_of_its_sandbox(
     """The organiser is told in a sentence, and the next decision is made.
 
     Where the code swallows the refusal it gets nowhere either: that it was tried is known where it
-    ends the code, or is noted.
+    ends the code, or is noted. What ends code that would swallow it ends any other, too.
     """
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     code, said = aimed(ESCAPES[attempt][0]), ESCAPES[attempt][1]
     if attempt == "a decision without an end":
         monkeypatch.setattr(process, "LIMIT", timedelta(seconds=3))
         ask(GOOD)
-    fault, _ = ask(f"{code}\n{GOOD.replace('why', 'escaped')}")
+    plays_on = f"try: exec({code!r}, {{**globals()}})\nexcept BaseException: pass\n{GOOD}"
+    goes_on = f"{code}\n{GOOD.replace('why', 'escaped')}"
+    fault, _ = ask(plays_on if attempt in ENDED else goes_on)
     assert re.search(said, fault), fault
     assert fault.isprintable()
     expected = [NETWORK] * (attempt in NOTED)
     until(lambda: team.noted() == expected)
-    plays_on = f"try: exec({code!r}, {{**globals()}})\nexcept BaseException: pass\n{GOOD}"
     if attempt not in ENDED:
         assert ask(plays_on) == (None, "why")
-    elif not code.startswith("while"):
-        assert ask(plays_on)[0] is not None
-    until(lambda: team.noted() == expected)
+        until(lambda: team.noted() == expected)
     assert ask(GOOD) == (None, "why")
 
 
@@ -260,7 +259,7 @@ def _runs() -> bool:
 
 
 PROGRAMS = {
-    "while True: pass": "no decision within 4 s",
+    "while True: pass": "no decision within 1 s",
     "import sys; sys.exit(7)": "the program ended with exit code 7",
     "import os\nwhile True: os.write(1, bytes(1 << 16))": "the program wrote a line without an end",
     "import os\nif os.fork(): os._exit(0)\nwhile True: pass": "the program ended with exit code 0",
@@ -274,7 +273,8 @@ def test_a_program_that_cannot_play_is_not_kept(
     code: str, cup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its version is refused in a sentence, and the one before plays on."""
-    monkeypatch.setattr(process, "START_LIMIT", timedelta(seconds=4))
+    limit = timedelta(seconds=1 if code == "while True: pass" else 20)
+    monkeypatch.setattr(process, "START_LIMIT", limit)
     own = submitted(cup, "programs", SANDBOXED)
     (tmp_path / "main.py").write_text(code)
     (tmp_path / "run").write_text("python3 main.py\n")

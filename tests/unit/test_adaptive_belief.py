@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from support.positions import RunningMatch, card, cards, opening
 from support.recorded import SAMPLE
+from support.size import cases
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
@@ -39,6 +40,7 @@ from workbench.lab.players import strategy_of
 PLAN = Plan(first="captain", second="captain", pairs=1)
 
 
+@cache
 def played(name: str, seed: int) -> PastMatch:
     """A match of that opponent, who is player 1, against a `third`."""
     rng = Random(seed)
@@ -233,7 +235,7 @@ def decided(match: RunningMatch, rng: Random) -> Iterator[tuple[Position, Action
 
 @pytest.mark.parametrize("kind", ["server", "rulebook"])
 def test_every_choice_of_both_players_is_seen_on_its_position(kind: str) -> None:
-    for seed in range(6):
+    for seed in range(cases(3, every=6)):
         rng = Random(seed)
         match = RunningMatch(opening(kind, rng), fair_chance(rng))
         true = list(decided(match, rng))
@@ -307,7 +309,7 @@ def test_whoever_pretends_and_then_changes_wins_back_no_more_than_it_gave() -> N
     past = [played("champion", seed) for seed in range(2)]
     adaptive = briefed(Adaptive(Random(0)), past)
     departures = 0
-    for seed in range(2):
+    for seed in range(cases(1, every=2)):
         rng, balance = Random(seed), CREDIT
         match = RunningMatch(deal(rng), fair_chance(rng))
         while match.state.active is not None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from support.blef import Client, logged, random_round
 from support.blef_next import NotedSockets
 from support.cloud_clock import START, FakeClock
+from support.size import cases
 
 from cardsharp.blef import rules
 from cardsharp.blef.actions import BETS, CHECK, LOST, name_of
@@ -228,7 +229,7 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
     ]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=cases(10, every=100), deadline=None)
 @given(
     players=st.integers(2, 8),
     out=st.integers(0, 3),

@@ -85,10 +85,10 @@ def test_what_it_printed_before_is_kept(ask: Callable[..., Decided[object]], end
 
 def test_a_new_process_imports_the_file_outside_the_time_of_a_decision(tmp_path: Path) -> None:
     """Else who crashes each time was late as well, which ends a match."""
-    slow = "import os, time; time.sleep(3.5)"
+    slow = "import os, time; time.sleep(1.5)"
     strategy = build(strategy_named(written(tmp_path, "slow", "os._exit(3)", slow)), Random(0))
     for _ in range(2):
-        fault = decided(strategy, timedelta(seconds=3)).fault
+        fault = decided(strategy, timedelta(seconds=1.2)).fault
         assert "the strategy ended the process (os._exit(3)) (slow.py, line 13" in str(fault)
 
 

@@ -12,6 +12,7 @@ import pytest
 from support.cli import written
 from support.games import GAMES, Decides, taken
 from support.positions import cards
+from support.size import cases
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.bank import bank_of
@@ -96,7 +97,7 @@ def deals(number: int) -> Iterator[Dealt]:
 
 def test_a_deal_is_worth_what_four_players_by_rules_make_of_it() -> None:
     rules = Decides(EUCHRE, "rules")
-    for dealt in deals(25):
+    for dealt in deals(cases(8, every=25)):
         [*_, end] = taken(EuchreMatch(dealt), [rules], Random(0))
         points = score(end.state.deals[0].deal.table).points
         assert points_of(dealt.deal.cards) == points[0] - points[1]
@@ -155,11 +156,13 @@ def test_a_pair_has_no_say_in_what_is_taken_from_it() -> None:
     assert LessLuck().share((Result(1.0, {}), Result(0.5, {}))) == 0.75
 
 
-PLAN = Plan(first="champion", second="draw-2", pairs=4, seed=3, plain=True, less_luck=True)
+PLAN = Plan(
+    first="champion", second="draw-2", pairs=cases(2, every=4), seed=3, plain=True, less_luck=True
+)
 
 MIRRORED = (
-    replace(PLAN, second="champion", pairs=3),
-    replace(PLAN, game="euchre", first="rules", second="rules", pairs=3),
+    replace(PLAN, second="champion", pairs=cases(1, every=3)),
+    replace(PLAN, game="euchre", first="rules", second="rules", pairs=cases(1, every=3)),
 )
 
 

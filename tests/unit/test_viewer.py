@@ -28,6 +28,7 @@ from support.size import cases
 from support.stored import HOSTILE, PLAYERS, OneMatch, any_match, named, recorded_matches
 
 from cardsharp.cloud.ports import Body, Status
+from cardsharp.deadmansdraw.replay import replay
 from cardsharp.euchre.cards import DECK
 from cardsharp.euchre.records import SwapEvent, decode_event, encode_event
 from cardsharp.euchre.table import DEALER
@@ -106,7 +107,7 @@ def test_piles_are_where_the_arena_had_them(matches: Matches) -> None:
     """The discard pile, and how many cards are left to draw, at every recorded look."""
     looked = 0
     for trace, match in zip(matches.started(), recorded_matches(matches), strict=True):
-        states = {frame.step.sequence: frame.step.state for frame in shown(*match).frames}
+        states = {step.sequence: step.state for step in replay(*match)}
         for look in looks(trace):
             if "discardPile" not in look.record or not look.view.moves:
                 continue
