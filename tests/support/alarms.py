@@ -9,6 +9,7 @@ or a ConfigError.
 import math
 import operator
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -42,6 +43,8 @@ _FUNCTIONS: Mapping[str, object] = {
 _SILENCE = {"breaching": True, "notBreaching": False}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+Samples = Mapping[MetricKey, Sequence[Sample]]
+
 
 @dataclass(frozen=True, slots=True)
 class Series:
@@ -51,10 +54,10 @@ class Series:
     statistic: str
     period: timedelta
 
-    def value(self, samples: Sequence[Sample], start: datetime) -> float | None:
+    def value(self, samples: Samples, start: datetime) -> float | None:
         """That of the period which begins then."""
         end = start + self.period
-        its = [one.value for one in samples if one.metric == self.metric and start <= one.at < end]
+        its = [one.value for one in samples.get(self.metric, ()) if start <= one.at < end]
         return _STATISTICS[self.statistic](its) if its else None
 
 
@@ -77,13 +80,13 @@ class Alarm:
         """The length of a period, the same for all of its series."""
         return next(iter(self.series.values())).period
 
-    def is_on(self, samples: Sequence[Sample], at: datetime) -> bool:
+    def is_on(self, samples: Samples, at: datetime) -> bool:
         """Whether it is on at a moment, looking at the periods that are over by then."""
         last = at - (at - _EPOCH) % self.period
         starts = [last - self.period * (number + 1) for number in range(self.periods)]
         return sum(self._breaches(samples, start) for start in starts) >= self.breaching
 
-    def _breaches(self, samples: Sequence[Sample], start: datetime) -> bool:
+    def _breaches(self, samples: Samples, start: datetime) -> bool:
         values = {name: series.value(samples, start) for name, series in self.series.items()}
         value = _computed(self.expression, {**values, **_FUNCTIONS})
         return self.silence if value is None else self.compare(value, self.threshold)
@@ -147,13 +150,10 @@ def fired(
     alarms: Iterable[Alarm], samples: Sequence[Sample], moments: Sequence[datetime]
 ) -> set[str]:
     """The names of the alarms that were on at any of the moments."""
-    found = set()
-    for alarm in alarms:
-        heard = {series.metric for series in alarm.series.values()}
-        its = [one for one in samples if one.metric in heard]
-        if any(alarm.is_on(its, at) for at in moments):
-            found.add(alarm.name)
-    return found
+    of = defaultdict(list)
+    for one in samples:
+        of[one.metric].append(one)
+    return {alarm.name for alarm in alarms if any(alarm.is_on(of, at) for at in moments)}
 
 
 def composite_is_on(rule: str, states: Mapping[str, bool]) -> bool:

@@ -56,6 +56,7 @@ class Recorder:
     arena: ArenaServer
     assembly: Assembly
     lines: io.StringIO
+    broken: str = ""
     extra: list[Sample] = field(default_factory=list)
 
     @property
@@ -92,7 +93,12 @@ class Recorder:
     def serve(self, game: str) -> int:
         """Ask a game's handler its first sample; API Gateway counts a failure as a 5xx."""
         # Who watches the arena needs no password then.
-        with environment({web.app.GAME: game, "CARDSHARP_PUBLIC": "yes"}):
+        told = {web.app.GAME: game, "CARDSHARP_PUBLIC": "yes"}
+        with ExitStack() as stack:
+            if game == "deadmansdraw":  # which in the cloud keeps its matches in a table only
+                table = stack.enter_context(emulated_table("deadmansdrawTable"))
+                told[GAMES[game]] = f"dynamodb:{'nowhere' if self.broken == game else table}"
+            stack.enter_context(environment(told))
             return self._asked(game, f"{game}Api", f"{game}Service", web.app.handler)
 
     def look(self) -> int:
@@ -172,9 +178,6 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
         before = meter.stream
         redirect(lines)
         stack.callback(setattr, meter, "stream", before)
-        table = stack.enter_context(emulated_table("deadmansdrawTable"))
-        if scene.broken == "deadmansdraw":
-            table = "nowhere"
         variables = {
             "CARDSHARP_ARENA_URL": arena.url,
             "CARDSHARP_USER": ALICE,
@@ -183,14 +186,12 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
             "CARDSHARP_STRATEGY": "draw-3",
             **embedded_in(folder / "matches.db").settings,
             **{store: f"sqlite:{folder / game}.db" for game, store in GAMES.items()},
-            # The cloud's arena keeps its matches in a table only.
-            GAMES["deadmansdraw"]: f"dynamodb:{table}",
         }
         if scene.broken:
             (folder / f"{scene.broken}.db").write_text("this is no database")
         web.app.api.cache_clear()
         stack.callback(web.app.api.cache_clear)
-        yield Recorder(arena, stack.enter_context(assembled(variables)), lines)
+        yield Recorder(arena, stack.enter_context(assembled(variables)), lines, scene.broken)
 
 
 @contextmanager
