@@ -77,6 +77,7 @@ class Schedule(StillClock):
         self._due: list[tuple[float, int, Sleeper]] = []
         self._numbers = count()
         self._waiting: dict[Sleeper, Callable[[], bool]] = {}
+        self._unasked: list[Sleeper] = []  # who came to wait since nobody had what he waits for
         self._live = 0
         self.news = 0
         """How often something has happened that somebody may wait for; nobody is asked before."""
@@ -164,7 +165,7 @@ class Schedule(StillClock):
         self._push(sleeper, self.monotonic() + seconds)
         if sleeper.ready is not None:
             self._waiting[sleeper] = sleeper.ready
-            self._heard = -1  # it may be so already
+            self._unasked.append(sleeper)  # it may be so already
         return sleeper
 
     def _push(self, sleeper: Sleeper, due: float) -> None:
@@ -172,7 +173,7 @@ class Schedule(StillClock):
 
     def _next(self) -> Sleeper:
         """Who is awake next, by the clock, which is there then."""
-        ready = self._ready() if self._heard != self.news else iter(())
+        ready = self._ready()
         if self.chance is None:
             chosen = next(ready, None) or self._wake()
         else:
@@ -194,8 +195,8 @@ class Schedule(StillClock):
     def _ready(self) -> Iterator[Sleeper]:
         """Who has what it waits for; whoever is frozen wakes up with it when it thaws."""
         nobody = True
-        for sleeper, is_ready in self._waiting.items():
-            if is_ready():
+        for sleeper in self._unasked if self._heard == self.news else self._waiting:
+            if (is_ready := self._waiting.get(sleeper)) is not None and is_ready():
                 thaws = sleeper.process.thaws
                 if thaws <= self._seconds:
                     nobody = False
@@ -204,6 +205,7 @@ class Schedule(StillClock):
                     self._push(sleeper, thaws)
         if nobody:
             self._heard = self.news
+            self._unasked.clear()
 
     def _wake(self, latest: float = inf) -> Sleeper | None:
         """Who wakes first by the clock, until that second; time is there now."""

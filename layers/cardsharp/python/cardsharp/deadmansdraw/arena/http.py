@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import html
-import json
 import logging
 import re
 import time
@@ -12,6 +11,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from urllib.parse import unquote
 
+from pydantic_core import to_json
 from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -48,8 +48,7 @@ def json_answer(
     body: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     """A JSON answer."""
-    raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    return tagged(Response(raw, status, headers, "application/json; charset=utf-8"))
+    return tagged(Response(to_json(body), status, headers, "application/json; charset=utf-8"))
 
 
 def tagged(response: Response) -> Response:
