@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from support.size import cases
 from world.hall import Hall
 from world.world import Outcome, Wish
 
@@ -18,7 +19,7 @@ def played(folder: Path, matches: int, at_once: int, **more: object) -> Outcome:
 @pytest.mark.parametrize("at_once", [1, 6])
 def test_no_turn_is_lost_and_no_action_refused_at_the_limit(tmp_path: Path, at_once: int) -> None:
     """At 100 requests a minute and 7 s a turn, in matches that want three times as many."""
-    outcome = played(tmp_path, at_once + 2, at_once)
+    outcome = played(tmp_path, at_once + cases(1, every=2), at_once)
     assert (outcome.forced, outcome.refused) == (0, [])
     assert outcome.most_at_once == at_once
     lists = outcome.asked["list"] + outcome.asked["list_wait"]
@@ -52,6 +53,6 @@ def test_the_suite_misses_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyP
         """Wait for nothing."""
 
     monkeypatch.setattr(Contact, "admit", at_once)
-    outcome = played(tmp_path, 8, 6)
+    outcome = played(tmp_path, cases(6, every=8), 6)
     assert outcome.longest > 3
     assert outcome.forced > 0

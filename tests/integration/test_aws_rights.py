@@ -53,6 +53,7 @@ from workbench.stage.surroundings import environment
 
 EVENTS = ROOT / "events"
 HOUR = timedelta(hours=1)
+SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
 OF_LAMBDA = {"ChangeMessageVisibility", "DeleteMessage", "GetQueueAttributes", "ReceiveMessage"}
 """What the queue mapping does in the worker's name."""
 
@@ -233,7 +234,7 @@ def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
     table = DynamoTable(made.tables[f"{game}Table"], emulator.client("dynamodb"))
     settings = Settings("cup", format="swiss", matches=1, most=1, timeout=60)
     records = contests_in(table, emulator.client("dynamodb")).found(settings)
-    for name in ("third", "draw-3"):
+    for name in ("draw-3", "draw-4"):  # who decide at once
         records.enter(name, name)
     records.practise(datetime.now(UTC) + timedelta(hours=1))
     with environment(variables), seen() as actions:
@@ -280,7 +281,7 @@ def test_s13_the_poller_may_do_what_it_does(emulator: Emulator, arena: ArenaServ
 
 def test_s13_the_worker_may_do_what_it_does(emulator: Emulator, arena: ArenaServer) -> None:
     with deployed(emulator, arena, "worker") as (assembly, actions):
-        match_id = arena.create_match([ALICE, ALICE])
+        match_id = arena.create_match([ALICE, ALICE], drawPile=SHORT)
         assembly.offering.offer_one(match_id)
         message = received(assembly.queue, timedelta(seconds=2))
         actions.clear()
