@@ -32,11 +32,9 @@ class Judge(Protocol):
 
         None for a position that it cannot value.
         """
-        ...
 
     def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """What the first side made of a match, None while it is not finished."""
-        ...
 
     def lapses(self, _moves: Sequence[MoveRecord]) -> Iterable[Asked]:
         """Where a player did nothing in time: positions, each with `LAPSE` as what was done."""

@@ -44,7 +44,6 @@ class Simulation(Protocol[S, P, A]):
     @property
     def sides(self) -> Sequence[tuple[int, ...]]:
         """All seats, those together that win and lose together."""
-        ...
 
     @property
     def seats(self) -> int:
@@ -53,11 +52,9 @@ class Simulation(Protocol[S, P, A]):
 
     def deal(self, dice: Random) -> S:
         """A new match."""
-        ...
 
     def to_act(self, state: S) -> int | None:
         """The seat that is to act, None when the match has ended."""
-        ...
 
     def position(self, state: S) -> P:
         """All that the strategy of the seat to act may know; raises `Illegal` at the end."""
@@ -71,19 +68,15 @@ class Simulation(Protocol[S, P, A]):
 
         For whoever is to act it is the `position`; anybody else has nothing to decide on it.
         """
-        ...
 
     def actions(self, state: S) -> Sequence[A]:
         """The legal actions of the seat that is to act, in a fixed order; none after the end."""
-        ...
 
     def act(self, state: S, action: A, dice: Random) -> S:
         """The state after the action; raises `RulesError` if the action is refused."""
-        ...
 
     def points(self, state: S) -> tuple[float, ...]:
         """What each seat made of an ended match: shares of 1, alike where it is a tie."""
-        ...
 
     def gains(self, state: S) -> tuple[float, ...]:
         """What each seat made of an ended match in what the game counts, such as chips.
@@ -110,11 +103,9 @@ class Simulation(Protocol[S, P, A]):
         had: one that learns knows of them what that seat saw. Raises `ConfigError` if there is no
         such strategy.
         """
-        ...
 
     def disguised(self, state: S, dice: Random) -> S:
         """The same match as the seat to act sees it, with what is hidden from it dealt anew."""
-        ...
 
     def material(self, _state: S) -> Sequence[object]:
         """Everything that a match neither makes nor loses, such as all cards, sorted."""

@@ -41,7 +41,6 @@ class Strategy(Protocol[P_contra, D_co]):
 
     def decide(self, position: P_contra, /) -> D_co:
         """The decision of the player who is to act in `position`."""
-        ...
 
 
 def percent(share: float) -> str:

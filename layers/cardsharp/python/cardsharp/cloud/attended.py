@@ -34,15 +34,12 @@ class Turn(Protocol[A]):
 
         None where nothing may be done now, and the match is to be looked at again.
         """
-        ...
 
     def intent(self, decided: Decided[Decision[A]], at: datetime, worker: str) -> Body:
         """What the log says of the decision before it is sent."""
-        ...
 
     def act(self, action: A) -> "Turn[A] | After":
         """Send the action, once; what to do then. Raises `ArenaError`, refused or doubtful."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,15 +81,12 @@ class AttendedMatch(Protocol[A]):
     @property
     def header(self) -> Body | None:
         """What the log is to say of the match from the first; None where a look must tell."""
-        ...
 
     def look(self, known: Facts) -> Sight[A]:
         """The match as it is now, entered first where we are not in it yet."""
-        ...
 
     def wait(self, known: Facts) -> Sight[A] | None:
         """The match once there is something new, None where that took too long: a long poll."""
-        ...
 
     def gone(self, denied: Rejected) -> Body | None:
         """The outcome, where the arena itself said that there is no such match for us.
@@ -100,7 +94,6 @@ class AttendedMatch(Protocol[A]):
         None for all else. With `offering.MISSING` as its result the match is opened again as soon
         as it is named again.
         """
-        ...
 
 
 Meet = Callable[[str], AbstractContextManager[AttendedMatch[Any]]]  # for as long as the block runs

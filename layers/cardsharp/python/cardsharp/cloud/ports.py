@@ -21,7 +21,6 @@ class Signal(Protocol):
 
     def wait(self, timeout: float | None = None) -> bool:
         """Whether the signal came within `timeout` seconds."""
-        ...
 
 
 class Clock(Protocol):
@@ -29,19 +28,15 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The current time, aware and in UTC."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds that never go back, for measuring durations."""
-        ...
 
     def sleep(self, duration: timedelta) -> None:
         """Wait for `duration`."""
-        ...
 
     def wait(self, signal: Signal, timeout: timedelta) -> bool:
         """Wait for `signal`: True as soon as it comes, False when `timeout` is over without it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +59,18 @@ class Queue(Protocol):
 
     def send(self, body: str, delay: timedelta = NOW) -> None:
         """Put a message at the end of the queue, to be received after `delay`: whole seconds."""
-        ...
 
     def send_all(self, messages: Sequence[tuple[str, timedelta]]) -> None:
         """Put bodies with their delays on the queue, in as few requests as can be."""
-        ...
 
     def receive(self, wait: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait` for one."""
-        ...
 
     def postpone(self, receipt: str, delay: timedelta) -> None:
         """Have a received message visible again after `delay`; quiet if it is already gone."""
-        ...
 
     def delete(self, message: Message) -> None:
         """Remove a received message for good; quiet if it is already gone."""
-        ...
 
 
 class Status(StrEnum):
@@ -172,7 +162,6 @@ class LeaseBook(Protocol):
         That caller sends the message; the announcement keeps others from it for `ttl`, or until
         the take. A lease that it passes over can still be renewed until then.
         """
-        ...
 
     def take(
         self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
@@ -182,29 +171,24 @@ class LeaseBook(Protocol):
         The first take makes the match "running" and stores `header`; later ones keep it. A
         finished match cannot be taken.
         """
-        ...
 
     def renew(self, lease: Lease, ttl: timedelta) -> None:
         """Renew the lease, run out or not; raises `Conflict` if it is no longer ours."""
-        ...
 
     def reopen(self, match: MatchRecord) -> bool:
         """Make a match run again that is finished as this record says: True for one caller.
 
         It keeps all that it has, and its outcome as a note of the kind "reopened".
         """
-        ...
 
     def release(self, lease: Lease, rest: timedelta | None = None) -> None:
         """Give the lease back; quiet if it is already lost.
 
         A match that is to `rest` is free, but for those who have not outwaited it for so long.
         """
-        ...
 
     def running(self) -> list[MatchRecord]:
         """The running matches with their present leases; a new one may show late."""
-        ...
 
 
 class MatchWriter(Protocol):
@@ -212,26 +196,21 @@ class MatchWriter(Protocol):
 
     def describe(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts (players, tags, strategy)."""
-        ...
 
     def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
         """Write what move `sequence` is going to be; `Conflict` also when it already has facts."""
-        ...
 
     def record(self, lease: Lease, facts: Mapping[int, Body]) -> None:
         """Write the facts of moves by sequence; a move that already has facts keeps them."""
-        ...
 
     def withdraw(self, lease: Lease, sequence: int) -> None:
         """Take out the moves from `sequence` on, for the arena went back to before them.
 
         Each is kept as a note of the kind "withdrawn" and may be intended and recorded anew.
         """
-        ...
 
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
-        ...
 
 
 class MatchReader(Protocol):
@@ -239,11 +218,9 @@ class MatchReader(Protocol):
 
     def match(self, match_id: str) -> MatchRecord | None:
         """The header of a match, or None if the log does not know it."""
-        ...
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """All moves of a match in the order of their sequence."""
-        ...
 
     def matches(
         self, day: date | None = None, status: Status | None = None, limit: int = 100
@@ -252,11 +229,9 @@ class MatchReader(Protocol):
 
         `day` is the UTC day of the match's first announcement or take.
         """
-        ...
 
     def notes(self, match_id: str) -> list[NoteRecord]:
         """The unexpired debugging notes of a match, oldest first."""
-        ...
 
 
 class MatchLog(LeaseBook, MatchWriter, MatchReader, Protocol):
@@ -264,11 +239,9 @@ class MatchLog(LeaseBook, MatchWriter, MatchReader, Protocol):
 
     def note(self, match_id: str, kind: str, body: Body) -> None:
         """Keep a debugging note for two weeks; needs no lease and touches nothing else."""
-        ...
 
     def close(self) -> None:
         """Let go of files and connections; nothing is asked of it any more."""
-        ...
 
 
 class Relay:

@@ -26,17 +26,14 @@ class Login(Protocol):
     @property
     def user(self) -> str | None:
         """The user's id."""
-        ...
 
     @property
     def password(self) -> SecretStr | None:
         """The password."""
-        ...
 
     @property
     def secret_id(self) -> str | None:
         """The name of an encrypted parameter in Parameter Store."""
-        ...
 
 
 class _Secret(BaseModel):

@@ -54,11 +54,9 @@ class Sockets(Protocol):
 
     def send(self, connection: str, text: str) -> None:
         """Send a text within a second or so; raises `Gone` where that is not possible."""
-        ...
 
     def close(self, connection: str) -> None:
         """End a connection, so that its client knows; quiet if it is gone."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
