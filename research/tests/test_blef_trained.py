@@ -29,16 +29,7 @@ from research.blef.compiled import (
     setup_of,
     table_of,
 )
-from research.blef.packing import (
-    ROW,
-    Lessons,
-    known_in,
-    learn,
-    opened,
-    packed,
-    tables_in,
-    teach,
-)
+from research.blef.packing import ROW, Lessons, known_in, learn, opened, packed, tables_in, teach
 from research.blef.solve import Profile, SmallRound, exploitability, mover, small_round
 from research.blef.training import Budget, Folder, advance, learner_of, train
 from research.compiling import why_not

@@ -12,8 +12,7 @@ import pytest
 from support.perfect import values
 
 from cardsharp.deadmansdraw.actions import EffectType, respond
-from cardsharp.deadmansdraw.bank import bank_of
-from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Suit
+from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Suit, bank_of
 from cardsharp.deadmansdraw.rules import legal_actions, start
 from cardsharp.deadmansdraw.simulation import Match, fair_chance, match_from
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS

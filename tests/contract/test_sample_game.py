@@ -30,7 +30,7 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.host.bot import HostClient
 from cardsharp.host.house import house
 from cardsharp.host.records import Tables
-from cardsharp.host.service import Host
+from cardsharp.host.routes import Host
 from cardsharp.host.wire import CreateAsked, GameBody, JoinAsked, LookAsked
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.build.artifacts import Build

@@ -21,7 +21,7 @@ from cardsharp.blef.assembly import SERVICE, build_feed
 from cardsharp.cloud import secrets
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.feeds import FEED, dynamo_watchers
-from cardsharp.cloud.lease import LeaseKeeper
+from cardsharp.cloud.hold import LeaseKeeper
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
 from cardsharp.cloud.timing import Timing

@@ -16,8 +16,7 @@ from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, program
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.euchre.records import DealKey
-from cardsharp.euchre.store import sqlite_deals
+from cardsharp.euchre.store import DealKey, sqlite_deals
 from workbench.arena.server import ArenaServer
 
 FORGED = "match 6b00: we won"

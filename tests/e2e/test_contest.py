@@ -24,8 +24,8 @@ from world.contest_judge import faults_of, files_of
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Meeting
-from cardsharp.contest.facts import Facts
 from cardsharp.contest.sqlite import kept_in
+from cardsharp.contest.tables import Facts
 from cardsharp.deadmansdraw.client import DUMMY_ID
 from workbench.contest.organiser import DEEDS
 from workbench.contest.venue import CONSOLE, Venue

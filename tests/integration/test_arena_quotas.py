@@ -17,7 +17,7 @@ from support.arena_cloud import Opened
 
 from cardsharp.deadmansdraw.arena import limits
 from cardsharp.deadmansdraw.arena.limits import FREE, MOST, Guesses, MemoryCounts, Quotas
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 from workbench import listening
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront

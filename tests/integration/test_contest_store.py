@@ -19,10 +19,10 @@ from cardsharp.cloud.clock import utc_now
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Entrant, Meeting, Result, Ruling, Settings, Stage, Standing
-from cardsharp.contest.facts import Facts
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import _CONTENTS, FILE, kept_in
+from cardsharp.contest.tables import Facts
 from cardsharp.deadmansdraw.arena.ticks import Ticks
 from cardsharp.errors import Conflict
 from cardsharp.keep.port import Change

@@ -14,10 +14,9 @@ from support.size import cases
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.records import DealKey, Record
 from cardsharp.euchre.rules import Deal
 from cardsharp.euchre.simulation import shuffled
-from cardsharp.euchre.store import Deals
+from cardsharp.euchre.store import DealKey, Deals, Record
 from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.table import SEATS
 from cardsharp.keep.sqlite import SqliteKeep

@@ -26,16 +26,19 @@ from cardsharp.cloud.codec import to_micros
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.euchre.cards import DECK
-from cardsharp.euchre.records import (
+from cardsharp.euchre.store import (
+    LIFE,
     BidEvent,
     DealKey,
+    Deals,
     DefenseEvent,
     Event,
     PlayEvent,
     SwapEvent,
+    dynamo_deals,
     encode_event,
+    key_at,
 )
-from cardsharp.euchre.store import LIFE, Deals, dynamo_deals, key_at
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.template import create_table
 

@@ -21,8 +21,7 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.deadmansdraw.decisions import decisions
 from cardsharp.deadmansdraw.replay import turns_of
-from cardsharp.euchre.records import DealKey
-from cardsharp.euchre.store import sqlite_deals
+from cardsharp.euchre.store import DealKey, sqlite_deals
 from cardsharp.replay import header_of
 from workbench.show.keeping import keep_match
 

@@ -12,14 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.blef import (
-    Client,
-    RecordedChance,
-    Reply,
-    decisions,
-    hands_of,
-    without_nothings,
-)
+from support.blef import Client, RecordedChance, Reply, decisions, hands_of, without_nothings
 from support.cloud_clock import START, FakeClock
 from support.recorded import recording
 

@@ -6,9 +6,8 @@ from hashlib import sha256
 
 from world.faults import Errors, FaultPlan, Faulty, Kind
 
-from cardsharp.contest.facts import Facts
 from cardsharp.contest.pairing import Score
-from cardsharp.contest.tables import Account, Tabled, TableOrder
+from cardsharp.contest.tables import Account, Facts, Tabled, TableOrder
 from cardsharp.errors import Unreachable
 
 

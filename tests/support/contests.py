@@ -14,13 +14,13 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.entries import Entrant, Meeting, Result, Settings, Standing, result_of
-from cardsharp.contest.facts import Facts
 from cardsharp.contest.formats import Format
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.ladder import next_pairings
 from cardsharp.contest.pairing import Decision, Pairing, Score
 from cardsharp.contest.practice import ratings_of_meetings
 from cardsharp.contest.records import Records
+from cardsharp.contest.tables import Facts
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.arena import match as at_arena
 from cardsharp.deadmansdraw.arena.creation import parse_wish

@@ -16,10 +16,9 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.deciding import Decided
 from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService, Journal
-from cardsharp.euchre.store import Deals
+from cardsharp.euchre.store import DealKey, Deals
 from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web import edge

@@ -18,8 +18,7 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.host.bot import HostClient, seat_match
 from cardsharp.host.house import House
 from cardsharp.host.records import Table, Tables
-from cardsharp.host.routes import api_of
-from cardsharp.host.service import Host
+from cardsharp.host.routes import Host, api_of
 from cardsharp.host.wire import NO_GAME, JoinAsked, LookAsked
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.seats import SeatOrder, find_seat, order_seat

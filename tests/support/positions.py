@@ -4,8 +4,7 @@ from collections.abc import Callable
 from random import Random
 
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
-from cardsharp.deadmansdraw.bank import bank_of
-from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK, Card, Suit
+from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK, Card, Suit, bank_of
 from cardsharp.deadmansdraw.events import Event
 from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.rules import start

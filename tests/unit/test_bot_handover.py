@@ -18,8 +18,7 @@ from world.clock import StillClock
 from world.faults import FaultPlan, Kind
 
 from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.hold import Hold
-from cardsharp.cloud.lease import LeaseKeeper
+from cardsharp.cloud.hold import Hold, LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Lease, LeaseBook
 from cardsharp.cloud.sqlite import SqliteLog

@@ -34,9 +34,9 @@ from cardsharp.errors import ConfigError
 from cardsharp.euchre.cards import DECK, name, parse
 from cardsharp.euchre.decisions import decisions
 from cardsharp.euchre.judge import luck_of
-from cardsharp.euchre.records import DealKey, Record
 from cardsharp.euchre.replay import header_body
 from cardsharp.euchre.simulation import WINNING
+from cardsharp.euchre.store import DealKey, Record
 from cardsharp.game import Game
 from cardsharp.games import games
 from cardsharp.replay import header_of

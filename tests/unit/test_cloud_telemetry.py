@@ -22,7 +22,6 @@ from cardsharp.cloud.redaction import BLOT, redact, register
 from cardsharp.cloud.secrets import guarded
 from cardsharp.cloud.settings import Window, Windows
 from cardsharp.cloud.telemetry import Meter, logger, watch_retries
-from cardsharp.cloud.timing import limits_of
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError
 from workbench.deadmansdraw.attendance import place_at
@@ -148,7 +147,7 @@ def faults(changes: dict[str, str], without: str = "") -> list[str]:
 def test_half_of_an_actions_limit_is_kept_for_its_answer(connect: str, most: float) -> None:
     """Connecting may not take it all: an action that is sent late may arrive too late."""
     given = {"CARDSHARP_CONNECT_SECONDS": connect, "CARDSHARP_ACT_SECONDS": "3"}
-    limits = limits_of(Settings.load({**GOOD, **given}))
+    limits = Settings.load({**GOOD, **given}).limits
     assert limits.connect == timedelta(seconds=most)
     assert limits.act == timedelta(seconds=3)
 

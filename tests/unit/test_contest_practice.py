@@ -17,12 +17,12 @@ from cardsharp.contest.acts import Desk
 from cardsharp.contest.charts import Columns, Played, Ranking, Squares, charts
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Meeting, Result
-from cardsharp.contest.facts import Facts
 from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.pairing import Rules
 from cardsharp.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
 from cardsharp.contest.records import Records
 from cardsharp.contest.status import chance_strongest
+from cardsharp.contest.tables import Facts
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.arena.creation import parse_wish
 from cardsharp.deadmansdraw.arena.match import Origin, Pairing, act, begin, end_turn_by_force

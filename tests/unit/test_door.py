@@ -18,8 +18,8 @@ from support.bot_events import context
 from support.stored import OneMatch, any_match
 
 from cardsharp.cloud.ports import Status
+from cardsharp.viewer.assembly import ADMISSION, EVERYTHING, LIFE, OWNER, Door, admits, pass_to
 from cardsharp.viewer.assets import ASSETS
-from cardsharp.viewer.door import ADMISSION, EVERYTHING, LIFE, OWNER, Door, admits, pass_to
 from cardsharp.viewer.site import Manner, Pages, application
 from cardsharp.web.asgi import handler_of
 from workbench.cloud.http_events import Answered, WireRequest, http_event, read_answer

@@ -15,10 +15,10 @@ from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Q
 from cardsharp.euchre.assembly import SERVICE
 from cardsharp.euchre.cards import DECK, SUITS, name, parse
 from cardsharp.euchre.fallback import DECIDER
-from cardsharp.euchre.records import BidEvent, DealKey, Event, PlayEvent, Record
 from cardsharp.euchre.replay import is_over
 from cardsharp.euchre.rules import HAND, Deal, apply, legal_actions, legal_bids, start
 from cardsharp.euchre.service import decision_entry
+from cardsharp.euchre.store import BidEvent, DealKey, Event, PlayEvent, Record
 from cardsharp.euchre.strategies import build
 from cardsharp.euchre.table import DEALER, ToAct, turn
 from cardsharp.web.request import MAX_BODY

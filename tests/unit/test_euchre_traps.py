@@ -10,7 +10,7 @@ from support.euchre_api import CARDS, TOKEN, Messages, Service
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Question
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.records import DealKey
+from cardsharp.euchre.store import DealKey
 from cardsharp.euchre.strategies import Decision
 
 SPADES, HEARTS = 3, 2

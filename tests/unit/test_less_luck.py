@@ -15,8 +15,7 @@ from support.positions import cards
 from support.size import cases
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
-from cardsharp.deadmansdraw.bank import bank_of
-from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.cards import Card, bank_of
 from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.rules import start
 from cardsharp.deadmansdraw.simulation import Match, match_from

@@ -11,8 +11,7 @@ from support.positions import RunningMatch, card, cards, effect, opening, positi
 from support.recorded import rows
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
-from cardsharp.deadmansdraw.bank import bank_of
-from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit, bank_of
 from cardsharp.deadmansdraw.events import Comment, MatchEnded, TurnEnded
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start, terminate

@@ -30,7 +30,7 @@ from support.stored import HOSTILE, PLAYERS, OneMatch, any_match, named, recorde
 from cardsharp.cloud.ports import Body, Status
 from cardsharp.deadmansdraw.replay import replay
 from cardsharp.euchre.cards import DECK
-from cardsharp.euchre.records import SwapEvent, decode_event, encode_event
+from cardsharp.euchre.store import SwapEvent, decode_event, encode_event
 from cardsharp.euchre.table import DEALER
 from cardsharp.games import game
 from cardsharp.viewer.assets import ASSETS

@@ -16,7 +16,7 @@ from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.settings import Workplace
-from cardsharp.cloud.timing import Timing, limits_of
+from cardsharp.cloud.timing import Timing
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.bot import meeting
 from cardsharp.deadmansdraw.briefing import Players, Seat
@@ -34,7 +34,7 @@ from world.schedule import Process
 from world.stores import Stores
 from world.world import World
 
-LIMITS = replace(limits_of(Workplace(store="sqlite:none")), attempts=1)
+LIMITS = replace(Workplace(store="sqlite:none").limits, attempts=1)
 
 
 @dataclass(frozen=True)

@@ -227,10 +227,10 @@ class Schedule(StillClock):
         seconds = SimpleNamespace(monotonic=self.monotonic)
         untimed = lambda work, owner, _limit: tried(work, owner)  # noqa: E731
         uncut = SimpleNamespace(has_cut=False, within=lambda _limit: nullcontext())
+        threads = SimpleNamespace(Thread=partial(Beside, self), Event=partial(Event, self))
         return {
-            "cloud.lease.threading": SimpleNamespace(
-                Thread=partial(Beside, self), Event=partial(Event, self), Lock=partial(Lock, self)
-            ),
+            "cloud.clock.threading": threads,
+            "cloud.hold.threading": SimpleNamespace(Lock=partial(Lock, self)),
             "exchange.time": seconds,
             "connections.time": seconds,
             "deciding.tried": untimed,

@@ -18,7 +18,7 @@ from cardsharp.analysis import Mark
 from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
 from cardsharp.contest import pages
 from cardsharp.contest.charts import Played, charts
-from cardsharp.contest.facts import Facts
+from cardsharp.contest.tables import Facts
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.games import game as game_named

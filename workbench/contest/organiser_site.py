@@ -40,7 +40,7 @@ from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
 from cardsharp.viewer.assets import ASSETS, HEADERS, asset
 from cardsharp.viewer.base import Site, templates
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 from workbench.contest.organiser import DEEDS, Doing
 from workbench.contest.showing import csv_text, match_rows
 from workbench.contest.venue import Venue

@@ -9,11 +9,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from cardsharp.contest.entries import Faults, Meeting, Result
-from cardsharp.contest.facts import Facts, shown
 from cardsharp.contest.formats import Format
 from cardsharp.contest.practice import ladder
 from cardsharp.contest.records import Records
 from cardsharp.contest.status import TeamLine
+from cardsharp.contest.tables import Facts, shown
 from workbench.show.output import results
 
 Names = dict[str, str]  # of the teams, by their ids

@@ -17,10 +17,10 @@ from starlette.routing import Route
 
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.entries import Entrant, Faults
-from cardsharp.contest.facts import shown
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import Records
+from cardsharp.contest.tables import shown
 from cardsharp.deadmansdraw.arena.http import Guard, LooseRoute, not_found
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.players import User
@@ -29,7 +29,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import templates
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 from workbench.sandbox import check_sandbox
 from workbench.submission import LARGEST, SANDBOXED, submitted, unpacked
 from workbench.warden import MEMORY, plain

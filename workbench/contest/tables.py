@@ -21,11 +21,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.entries import Entrant
-from cardsharp.contest.facts import Facts
 from cardsharp.contest.pairing import Score, Team
 from cardsharp.contest.records import Records
 from cardsharp.contest.roster import all_under
-from cardsharp.contest.tables import Account, Tabled, TableOrder
+from cardsharp.contest.tables import Account, Facts, Tabled, TableOrder
 from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.keep.port import Document, Key, Put
 from workbench.child import Child

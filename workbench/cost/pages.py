@@ -19,8 +19,7 @@ from cardsharp.cloud.codec import encode, pack
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.errors import CardsharpError
-from cardsharp.viewer.assembly import PARAMETER, STORE, viewer_of
-from cardsharp.viewer.door import EVERYTHING, OWNER, pass_to
+from cardsharp.viewer.assembly import EVERYTHING, OWNER, PARAMETER, STORE, pass_to, viewer_of
 from cardsharp.web.asgi import handler_of
 from cardsharp.web.events import Handler
 from workbench.cloud.context import Function

@@ -7,11 +7,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
-from cardsharp.deadmansdraw.events import Event
+from cardsharp.deadmansdraw.cards import SUIT_ORDER, Bank, Card, Suit
+from cardsharp.deadmansdraw.events import Event, pieces
 from cardsharp.deadmansdraw.replay import StoredPosition, Turn
-from cardsharp.deadmansdraw.telling import pieces
 from cardsharp.replay import Header
 from cardsharp.strategy import percent
 from workbench.show.output import results

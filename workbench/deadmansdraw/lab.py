@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, TypeAdapter
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.deadmansdraw.actions import Effect, EffectType
 from cardsharp.deadmansdraw.arena.dto import event_json
-from cardsharp.deadmansdraw.bank import bank_of
+from cardsharp.deadmansdraw.cards import bank_of
 from cardsharp.deadmansdraw.events import MatchEnded
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.logbook import intent_body

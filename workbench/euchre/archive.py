@@ -12,9 +12,8 @@ from pathlib import Path
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, NoteRecord, Status
 from cardsharp.errors import ConfigError, StoreError
-from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.replay import asked_of, event_of, header_body, is_over, moves_of
-from cardsharp.euchre.store import LIFE, Deals, key_at, sqlite_keep
+from cardsharp.euchre.store import LIFE, DealKey, Deals, key_at, sqlite_keep
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.show.lookup import SQLITE, data_folder, file_of
 

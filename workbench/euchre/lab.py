@@ -5,7 +5,7 @@ from itertools import groupby
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError
-from cardsharp.euchre import records
+from cardsharp.euchre import store
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Question
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.game import GAME
@@ -23,14 +23,12 @@ from workbench.lab.extras import Extras, LabMatch, Taken
 from workbench.twins import twin_function
 
 
-def _record(
-    told: LabMatch, key: records.DealKey, dealt: Dealt, before: Sequence[int]
-) -> MatchRecord:
+def _record(told: LabMatch, key: store.DealKey, dealt: Dealt, before: Sequence[int]) -> MatchRecord:
     """A deal's header and outcome for the first player's seats; `before` are the points then."""
     ours = [seat for seat in SEATS if dealt.chair(seat) in told.seats]
     header = {
         **told.header(GAME.name),
-        **header_body(records.Record(key, dealt.deal.cards), over=True),
+        **header_body(store.Record(key, dealt.deal.cards), over=True),
         "seats": {str(seat): told.names[dealt.chair(seat)] for seat in ours},
         "score": list(before),
     }
@@ -43,7 +41,7 @@ def _record(
 
 
 def _moves(
-    told: LabMatch, key: records.DealKey, taken: Sequence[Taken], laid: Card | None
+    told: LabMatch, key: store.DealKey, taken: Sequence[Taken], laid: Card | None
 ) -> Iterator[MoveRecord]:
     """The moves; in a branch the dealer has `laid` another card aside than there."""
     for number, one in enumerate(taken):
@@ -60,23 +58,23 @@ def _moves(
         action = one.action
         if laid is not None and isinstance(action, Discard):
             action = Discard(laid)
-        event = records.encode_event(_event(position, action))
+        event = store.encode_event(_event(position, action))
         yield MoveRecord(number, intent, {"event": event})
 
 
-def _event(position: Position, action: Action) -> records.Event:
+def _event(position: Position, action: Action) -> store.Event:
     table, seat = position.table, position.seat
     match action:
         case Bid(suit, alone):
             named, turn_of = -1 if suit is None else suit, 1 + len(table.bids) // len(SEATS)
-            return records.BidEvent(ours=True, round=turn_of, pos=seat, suit=named, alone=alone)
+            return store.BidEvent(ours=True, round=turn_of, pos=seat, suit=named, alone=alone)
         case Discard(card):
             if table.call is None:
                 raise ValueError("Nobody has called.")
-            return records.SwapEvent(table.call.seat, card)
+            return store.SwapEvent(table.call.seat, card)
         case Defend(alone):
-            return records.DefenseEvent(seat, alone)
-    return records.PlayEvent(len(table.complete_tricks), len(table.trick), seat, action.card)
+            return store.DefenseEvent(seat, alone)
+    return store.PlayEvent(len(table.complete_tricks), len(table.trick), seat, action.card)
 
 
 ENGINE = "pimc"
@@ -119,7 +117,7 @@ class EuchreExtras(Extras):
         """Each deal of the match that is over, as the service keeps deals."""
         by_deal = groupby(told.taken, key=lambda taken: len(taken.state.past))
         for dealt, (number, group) in zip(told.end.deals, by_deal, strict=False):
-            key, taken = records.DealKey(told.match_id, 0, number + 1), list(group)
+            key, taken = store.DealKey(told.match_id, 0, number + 1), list(group)
             before = taken[0].state.points[:: 1 if dealt.first % 2 == 0 else -1]
             record = _record(told, key, dealt, before)
             yield record, list(_moves(told, key, taken, dealt.deal.discard))

@@ -14,7 +14,7 @@ from cardsharp.cloud.switches import Switches
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.registry import strategies_of
-from cardsharp.viewer.door import ADMISSION, pass_to
+from cardsharp.viewer.assembly import ADMISSION, pass_to
 from workbench.operate.letters import LetterBox, drop
 from workbench.operate.stack import Moment, OperatorView, Stack
 

@@ -19,17 +19,7 @@ from unittest import mock
 
 from cardsharp.cloud.ports import MatchRecord, Outwaited
 from cardsharp.contact import Contact
-from world.explore.values import (
-    UNIT,
-    Beat,
-    Moment,
-    Numbered,
-    Opaque,
-    Print,
-    live,
-    moment,
-    shifted,
-)
+from world.explore.values import UNIT, Beat, Moment, Numbered, Opaque, Print, live, moment, shifted
 
 ONLY_COUNTED = {"offered", "ports"}
 """Variables that count for a report and decide nothing; they would never be the same again."""
@@ -243,7 +233,7 @@ def _beside(work: Callable[[], None], *_: object) -> Iterator[None]:
 
 def no_threads() -> AbstractContextManager[object]:
     """Within it a lease keeper needs no thread."""
-    return mock.patch("cardsharp.cloud.lease.beside", _beside)
+    return mock.patch("cardsharp.cloud.hold.beside", _beside)
 
 
 class Processes:

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from pydantic import SecretStr, field_validator
 
-from cardsharp.access import Limits, checked_address
+from cardsharp.access import checked_address
 from cardsharp.cloud.adapters import build_offering, build_vault
 from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.attended import Attended
@@ -26,7 +26,6 @@ from cardsharp.cloud.offering import MISSING, Offering
 from cardsharp.cloud.ports import Body
 from cardsharp.cloud.redaction import register
 from cardsharp.cloud.settings import Workplace
-from cardsharp.cloud.timing import limits_of, timing_of
 from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.game import Job
@@ -192,11 +191,6 @@ class Places:
     offering: Offering
     vault: Vault
 
-    @property
-    def limits(self) -> Limits:
-        """Those of a request to a service."""
-        return limits_of(self.settings)
-
 
 @lru_cache(maxsize=8)
 def assemble(settings: Workplace, meter: Meter) -> Places:
@@ -216,9 +210,8 @@ class Seated:
     def attend(self, match_id: str, job: Job) -> Attended:
         """Play a seat of ours; see `Bot.attend`."""
         places = assemble(job.settings(Workplace), job.meter)
-        timing = timing_of(places.settings)
         meet = partial(self.meet, places)
-        bot = Bot(self.game, meet, places.offering, job.worker, timing)
+        bot = Bot(self.game, meet, places.offering, job.worker, places.settings.timing)
         return bot.attend(match_id, job.remaining)
 
     def order(self, event: Mapping[str, Any], job: Job) -> Sequence[str]:

@@ -16,10 +16,10 @@ from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef, Changed, StateLook, present
 from cardsharp.blef.store import Games
 from cardsharp.blef.wire_next import list_news, state_body
+from cardsharp.cloud.adapters import Stores
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.feeds import FEED, watched
 from cardsharp.cloud.sockets import Feed, Watcher
-from cardsharp.cloud.stores import Stores
 from cardsharp.errors import ConfigError
 from cardsharp.game import Part
 from cardsharp.web import gate

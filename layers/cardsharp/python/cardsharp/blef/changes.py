@@ -15,7 +15,7 @@ from cardsharp.blef.params import NO_PLAYER, Denied
 from cardsharp.blef.records import GameRecord, Player, Status
 from cardsharp.blef.rules import Round
 from cardsharp.errors import Illegal
-from cardsharp.web.refusals import bad_request, forbidden
+from cardsharp.web.route import bad_request, forbidden
 
 _SECRET = SystemRandom()
 

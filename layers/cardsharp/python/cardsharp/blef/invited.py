@@ -17,7 +17,7 @@ from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.telemetry import meter
 from cardsharp.errors import ConfigError
 from cardsharp.seats import Places, Seat, assemble, reserved
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
 
 NAMES = "BLEF_AGENTS"

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from http import HTTPStatus
 
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 
 MAX_NICKNAME = 32  # characters
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)

@@ -11,8 +11,7 @@ from cardsharp.blef import params, wire
 from cardsharp.blef.actions import CHECK
 from cardsharp.blef.service import Blef, StateLook
 from cardsharp.web.api import Api
-from cardsharp.web.refusals import bad_request
-from cardsharp.web.route import Answer, Answers, Call, Route
+from cardsharp.web.route import Answer, Answers, Call, Route, bad_request
 
 VERSION = "2.3.0"  # the version of the API that is spoken; clients check that it has three parts
 _GAME = "/games/{game_uuid}"

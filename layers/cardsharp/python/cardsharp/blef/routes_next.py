@@ -13,7 +13,7 @@ from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.params import Denied
 from cardsharp.blef.service import DEFAULT_NAMES, Blef, StateLook
 from cardsharp.viewer.assets import asset, own_headers
-from cardsharp.web import refusals
+from cardsharp.web import route
 from cardsharp.web.api import Api
 from cardsharp.web.reading import Parameters
 from cardsharp.web.route import Answer, Answers, Call, ErrorBody, Route
@@ -34,7 +34,7 @@ _DONE: Answers = {_OK: (wire.MessageBody,)}
 
 def explain(error: Exception, model: type[BaseModel]) -> Answer:
     """The answer to a request that ended with this error, in today's words."""
-    return refusals.explain(error.newer if isinstance(error, Denied) else error, model)
+    return route.explain(error.newer if isinstance(error, Denied) else error, model)
 
 
 def _state(blef: Blef, call: Call[wire_next.StateAsked]) -> Answer:

@@ -21,8 +21,7 @@ from cardsharp.blef.rules import Round
 from cardsharp.blef.store import Games, Saved, closed_at
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict, StoreError
-from cardsharp.web.refusals import Refused, bad_request
-from cardsharp.web.route import TimeLeft
+from cardsharp.web.route import Refused, TimeLeft, bad_request
 
 MAX_GAMES = 10_000  # with more games than this no new one is created
 MAX_CREATED = 200

@@ -1,8 +1,10 @@
-"""Which adapter a setting names."""
+"""Which adapter a setting names, such as `sqlite:FILE` or `dynamodb:TABLE` that of a store."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
@@ -11,11 +13,34 @@ from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, MatchLog, Queue, Relay
 from cardsharp.cloud.secrets import provider
 from cardsharp.cloud.settings import Workplace
-from cardsharp.cloud.stores import Stores
 from cardsharp.cloud.switches import KeptSwitchboard, Switchboard
 from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ConfigError
 from cardsharp.game import Part
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Stores(NamedTuple, Generic[T_co]):
+    """The adapters of one port, each made of a place and a clock.
+
+    Only the one that is meant is imported: SQLite is not needed in the cloud, and boto3 is slow.
+    `variable` is the environment variable that names the store.
+    """
+
+    variable: str
+    sqlite: Part[Callable[[Path, Clock], T_co]]
+    dynamodb: Part[Callable[[str, Clock], T_co]]
+
+    def open(self, name: str, clock: Clock) -> T_co:
+        """The store of that name, `~` the home folder in a file's; raises `ConfigError`."""
+        kind, _, place = name.partition(":")
+        if kind == "sqlite" and place:
+            return self.sqlite.load()(Path(place).expanduser(), clock)
+        if kind == "dynamodb" and place:
+            return self.dynamodb.load()(place, clock)
+        raise ConfigError(f"{self.variable} must be sqlite:FILE or dynamodb:TABLE, not {name!r}.")
+
 
 _FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # every function of Lambda has it, and nobody else
 _LOGS: Stores[MatchLog] = Stores(

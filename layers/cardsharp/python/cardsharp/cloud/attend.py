@@ -12,8 +12,7 @@ from typing import Any
 
 from cardsharp.cloud.attendance import Attendance, versioned
 from cardsharp.cloud.attended import Attended, AttendedMatch, Meet
-from cardsharp.cloud.hold import Hold
-from cardsharp.cloud.lease import LeaseKeeper
+from cardsharp.cloud.hold import Hold, LeaseKeeper
 from cardsharp.cloud.line import OURS, Line
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.namesake import SteppedBack

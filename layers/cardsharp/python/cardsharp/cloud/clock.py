@@ -1,10 +1,12 @@
-"""The real clock."""
+"""The real clock, and work that goes on by it."""
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
-from cardsharp.cloud.ports import Signal
+from cardsharp.cloud.ports import Clock, Signal
 
 Now = Callable[[], datetime]  # what tells the time
 
@@ -32,3 +34,24 @@ class SystemClock:
     def wait(self, signal: Signal, timeout: timedelta) -> bool:
         """Whether `signal` came within `timeout`."""
         return signal.wait(max(0.0, timeout.total_seconds()))
+
+
+@contextmanager
+def beside(work: Callable[[], object], every: timedelta, clock: Clock) -> Iterator[None]:
+    """Do `work` each `every` in a thread of its own, which has ended when the block ends.
+
+    Lambda freezes a process after its answer, and a frozen thread would wake up too late.
+    """
+    stop = threading.Event()
+
+    def keep_on() -> None:
+        while not clock.wait(stop, every):
+            work()
+
+    thread = threading.Thread(target=keep_on, name="beside", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

@@ -5,15 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from cardsharp.cloud.codec import (
-    NOTE_LIFE,
-    decode,
-    encode,
-    from_micros,
-    pack,
-    readable,
-    to_micros,
-)
+from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, pack, readable, to_micros
 from cardsharp.cloud.ports import Body, Lease, MatchRecord, MoveRecord, NoteRecord, Status
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A match as long as one worker holds its lease, whatever the game; all can be lost at any moment.
+"""A match as long as one worker keeps its lease, whatever the game; all can be lost at any moment.
 
 Three rules keep every action one that was decided on the state it met (docs/reliability.md).
 The intent is in the match log before the action is sent, under a lease that is valid until it is
@@ -8,22 +8,90 @@ predecessor may have sent, counted from the take: by its own clock, as all here.
 """
 
 import logging
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from cardsharp.cloud.attended import UNDER_WAY, Sight
-from cardsharp.cloud.lease import LeaseKeeper
+from cardsharp.cloud.clock import beside
 from cardsharp.cloud.metrics import Meter, Metric
-from cardsharp.cloud.ports import Body, Clock, Lease, MatchLog, MoveRecord, Remaining
+from cardsharp.cloud.ports import Body, Clock, Lease, LeaseBook, MatchLog, MoveRecord, Remaining
 from cardsharp.cloud.timing import Timing
 from cardsharp.cloud.trouble import Denied, count_error, pause_after
-from cardsharp.errors import ArenaError, StoreError
+from cardsharp.errors import ArenaError, Conflict, StoreError
 
 _log = logging.getLogger("cardsharp.bot")
 
 T = TypeVar("T")
+
+
+class LeaseKeeper:
+    """Renews a lease in the background between enter and exit.
+
+    It was asked for at the monotonic second `asked`, and is counted as valid from then on.
+
+    Leaving without an exception gives the lease back. Leaving with one lets it run out, so that
+    a match that cannot be played is not taken again at once. The thread has ended either way.
+    Once the lease is given back the match is to `rest` for so long.
+    """
+
+    def __init__(
+        self, book: LeaseBook, lease: Lease, timing: Timing, clock: Clock, asked: float
+    ) -> None:
+        self.lease = lease
+        self._book = book
+        self._ttl = timing.lease
+        self._clock = clock
+        self._asked = asked
+        self.rest: timedelta | None = None
+        self._lost: Conflict | None = None
+        self._guard = threading.Lock()
+        self._keeping = beside(self._keep, timing.renew, clock)
+
+    @property
+    def left(self) -> timedelta:
+        """For how long the lease is valid yet; negative when it has run out."""
+        return self._ttl - timedelta(seconds=self._clock.monotonic() - self._asked)
+
+    def ensure(self, margin: timedelta) -> Lease:
+        """The lease, valid for `margin` or more, renewed if need be; raises `Conflict`."""
+        with self._guard:
+            if self._lost is None and self.left < margin:
+                self._renew()
+            if self._lost is not None:
+                raise Conflict(str(self._lost)) from self._lost
+            if self.left < margin:
+                raise Conflict(f"The lease of match {self.lease.match_id} cannot be kept.")
+            return self.lease
+
+    def __enter__(self) -> Self:
+        self._keeping.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._keeping.__exit__(None, None, None)
+        if kind is None and self._lost is None:
+            with suppress(StoreError):  # without a release it runs out by itself
+                self._book.release(self.lease, self.rest)
+
+    def _keep(self) -> None:
+        if self._lost is None:
+            with self._guard:
+                self._renew()
+
+    def _renew(self) -> None:
+        """Renew once; the guard is held. A failing store is tried again at the next turn."""
+        asked = self._clock.monotonic()
+        try:
+            self._book.renew(self.lease, self._ttl)
+            self._asked = asked
+        except Conflict as conflict:
+            self._lost = conflict
+        except StoreError:
+            pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from cardsharp.cloud.timing import USUAL
+from cardsharp.access import Limits
+from cardsharp.cloud.timing import USUAL, Timing
 from cardsharp.errors import ConfigError
 
 PREFIX = "CARDSHARP_"
@@ -125,6 +126,37 @@ class Workplace(BaseModel):
     def keep(self) -> timedelta | None:
         """For how long a match is kept; None for ever."""
         return timedelta(days=self.keep_days) if self.keep_days else None
+
+    @property
+    def timing(self) -> Timing:
+        """The timing of a worker that these settings say."""
+        return Timing(
+            lease=self.lease,
+            renew=self.renew,
+            decision=self.decision,
+            act=self.act,
+            long_poll=self.read,
+            handover=self.handover,
+            denial=self.denial,
+        )
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of a request that these settings say.
+
+        A worker asks again by itself, so no question may outlast the time to hand on. And half of
+        an action's limit is kept for the answer: what is sent late may arrive too late.
+        """
+        patience = self.timing.look
+        return Limits(
+            connect=min(self.connect, self.act / 2),
+            read=patience,
+            long_poll=self.read,
+            act=self.act,
+            total=patience,
+            backoff_max=timedelta(seconds=2),
+            body=self.max_answer_bytes,
+        )
 
     @classmethod
     def load(

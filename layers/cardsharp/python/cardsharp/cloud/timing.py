@@ -1,13 +1,7 @@
-"""The durations by which the worker of any game lives, and its limits on a request."""
+"""The durations by which the worker of any game lives."""
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
-
-from cardsharp.access import Limits
-
-if TYPE_CHECKING:  # the settings say these durations where nobody sets them otherwise
-    from cardsharp.cloud.settings import Workplace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,34 +36,3 @@ class Timing:
 
 
 USUAL = Timing()  # the durations where no setting says others: the one place where they stand
-
-
-def timing_of(settings: "Workplace") -> Timing:
-    """The timing that these settings say."""
-    return Timing(
-        lease=settings.lease,
-        renew=settings.renew,
-        decision=settings.decision,
-        act=settings.act,
-        long_poll=settings.read,
-        handover=settings.handover,
-        denial=settings.denial,
-    )
-
-
-def limits_of(settings: "Workplace") -> Limits:
-    """The limits of a request that these settings say.
-
-    A worker asks again by itself, so no question may outlast the time to hand on. And half of an
-    action's limit is kept for the answer: what is sent late may arrive too late.
-    """
-    patience = timing_of(settings).look
-    return Limits(
-        connect=min(settings.connect, settings.act / 2),
-        read=patience,
-        long_poll=settings.read,
-        act=settings.act,
-        total=patience,
-        backoff_max=timedelta(seconds=2),
-        body=settings.max_answer_bytes,
-    )

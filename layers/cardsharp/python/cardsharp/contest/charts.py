@@ -12,9 +12,9 @@ from statistics import fmean
 from typing import NamedTuple
 
 from cardsharp.contest.entries import Standing
-from cardsharp.contest.facts import Facts
 from cardsharp.contest.ladder import ratings
 from cardsharp.contest.pairing import Team
+from cardsharp.contest.tables import Facts
 
 BARS, MOST = 48, 24  # as many bars stand side by side, and as many players one under the other
 

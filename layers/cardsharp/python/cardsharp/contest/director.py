@@ -1,6 +1,6 @@
 """The director of a contest: looks what was played, and begins what is to be played next.
 
-It remembers nothing that matters (see `matches`), so it may die at any moment and be started
+It remembers nothing that matters (see `Matches`), so it may die at any moment and be started
 again, and no match is lost or counted twice. On a contest's `Course` practice comes before it.
 """
 
@@ -10,14 +10,12 @@ from datetime import timedelta
 
 from cardsharp.cloud.clock import Now, utc_now
 from cardsharp.contest.entries import Meeting, Result, Ruling, Stage, result_of
-from cardsharp.contest.facts import Facts
 from cardsharp.contest.formats import told
 from cardsharp.contest.freeze import board
-from cardsharp.contest.matches import Matches
 from cardsharp.contest.pairing import Decision, Pairing, Score, Team
 from cardsharp.contest.practice import Practice
 from cardsharp.contest.records import Records
-from cardsharp.contest.tables import Account, PracticeHost, Tabled, TableHost
+from cardsharp.contest.tables import Account, Facts, Matches, PracticeHost, Tabled, TableHost
 from cardsharp.errors import ArenaError
 
 

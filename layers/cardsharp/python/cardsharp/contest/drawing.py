@@ -9,9 +9,9 @@ from itertools import groupby
 
 from cardsharp.contest.bracket import Ends, Game, Loser, Part, Seed, Source, Winner, ended, team_of
 from cardsharp.contest.entries import Result
-from cardsharp.contest.facts import Numbers
 from cardsharp.contest.formats import Format
 from cardsharp.contest.pairing import Team
+from cardsharp.contest.tables import Numbers
 
 LINE, GAP = 7 / 18, 2 / 9  # rows of a team in its box, and below a box; two teams and a gap are one
 BETWEEN = 0.7  # rows between the winners' half and the losers': room for its rounds' names

@@ -7,10 +7,10 @@ from datetime import datetime
 from enum import StrEnum
 
 from cardsharp.contest import elimination, ladder, round_robin, seated, swiss  # noqa: F401
-from cardsharp.contest.facts import Facts, Numbers
 from cardsharp.contest.formats import FORMATS, Format
 from cardsharp.contest.ladder import round_of
 from cardsharp.contest.pairing import Decision, Pairing, Rules, Score, Team
+from cardsharp.contest.tables import Facts, Numbers
 from cardsharp.games import game
 from cardsharp.ratings import Rating
 

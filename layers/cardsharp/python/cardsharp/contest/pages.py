@@ -9,10 +9,9 @@ from urllib.parse import quote
 from jinja2 import BaseLoader, Environment, FileSystemLoader
 
 from cardsharp.contest.drawing import Drawing
-from cardsharp.contest.facts import shown
 from cardsharp.contest.records import Records
 from cardsharp.contest.status import Status
-from cardsharp.contest.tables import Playing
+from cardsharp.contest.tables import Playing, shown
 from cardsharp.viewer.base import Site, alone, templates
 
 FOLDER = Path(__file__).with_name("page")  # where the templates lie, with what they load

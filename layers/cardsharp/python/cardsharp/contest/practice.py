@@ -18,10 +18,9 @@ from cardsharp.cloud.clock import Now
 from cardsharp.contest.entries import Meeting, Standing
 from cardsharp.contest.freeze import board
 from cardsharp.contest.ladder import next_pairings, ratings, round_of
-from cardsharp.contest.matches import Matches
 from cardsharp.contest.pairing import Pairing, Team
 from cardsharp.contest.records import Records
-from cardsharp.contest.tables import PracticeHost, Tabled
+from cardsharp.contest.tables import Matches, PracticeHost, Tabled
 from cardsharp.errors import ArenaError, Garbled
 from cardsharp.ratings import Rating
 

@@ -8,9 +8,9 @@ from itertools import combinations
 from math import ceil
 from typing import ClassVar
 
-from cardsharp.contest.facts import share_of
 from cardsharp.contest.formats import DrawnFormat, contest_format, decided_of, ranked, sat_out
 from cardsharp.contest.pairing import Decision, Decisions, Pairing, Pairings, Seeds, Team
+from cardsharp.contest.tables import share_of
 
 SAT_OUT = 0.5  # what a team gets for a round in which it has no table: as much as the middle of one
 

@@ -14,12 +14,11 @@ from typing import NamedTuple
 from cardsharp.contest.charts import Chart, Drawn, Played, chart, charts
 from cardsharp.contest.drawing import Drawing, bracket, rounds
 from cardsharp.contest.entries import Result, decided_of
-from cardsharp.contest.facts import Facts
 from cardsharp.contest.ladder import ratings
 from cardsharp.contest.pairing import Decision, Team
 from cardsharp.contest.practice import LadderRow, ladder
 from cardsharp.contest.records import Records
-from cardsharp.contest.tables import Playing
+from cardsharp.contest.tables import Facts, Playing
 from cardsharp.ratings import NORMAL_95
 
 _DRAWN = 2000

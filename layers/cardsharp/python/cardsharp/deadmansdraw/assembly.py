@@ -12,7 +12,6 @@ from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.secrets import credentials
-from cardsharp.cloud.timing import limits_of
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
@@ -117,7 +116,7 @@ class Assembly:
         settings = self.settings
         digest = settings.arena_auth == "digest"
         contact = self.contact_of(given.user)
-        return ArenaClient(settings.address, given, limits_of(settings), digest, contact)
+        return ArenaClient(settings.address, given, settings.limits, digest, contact)
 
 
 @lru_cache(maxsize=8)

@@ -10,7 +10,6 @@ from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.secrets import credentials, guarded
 from cardsharp.cloud.telemetry import BUILD
-from cardsharp.cloud.timing import timing_of
 from cardsharp.deadmansdraw.assembly import Assembly, assembly_of
 from cardsharp.deadmansdraw.bot import meeting
 from cardsharp.deadmansdraw.briefing import Players, Seat
@@ -57,5 +56,5 @@ def _bot(assembly: Assembly, worker: str) -> Iterator[Bot]:
             given = guarded(DUMMY_ID, settings.dummy_password.get_secret_value())
             dummy = seat(given, settings.dummy_strategy)
         meet = meeting(Players(me, dummy), assembly.log, assembly.clock, assembly.wanted_tags())
-        timing, version = timing_of(settings), settings.version or BUILD
+        timing, version = settings.timing, settings.version or BUILD
         yield Bot(GAME.name, meet, assembly.offering, worker, timing, version=version)

@@ -9,13 +9,7 @@ from dataclasses import replace
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
-from cardsharp.deadmansdraw.events import (
-    Drawn,
-    EffectAnswered,
-    Event,
-    TurnEnded,
-    TurnStarted,
-)
+from cardsharp.deadmansdraw.events import Drawn, EffectAnswered, Event, TurnEnded, TurnStarted
 from cardsharp.deadmansdraw.logbook import position_body
 from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.replay import EventStep, position_of, turns_of

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType, Response, Verb
-from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import Card, Suit, saved_by_anchor
+from cardsharp.deadmansdraw.cards import Bank, Card, Suit, saved_by_anchor
 from cardsharp.deadmansdraw.events import (
     CardPlaced,
     CardRemoved,

@@ -11,9 +11,9 @@ from copy import copy
 from dataclasses import dataclass, field
 
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
-from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import (
     SERVER_DECK,
+    Bank,
     Card,
     deck_order,
     lowest_of_each_suit,

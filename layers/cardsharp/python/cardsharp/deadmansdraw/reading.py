@@ -9,10 +9,10 @@ from dataclasses import replace
 from itertools import chain
 
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
-from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import (
     RULEBOOK_DECK,
     SERVER_DECK,
+    Bank,
     Card,
     lowest_of_each_suit,
     without,

@@ -9,19 +9,11 @@ from pydantic import BeforeValidator, PlainValidator, ValidationError
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import Verb
-from cardsharp.deadmansdraw.bank import Bank, bank_of
-from cardsharp.deadmansdraw.cards import Card, deck_order
-from cardsharp.deadmansdraw.events import (
-    Delta,
-    Event,
-    MatchEnded,
-    StackDelta,
-    TurnEnded,
-)
+from cardsharp.deadmansdraw.cards import Bank, Card, bank_of, deck_order
+from cardsharp.deadmansdraw.events import Delta, Event, MatchEnded, StackDelta, TurnEnded, words
 from cardsharp.deadmansdraw.logbook import Ended, state_body
 from cardsharp.deadmansdraw.position import Observer, PastMove
 from cardsharp.deadmansdraw.reading import played
-from cardsharp.deadmansdraw.telling import words
 from cardsharp.deadmansdraw.wire import instant
 from cardsharp.deadmansdraw.wire_views import MoveView
 from cardsharp.errors import StoreError

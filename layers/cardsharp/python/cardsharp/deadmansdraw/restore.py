@@ -12,14 +12,7 @@ from random import Random
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb
 from cardsharp.deadmansdraw.decisions import action_of
-from cardsharp.deadmansdraw.events import (
-    Comment,
-    Drawn,
-    EffectPlayed,
-    Event,
-    MatchEnded,
-    TurnEnded,
-)
+from cardsharp.deadmansdraw.events import Comment, Drawn, EffectPlayed, Event, MatchEnded, TurnEnded
 from cardsharp.deadmansdraw.position import Observer
 from cardsharp.deadmansdraw.replay import EventStep, opening_of
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start, terminate

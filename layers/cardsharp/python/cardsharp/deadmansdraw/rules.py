@@ -9,8 +9,7 @@ knows the draw pile, and the strategies, which put a guess in its place.
 from dataclasses import replace
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
-from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.cards import Bank, Card
 from cardsharp.deadmansdraw.draft import Draft, answers
 from cardsharp.deadmansdraw.events import Comment, Event, MatchEnded
 from cardsharp.deadmansdraw.state import Chance, State, TurnStart

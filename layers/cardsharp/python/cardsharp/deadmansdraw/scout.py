@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from cardsharp.cloud.lease import beside
+from cardsharp.cloud.clock import beside
 from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import Offering

@@ -9,13 +9,7 @@ from typing import get_args
 from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.deadmansdraw.actions import Action, EffectType
-from cardsharp.deadmansdraw.cards import (
-    SERVER_DECK,
-    Card,
-    deck_order,
-    lowest_of_each_suit,
-    without,
-)
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, deck_order, lowest_of_each_suit, without
 from cardsharp.deadmansdraw.events import Event, MatchEnded, TurnEnded, TurnStarted
 from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.rules import apply, legal_actions, start

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cardsharp.deadmansdraw.actions import Effect
-from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.cards import Bank, Card
 from cardsharp.deadmansdraw.events import Delta, MatchEnded
 
 Chance = Callable[[tuple[Card, ...], int], tuple[Card, ...]]

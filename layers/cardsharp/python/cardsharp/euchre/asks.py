@@ -7,8 +7,8 @@ from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Q
 from cardsharp.euchre.cards import SUITS, Card
 from cardsharp.euchre.fallback import lowest
 from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.records import BidEvent, DefenseEvent, Event, PlayEvent, Record, SwapEvent
 from cardsharp.euchre.rules import FACE_DOWN, TURN, Deal
+from cardsharp.euchre.store import BidEvent, DefenseEvent, Event, PlayEvent, Record, SwapEvent
 from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Call, Table, ToAct, turn
 from cardsharp.euchre.wire import (
     BidAsked,

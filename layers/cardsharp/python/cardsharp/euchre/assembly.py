@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from cardsharp.cloud.adapters import Stores
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.stores import Stores
 from cardsharp.cloud.telemetry import logger, meter
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService, Journal

@@ -22,9 +22,8 @@ from cardsharp.euchre.rules import HAND, TURN, score
 from cardsharp.euchre.simulation import WINNING
 from cardsharp.euchre.strategies import Decision
 from cardsharp.euchre.strategies.bidding import card_set
-from cardsharp.euchre.strategies.contracts import Ledger
 from cardsharp.euchre.strategies.pimc import Pimc
-from cardsharp.euchre.strategies.worlds import World
+from cardsharp.euchre.strategies.worlds import Ledger, World
 from cardsharp.euchre.table import SEATS, turn
 from cardsharp.judge import Judge
 

@@ -10,7 +10,8 @@ from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, SUIT_NAMES, SUITS, Card, name
 from cardsharp.euchre.cards import parse as parse_card
-from cardsharp.euchre.records import (
+from cardsharp.euchre.rules import TURN
+from cardsharp.euchre.store import (
     BidEvent,
     DefenseEvent,
     Event,
@@ -20,7 +21,6 @@ from cardsharp.euchre.records import (
     decode_event,
     encode_event,
 )
-from cardsharp.euchre.rules import TURN
 from cardsharp.euchre.table import DEALER, TRICKS, Table
 from cardsharp.replay import Step, Thought, parse
 

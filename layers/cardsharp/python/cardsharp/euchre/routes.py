@@ -14,8 +14,7 @@ from cardsharp.euchre import wire
 from cardsharp.euchre.service import EuchreService
 from cardsharp.web.api import Api
 from cardsharp.web.reading import Messages
-from cardsharp.web.refusals import NoSuchMethod, NoSuchPath, Refused
-from cardsharp.web.route import Answer, Route
+from cardsharp.web.route import Answer, NoSuchMethod, NoSuchPath, Refused, Route
 
 Q = TypeVar("Q", bound=wire.Message)
 

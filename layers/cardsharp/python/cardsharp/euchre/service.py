@@ -27,8 +27,7 @@ from cardsharp.euchre.asks import (
 from cardsharp.euchre.cards import name
 from cardsharp.euchre.fallback import DECIDER
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.records import DealKey, Event
-from cardsharp.euchre.store import Deals
+from cardsharp.euchre.store import DealKey, Deals, Event
 from cardsharp.euchre.strategies import Decision, Option, Strategy
 from cardsharp.euchre.table import ToAct
 from cardsharp.euchre.wire import InDeal, NewDeal

@@ -52,7 +52,7 @@ def order(folder: str) -> Callable[[Mapping[str, Any], Job], Sequence[str]]:
 def _met(folder: str, places: Places, match_id: str) -> Iterator["SeatMatch"]:
     """A seat of ours, met within the limits of the settings."""
     seat = find_seat(places.vault, match_id)
-    with HostClient(seat.url, places.limits) as client:
+    with HostClient(seat.url, places.settings.limits) as client:
         yield seat_match(folder, seat, client, Random())
 
 

@@ -1,23 +1,183 @@
-"""The paths of a hosted game's service, from which requests are answered and its document made."""
+"""A hosted game's service: create a game, join it, look at it, wait for it, act.
 
+From the paths requests are answered and the document is made.
+"""
+
+import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Any
+from uuid import uuid4
 
+from cardsharp.cloud.adapters import Stores
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.stores import Stores
+from cardsharp.cloud.ports import Clock
+from cardsharp.errors import ConfigError, Conflict, Garbled, RulesError
 from cardsharp.game import Part
 from cardsharp.host import wire
 from cardsharp.host.house import House, house
-from cardsharp.host.records import Tables
-from cardsharp.host.service import Host
+from cardsharp.host.records import Move, Table, Tables, digest
+from cardsharp.host.rules import Rules
+from cardsharp.host.wire import CreateAsked, GameBody, JoinAsked, LookAsked, MoveBody
 from cardsharp.keep.port import Keep
 from cardsharp.web.api import Api
 from cardsharp.web.reading import Messages
-from cardsharp.web.route import Answer, Call, Route
+from cardsharp.web.route import Answer, Call, Refused, Route, TimeLeft, bad_request, forbidden
 from cardsharp.web.service import Service
+
+MAX_CREATED = 200  # games that one caller may create on a day
+LOOK = timedelta(milliseconds=200)  # how often a game is looked at that somebody waits for
+_DICE = secrets.SystemRandom()  # chance that nobody can foretell
+RESERVE = timedelta(seconds=3)  # what is left of a request's time when a wait ends without news
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The service of one game; every method may raise `Refused`."""
+
+    house: House
+    tables: Tables
+    clock: Clock
+
+    def create(self, asked: CreateAsked, caller: str | None) -> str:
+        """The id of a new game; `caller` is where the request came from, None for this machine."""
+        try:
+            rules = self.house.rules(asked.seats)
+        except ConfigError as error:
+            raise bad_request(str(error)) from None
+        if caller is not None and not self.tables.admit(caller, MAX_CREATED):
+            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "That is enough for today.")
+        state = dict(rules.dump(rules.deal(_DICE)))
+        table = Table(uuid4().hex, rules.seats, state, state)
+        self.tables.write(table)
+        return table.game
+
+    def join(self, asked: JoinAsked) -> None:
+        """Take a seat; the same request again changes nothing."""
+        table, player = self._find(asked.game), (asked.name, digest(asked.secret))
+        if player in table.players:
+            return
+        if len(table.players) == table.seats:
+            raise forbidden(wire.FULL)
+        if asked.name in table.names or table.seat_of(asked.secret) is not None:
+            raise forbidden("Somebody is called so.")
+        self._write(replace(table, players=(*table.players, player)))
+
+    def act(self, game: str, secret: str, number: int, body: object) -> None:
+        """Do what is asked, if that is the game's next move and the player's turn."""
+        table = self._find(game)
+        rules = self.house.rules(table.seats)
+        seat, state = table.seat_of(secret), rules.load(table.state)
+        if seat is None:
+            raise forbidden(wire.NO_PLAYER)
+        full = len(table.players) == table.seats
+        if not full or number != table.count or rules.to_act(state) != seat:
+            raise Refused(HTTPStatus.CONFLICT, wire.NOT_NOW)
+        try:
+            action = self.house.codec.action(body)
+            after = dict(rules.dump(rules.act(state, action, _DICE)))
+        except (Garbled, RulesError) as refused:
+            raise bad_request(str(refused)) from None
+        told = self.house.codec.actions.dump_python(action, mode="json")
+        now = replace(table, state=after, count=table.count + 1)
+        self._write(now, Move(seat, told, after))
+
+    def look(self, asked: LookAsked, left: TimeLeft) -> GameBody:
+        """A game as one may see it; with `wait` once it has more moves, or it is one's turn."""
+        table = self._find(asked.game)
+        viewer = table.seat_of(asked.secret)
+        while asked.wait and self._is_old(table, asked.known, viewer) and left() > RESERVE:
+            self.clock.sleep(LOOK)
+            table = self._find(asked.game)
+        return self._body(table, viewer, asked.known)
+
+    def _is_old(self, table: Table, known: int, viewer: int | None) -> bool:
+        """Whether a game has nothing new for whoever knows so many moves of it."""
+        turn = self._turn(table)
+        waits = turn is not None or len(table.players) < table.seats
+        return waits and table.count <= known and (turn is None or turn != viewer)
+
+    def _turn(self, table: Table) -> int | None:
+        """Whose turn it is; nobody's before all have joined, nor after the end."""
+        rules = self.house.rules(table.seats)
+        return rules.to_act(rules.load(table.state)) if len(table.players) == table.seats else None
+
+    def _body(self, table: Table, viewer: int | None, known: int) -> GameBody:
+        rules, codec = self.house.rules(table.seats), self.house.codec
+        state = rules.load(table.state)
+        turn = self._turn(table)
+        ended = rules.to_act(state) is None
+        mine = turn is not None and turn == viewer
+        return GameBody(
+            seats=table.seats,
+            names=table.names,
+            count=table.count,
+            moves=self._moves(rules, table, viewer, known),
+            turn=turn,
+            position=_seen(rules, codec, state, viewer),
+            options=[
+                codec.actions.dump_python(one, mode="json")
+                for one in (rules.actions(state) if mine else ())
+            ],
+            gains=list(rules.gains(state)) if ended else None,
+            shown=self._shown(rules, table) if ended else None,
+        )
+
+    def _shown(self, rules: Rules[Any, Any, Any], table: Table) -> list[Any]:
+        """What whoever moved knew before each move."""
+        moves = self.tables.moves(table.game, 0)
+        states = [table.start, *(move.state for move in moves)]
+        return [
+            _seen(rules, self.house.codec, rules.load(before), move.seat)
+            for before, move in zip(states, moves, strict=False)
+        ]
+
+    def _moves(
+        self, rules: Rules[Any, Any, Any], table: Table, viewer: int | None, known: int
+    ) -> list[MoveBody]:
+        """The moves from a number on."""
+        codec = self.house.codec
+        found = self.tables.moves(table.game, max(known - 1, 0))[: table.count]
+        before = rules.load(found[0].state if known and found else table.start)
+        bodies = []
+        for move in found[1:] if known else found:
+            after = rules.load(move.state)
+            told = move.seat == viewer or not rules.hides
+            bodies.append(
+                MoveBody(
+                    seat=move.seat,
+                    player=table.names[move.seat],
+                    action=move.action,
+                    words=str(codec.action(move.action)),
+                    seen=_seen(rules, codec, before, move.seat) if told else None,
+                    left=_seen(rules, codec, after, viewer),
+                )
+            )
+            before = after
+        return bodies
+
+    def _find(self, game: str) -> Table:
+        table = self.tables.find(game)
+        if table is None:
+            raise Refused(HTTPStatus.NOT_FOUND, wire.NO_GAME)
+        return table
+
+    def _write(self, table: Table, move: Move | None = None) -> None:
+        try:
+            self.tables.write(table, move)
+        except Conflict as conflict:
+            raise Refused(HTTPStatus.CONFLICT, str(conflict)) from None
+
+
+def _seen(rules: Rules[Any, Any, Any], codec: Any, state: Any, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
+    """What a seat may know as JSON; nothing for a stranger where something is hidden."""
+    if seat is None and rules.hides:
+        return None
+    return codec.positions.dump_python(rules.view(state, seat or 0), mode="json")
+
 
 KEEP_DAYS = "CARDSHARP_KEEP_DAYS"
 _DAYS = "30"

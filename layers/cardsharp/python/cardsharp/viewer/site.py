@@ -65,7 +65,7 @@ class Source(Protocol):
 class Manner:
     """How pages are served.
 
-    Who is a guest (`door`) sees of a match that runs what a spectator may know, of any other all.
+    Who is a guest (`Door`) sees of a match that runs what a spectator may know, of any other all.
     `public` pages show nothing but what everybody at the table sees. A question for something new
     is held for `hold`; a list has `most` matches at most. What is `behind` has matches that are not
     listed, such as the `branches` of those that are; with `play_on` more can be played. What cannot

@@ -8,8 +8,7 @@ from typing import Generic
 from pydantic import BaseModel
 
 from cardsharp.web.reading import Parameters, Reading
-from cardsharp.web.refusals import explain
-from cardsharp.web.route import Answer, ErrorBody, Route, S
+from cardsharp.web.route import Answer, ErrorBody, Route, S, explain
 
 Explain = Callable[[Exception, type[BaseModel]], Answer]
 """The answer to a request that ended with an error, with a body of that model if it is refused."""

@@ -20,9 +20,8 @@ from cardsharp.web.events import Context, Event, Handler, Response, response
 from cardsharp.web.openapi import document
 from cardsharp.web.page import HEADERS, page
 from cardsharp.web.reading import Json
-from cardsharp.web.refusals import NoSuchMethod, NoSuchPath, Refused
 from cardsharp.web.request import Request, time_left
-from cardsharp.web.route import Answer, Call, Route, S
+from cardsharp.web.route import Answer, Call, NoSuchMethod, NoSuchPath, Refused, Route, S
 
 _LINKS = {"OpenAPI 3.1": DOCUMENT[1:]}  # from the page, and so behind any prefix
 

@@ -12,9 +12,8 @@ from pydantic import BaseModel
 from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.telemetry import logger
 from cardsharp.web.events import Context, Event, Handler, Response, response
-from cardsharp.web.refusals import Refused, explain
 from cardsharp.web.request import caller_at
-from cardsharp.web.route import Answer
+from cardsharp.web.route import Answer, Refused, explain
 
 Subscribe = Callable[[Mapping[str, str]], tuple[str, str]]
 """The topic that parameters ask for, and by which key is known what may be seen; or `Refused`."""

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ValidationError
 
 from cardsharp.errors import Malformed
 from cardsharp.web.events import is_text
-from cardsharp.web.refusals import bad_request
 from cardsharp.web.request import MAX_BODY, Request, TooLarge
+from cardsharp.web.route import bad_request
 
 M = TypeVar("M", bound=BaseModel)
 

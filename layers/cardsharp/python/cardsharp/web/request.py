@@ -11,8 +11,7 @@ from urllib.parse import parse_qs
 
 from cardsharp.errors import Malformed
 from cardsharp.web.events import Context, Event
-from cardsharp.web.refusals import Refused
-from cardsharp.web.route import TimeLeft
+from cardsharp.web.route import Refused, TimeLeft
 
 MAX_BODY = 8_192  # bytes of the largest request body that is read
 LONGEST_WAIT = timedelta(seconds=25)  # of a long poll: API Gateway gives up after 30 s

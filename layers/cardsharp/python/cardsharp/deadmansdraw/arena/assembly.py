@@ -25,7 +25,7 @@ from cardsharp.deadmansdraw.arena.lobby import Moved
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.errors import ConfigError
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_table import DynamoTable

@@ -19,8 +19,7 @@ from cardsharp.deadmansdraw.arena.inputs import (
     plain_number,
 )
 from cardsharp.deadmansdraw.arena.randomness import Draws
-from cardsharp.deadmansdraw.bank import bank_of
-from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, lowest_of_each_suit, without
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, bank_of, lowest_of_each_suit, without
 from cardsharp.deadmansdraw.rules import start
 from cardsharp.deadmansdraw.state import State
 from cardsharp.errors import Malformed

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from cardsharp.deadmansdraw.actions import Effect, EffectType
-from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.cards import Bank, Card
 from cardsharp.deadmansdraw.events import (
     CardPlaced,
     CardRemoved,

@@ -30,7 +30,7 @@ from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.referee import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Referee
 from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
 from cardsharp.errors import Malformed
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 
 if TYPE_CHECKING:
     from cardsharp.deadmansdraw.arena.app import Place

@@ -34,7 +34,7 @@ from cardsharp.deadmansdraw.arena.limits import (
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.waiting import ClientGone, TimeLeft
 from cardsharp.errors import Malformed, RulesError, StoreError
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 Handler = Callable[[Request, User], Awaitable[Response]]

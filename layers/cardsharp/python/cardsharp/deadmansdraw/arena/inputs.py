@@ -17,7 +17,7 @@ from starlette.requests import Request
 from cardsharp.deadmansdraw.actions import Response, Verb
 from cardsharp.deadmansdraw.cards import Card, Suit, values_of
 from cardsharp.errors import Malformed
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 
 NO_VALUE = 0  # the value of a card that is readable and that nobody can hold
 _MISSING = object()

@@ -25,7 +25,7 @@ from starlette.responses import Response
 
 from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 
 _MANY = 10_000  # entries in memory beyond which those that are over are forgotten
 _log = logging.getLogger(__name__)

@@ -38,7 +38,7 @@ from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site, templates
 from cardsharp.viewer.pages import Column, Row, list_page, message_page
 from cardsharp.web.page import described
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 
 FOLDER = Path(__file__).with_name("page")
 _DOCUMENT = Path(__file__).with_name("openapi.json")

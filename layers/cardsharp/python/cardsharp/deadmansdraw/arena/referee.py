@@ -27,7 +27,7 @@ from cardsharp.deadmansdraw.arena.match import (
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness, new_seed
 from cardsharp.errors import CardsharpError, Conflict, Malformed, StoreError
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 
 NOT_VISIBLE = "Match is visible only to participating players."
 NOT_YOUR_TURN = "Authenticated user is not the current player."

@@ -28,7 +28,7 @@ from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.pages import match_page, message_page, steps_document
 from cardsharp.viewer.shown import DrawnMatch, shown
-from cardsharp.web.refusals import Refused
+from cardsharp.web.route import Refused
 
 if TYPE_CHECKING:
     from cardsharp.deadmansdraw.arena.app import Place

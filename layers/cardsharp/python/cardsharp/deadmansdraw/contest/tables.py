@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Protocol
 
-from cardsharp.contest.facts import Facts
 from cardsharp.contest.pairing import Score, Team
-from cardsharp.contest.tables import Account, Tabled, TableOrder
+from cardsharp.contest.tables import Account, Facts, Tabled, TableOrder
 from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.reading import played, tally
 from cardsharp.deadmansdraw.wire import MatchParams, instant

@@ -48,7 +48,6 @@ class Hurrying(Protocol):
 
     def hurried(self, late: Late) -> Strategy:
         """The same strategy, which asks `late` while it thinks; this one stays as it is."""
-        ...
 
 
 STRATEGIES: Registry[Random, Strategy] = Registry("cardsharp.deadmansdraw.strategies")
@@ -71,7 +70,6 @@ class Learner(Protocol):
 
     def knowing(self, past: Sequence[PastMatch]) -> Strategy:
         """The same strategy with that past in mind; this one stays as it is."""
-        ...
 
 
 def briefed(player: Strategy, past: Sequence[PastMatch]) -> Strategy:

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from cardsharp.deadmansdraw import draft
 from cardsharp.deadmansdraw.actions import Action, EffectType, respond
-from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.cards import Bank, Card, Suit
 from cardsharp.deadmansdraw.events import CardPlaced, Drawn, EffectPlayed
 from cardsharp.deadmansdraw.position import Position, still_owed
 

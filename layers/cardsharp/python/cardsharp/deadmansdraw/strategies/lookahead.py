@@ -20,8 +20,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from cardsharp.deadmansdraw.actions import Effect, EffectType
-from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.cards import Bank, Card, Suit
 from cardsharp.deadmansdraw.draft import KRAKEN_DRAWS, MAP_OFFER
 from cardsharp.deadmansdraw.position import Position
 

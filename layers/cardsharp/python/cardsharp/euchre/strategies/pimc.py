@@ -16,13 +16,12 @@ from cardsharp.euchre.cards import Suit
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies import Decision, Option, Stopwatch, standing, strategy
 from cardsharp.euchre.strategies.bidding import appraise, card_set
-from cardsharp.euchre.strategies.contracts import Ledger
 from cardsharp.euchre.strategies.dice import Dice, mixed
 from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
 from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.strategies.sound import Rules
-from cardsharp.euchre.strategies.worlds import DRAWS, Sampler, World
+from cardsharp.euchre.strategies.worlds import DRAWS, Ledger, Sampler, World
 from cardsharp.euchre.table import DEALER, SEATS, TRICKS, Call, Table
 
 Weigh = Callable[[World, Sequence[int]], list[int]]  # gains in a world, in `POINT`s, less others'

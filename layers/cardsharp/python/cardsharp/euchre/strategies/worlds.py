@@ -3,6 +3,7 @@
 Drawn at random among the layouts that agree with every card played and every suit shown void,
 and then kept as often as the bids and plays of the others make them likely. Sets of cards have a
 bit for each card's number here; only where trumps matter are they laid out (see `layout`).
+What a contract is worth in a world are its points when everybody plays on as the rules do.
 """
 
 from collections import Counter
@@ -11,15 +12,16 @@ from itertools import accumulate
 from operator import mul
 from typing import NamedTuple
 
-from cardsharp.euchre.cards import DECK, suit_of
+from cardsharp.euchre.actions import PASS
+from cardsharp.euchre.cards import DECK, Card, suit_of
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.rules import HAND
-from cardsharp.euchre.strategies.bidding import card_set, likelihood
+from cardsharp.euchre.strategies.bidding import appraise, card_set, likelihood
 from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.layout import Mask, layout
-from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating
+from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
 from cardsharp.euchre.strategies.thumb import following, leading
-from cardsharp.euchre.table import DEALER, SEATS
+from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Call
 
 DRAWS = 3  # layouts drawn for each that is kept
 SURPRISE = 0.1  # how much less likely a layout is for each card played against the rules
@@ -212,3 +214,43 @@ class _Story:
         low, high = min(ruled, told.card), max(ruled, told.card)
         between = suit & (high - 1) & ~(2 * low - 1)
         return not suit & told.card or bool(between & hidden)
+
+
+class Ledger:
+    """What contracts are worth before the first card, world by world."""
+
+    def __init__(self, turn_card: Card) -> None:
+        self._turn_card = turn_card
+        self._seatings: dict[tuple[Call, int | None], Seating] = {}
+
+    def worth(
+        self,
+        world: World,
+        call: Call,
+        side: int,
+        lone_defender: int | None = None,
+        laid: Card | None = None,
+    ) -> int:
+        """The points of that side, less the other's; a dealer discards by rule unless told."""
+        table = self._seatings.get((call, lone_defender))
+        if table is None:
+            table = self._seatings[call, lone_defender] = Seating(call, lone_defender)
+        cards = layout(call.suit)
+        turn = cards.bit[self._turn_card]
+        hands = [cards.of(dealt) for dealt in world.dealt]
+        seen = ALL if call.picks_up else ALL ^ turn
+        hidden = [seen & ~hand for hand in hands]
+        if call.picks_up:
+            six = hands[DEALER] | turn
+            hidden[DEALER] &= ~turn
+            hands[DEALER] = six ^ (cards.spare(six) if laid is None else cards.bit[laid])
+        points = played_out(table, hands, hidden, PlayStage(table.next_from(0)))
+        return points if call.seat % 2 == side else -points
+
+    def worth_of_pass(self, world: World, number: int, side: int) -> int:
+        """What comes of it if bid `number` is a pass, and all others go on by the rules."""
+        for later in range(number + 1, MAX_BIDS):
+            bid = appraise(world.dealt[later % 4], later, self._turn_card).bid
+            if bid != PASS and bid.suit is not None:
+                return self.worth(world, Call(later, bid.suit, bid.alone), side)
+        return 0

@@ -33,11 +33,7 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
     tops,
     worth_of,
 )
-from cardsharp.deadmansdraw.strategies.search.tree import (
-    KRAKEN_DRAWS,
-    best_of_offer,
-    group_suit,
-)
+from cardsharp.deadmansdraw.strategies.search.tree import KRAKEN_DRAWS, best_of_offer, group_suit
 
 PICKS = 8  # of a bonus that may turn out in several ways, so many are tried
 _BEGINS, _FREE, _OWED = range(3)  # before a draw: a turn begins; one may stop; a Kraken demands
