@@ -17,6 +17,7 @@ import pytest
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Answer, Client
 from support.arena_homes import HOMES, Home
 from support.recorded import rows as table
+from support.size import cases
 
 from cardsharp.access import ha1
 from cardsharp.deadmansdraw.arena import limits
@@ -148,16 +149,17 @@ def world(
 def test_everybody_is_answered_as_the_table_says(world: World, row: Row) -> None:
     """No answer has a password or what proves it; the dummy's is everybody's.
 
-    A HEAD tells the same status, and no body.
+    A HEAD tells the same status, and no body; in the sample the organiser and the last one ask it.
     """
     secret = {user: word for user, word in PASSWORDS.items() if user != DUMMY}
     proofs = [*secret.values(), *(ha1(user, word) for user, word in secret.items())]
+    heads = world.askers[:: cases(len(world.askers) - 1, every=1)]
     told = {}
     for who in world.askers:
         answer = world.ask(row, who)
         told[who] = f"{answer.status}{world.shown(answer, who)}"
         assert not [proof for proof in proofs if proof in answer.text]
-        if row.method == "GET":
+        if row.method == "GET" and who in heads:
             head = world.ask(row._replace(method="HEAD"), who)
             assert (head.status, head.raw) == (answer.status, b"")
     assert told == {who: row.cells[who] for who in world.askers}
