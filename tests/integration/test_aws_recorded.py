@@ -12,10 +12,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.alarms import MINUTE, composite_is_on, fired, minutes, read_alarms
+from support.alarms import MINUTE, alarms, composite_is_on, composites, fired, minutes
 from support.arena import ALICE, BOB, HandClock
 from support.aws_recording import GAMES, STACK, Recorder, Scene, opponent, recorder
-from support.aws_template import properties, template
+from support.aws_template import properties
 from support.cloud_benches import received
 from support.cloud_clock import FakeClock
 
@@ -32,7 +32,6 @@ from workbench.cloud.lifeline import matcher
 from workbench.cloud.samples import Sample, sample, shifted
 from workbench.operate.story import PROBLEMS
 
-ALARMS, COMPOSITES = read_alarms(template(), STACK)
 VISIBILITY = timedelta(minutes=30)
 QUICK = 500  # milliseconds that are late for nobody
 
@@ -55,7 +54,7 @@ LIVES = [
 
 def on(samples: list[Sample], tail: timedelta = MINUTE) -> set[str]:
     """The alarms that go on at any full minute of a recording."""
-    return fired(ALARMS, samples, minutes(samples, tail))
+    return fired(STACK, samples, minutes(samples, tail))
 
 
 OLDEST = "ApproximateAgeOfOldestMessage"
@@ -71,10 +70,6 @@ def on_amid(healthy: list[Sample], samples: list[Sample]) -> set[str]:
     start = min(one.at for one in samples) - healthy[0].at
     before_and_after = [shifted(healthy, start + MINUTE * n) for n in range(-6, 7)]
     return on([*samples, *(one for part in before_and_after for one in part)])
-
-
-ERRORS = properties("WorkerErrorLines")["FilterPattern"]
-"""By which the worker's log group counts lines."""
 
 
 def found_by(pattern: str, lines: list[str]) -> list[str]:
@@ -120,8 +115,8 @@ def quiet(tmp_path: Path) -> Iterator[Recorder]:
 def test_a_healthy_run_says_everything_that_alarms_listen_to(healthy: list[Sample]) -> None:
     said = {one.metric for one in healthy}
     # A further game is watched as the others are, but there is none.
-    alarms = [one for one in ALARMS if not one.name.startswith("game")]
-    watched = {series.metric for alarm in alarms for series in alarm.series.values()}
+    ours = [one for one in alarms(STACK) if not one.name.startswith("game")]
+    watched = {series.metric for alarm in ours for series in alarm.series.values()}
     assert {one.name for one in watched - said} <= {Metric.UNANSWERED, "ErrorLines"}, "faults"
 
 
@@ -202,13 +197,14 @@ def test_a_worker_failing_before_a_lease_is_noticed(healthy: list[Sample], tmp_p
 
 
 def test_a_function_that_failed_or_died_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
-    assert found_by(ERRORS, quiet.lines.getvalue().splitlines()) == []
+    errors = properties("WorkerErrorLines")["FilterPattern"]
+    assert found_by(errors, quiet.lines.getvalue().splitlines()) == []
     queue = MemoryQueue(FakeClock(), VISIBILITY)
     queue.send("this is no match message")
     quiet.deliver(received(queue))
-    (ours,) = found_by(ERRORS, quiet.lines.getvalue().splitlines())
+    (ours,) = found_by(errors, quiet.lines.getvalue().splitlines())
     assert '"a message failed"' in ours
-    assert found_by(ERRORS, [*DEATHS, *LIVES]) == found_by(PROBLEMS, DEATHS) == DEATHS
+    assert found_by(errors, [*DEATHS, *LIVES]) == found_by(PROBLEMS, DEATHS) == DEATHS
     quiet.note(STACK, "ErrorLines", {}, 1)
     assert on_amid(healthy, quiet.samples) == {"ErrorLogged"}
     asked = re.search(r"@message like /(.+)/", properties("RecentProblems")["QueryString"])
@@ -234,10 +230,10 @@ def test_what_nothing_here_measures_is_noticed(healthy: list[Sample], quiet: Rec
 
 
 def test_the_bot_counts_as_not_playing_for_each_of_its_causes() -> None:
-    (composite,) = COMPOSITES.values()
+    (composite,) = composites(STACK).values()
     causes = {"NotListening", "NotActing", "NotTakenUp", "NobodyComes"}
-    for one in ALARMS:
-        states = {alarm.name: alarm is one for alarm in ALARMS}
+    for one in alarms(STACK):
+        states = {alarm.name: alarm is one for alarm in alarms(STACK)}
         assert composite_is_on(composite, states) == (one.name in causes), one.name
 
 

@@ -10,15 +10,16 @@ import math
 import operator
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from statistics import fmean
 from typing import Any
 
 from cardsharp.errors import ConfigError
+from support.aws_template import template
 from workbench.build.expressions import of_kind
-from workbench.build.translate import Template
 from workbench.cloud.samples import MetricKey, Sample
 
 MINUTE = timedelta(minutes=1)
@@ -92,16 +93,17 @@ class Alarm:
         return self.silence if value is None else self.compare(value, self.threshold)
 
 
-def read_alarms(template: Template, stack: str) -> tuple[list[Alarm], dict[str, str]]:
-    """The alarms of a translated template, and the rules of those on other alarms by their names.
+@cache
+def alarms(stack: str) -> list[Alarm]:
+    """The alarms in a stack of that name; physical names are the logical ones."""
+    told = of_kind(template(), "AWS::CloudWatch::Alarm")
+    return [_alarm(name, one, stack) for name, one in told]
 
-    Physical names are the logical ones.
-    """
-    found = [
-        _alarm(name, told, stack) for name, told in of_kind(template, "AWS::CloudWatch::Alarm")
-    ]
-    composites = of_kind(template, "AWS::CloudWatch::CompositeAlarm")
-    return found, {name: _plain(told["AlarmRule"], stack) for name, told in composites}
+
+def composites(stack: str) -> dict[str, str]:
+    """The rules of those on other alarms, by their names."""
+    told = of_kind(template(), "AWS::CloudWatch::CompositeAlarm")
+    return {name: _plain(one["AlarmRule"], stack) for name, one in told}
 
 
 def _alarm(name: str, told: Mapping[str, Any], stack: str) -> Alarm:
@@ -146,14 +148,12 @@ def _plain(value: object, stack: str) -> str:
     raise ConfigError(f"An alarm uses {value!r}, which cannot be resolved here.")
 
 
-def fired(
-    alarms: Iterable[Alarm], samples: Sequence[Sample], moments: Sequence[datetime]
-) -> set[str]:
-    """The names of the alarms that were on at any of the moments."""
+def fired(stack: str, samples: Sequence[Sample], moments: Sequence[datetime]) -> set[str]:
+    """The names of a stack's alarms that were on at any of the moments."""
     of = defaultdict(list)
     for one in samples:
         of[one.metric].append(one)
-    return {alarm.name for alarm in alarms if any(alarm.is_on(of, at) for at in moments)}
+    return {alarm.name for alarm in alarms(stack) if any(alarm.is_on(of, at) for at in moments)}
 
 
 def composite_is_on(rule: str, states: Mapping[str, bool]) -> bool:

@@ -185,19 +185,20 @@ def learned_from(learned: Learned, matches: list[Met], *, gains: bool = True) ->
     return told
 
 
-WEAK = [met("draw-3", number) for number in range(LEAST + 12)]
+def weak(matches: int = LEAST + 12) -> list[Met]:
+    return [met("draw-3", number) for number in range(matches)]
 
 
 def test_an_opponent_is_promoted_by_later_matches_and_rolled_back_by_others() -> None:
     learned = Learned()
-    assert learned_from(learned, WEAK[: LEAST - 1]) == ["waits"]
-    assert learned_from(learned, WEAK[:LEAST]) == ["candidate", "candidate"]
+    assert learned_from(learned, weak(LEAST - 1)) == ["waits"]
+    assert learned_from(learned, weak(LEAST)) == ["candidate", "candidate"]
     assert not learned.opponents, "nothing speaks for it yet but what it was made from"
-    assert learned_from(learned, WEAK) == ["promoted"]
-    assert learned_from(learned, WEAK) == [], "the same matches change nothing"
+    assert learned_from(learned, weak()) == ["promoted"]
+    assert learned_from(learned, weak()) == [], "the same matches change nothing"
     [entry] = parse_entries(learned.model_dump_json())
     assert entry.weights in learned.weights
-    changed = [*WEAK, *(met("random", number) for number in range(4))]
+    changed = [*weak(), *(met("random", number) for number in range(4))]
     assert learned_from(learned, changed)[0] == "rolled back"
     assert not learned.opponents
     assert not learned.weights
@@ -205,8 +206,8 @@ def test_an_opponent_is_promoted_by_later_matches_and_rolled_back_by_others() ->
 
 def test_weights_that_gain_nothing_are_rejected_and_others_are_made_from_fresh_matches() -> None:
     learned = Learned()
-    assert learned_from(learned, WEAK, gains=False) == ["candidate", "rejected", "waits"]
-    more = [*WEAK, *(met("draw-3", number) for number in range(50, 50 + LEAST))]
+    assert learned_from(learned, weak(), gains=False) == ["candidate", "rejected", "waits"]
+    more = [*weak(), *(met("draw-3", number) for number in range(50, 50 + LEAST))]
     assert learned_from(learned, more)[0] == "candidate"
 
 

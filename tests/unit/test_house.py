@@ -141,8 +141,7 @@ def test_a_way_out_is_caught(planted: str) -> None:
 
 def test_only_the_registry_loads_modules_by_name() -> None:
     for file in sorted(LIBRARY.rglob("*.py")):
-        name = ".".join(file.relative_to(LIBRARY).with_suffix("").parts)
-        parsed = source(name.removesuffix(".__init__"))
-        assert parsed is not None
-        assert not loads_by_name(parsed) or name in LOADERS, name
+        name, text = ".".join(file.relative_to(LIBRARY).with_suffix("").parts), file.read_text()
+        if "import_module" in text or "__import__" in text:
+            assert not loads_by_name(ast.parse(text)) or name in LOADERS, name
     assert loads_by_name(ast.parse("importlib.import_module('cardsharp.blef.rules')"))

@@ -112,7 +112,7 @@ def test_a_player_without_dice_stands_at_exactly_half_against_itself(game: str, 
 
 
 def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_seat() -> None:
-    plan = blef(pairs=7)
+    plan = blef(pairs=3)
     with pool_of(2) as pool:
         assert run(plan, pool) == run(plan)
     played = run(blef(copies=2))
@@ -124,7 +124,7 @@ def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_
 
 def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
     def dies() -> None:
-        with pool_of(2) as pool:
+        with pool_of(1, apart=True) as pool:
             pool.submit(os._exit, 5).result()
 
     with pytest.raises(StrategyFault, match="a strategy ended it"):

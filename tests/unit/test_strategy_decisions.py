@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from support.perfect import values
-from support.positions import RunningMatch, card, cards, effect, opening, position
+from support.positions import RunningMatch, card, cards, effect, position
 from support.recorded import rows
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
@@ -17,7 +17,7 @@ from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start, terminate
 from cardsharp.deadmansdraw.simulation import fair_chance
 from cardsharp.deadmansdraw.state import State
-from cardsharp.deadmansdraw.strategies import Decision, Late, build, names
+from cardsharp.deadmansdraw.strategies import Decision, Late, build
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
 from cardsharp.deadmansdraw.strategies.search import network as net
 from cardsharp.deadmansdraw.strategies.search.layout import KEYS, LEFTS, LYING, TOPS, knot_of
@@ -169,19 +169,6 @@ def test_a_process_that_plays_for_days_remembers_no_more_than_so_many() -> None:
         network.begins.suits[key]
         assert len(network.begins.suits) <= net.MOST
     assert network.begins.adds(cards, 30, 0, 0, NO_CARD) == sums
-
-
-@pytest.mark.parametrize("name", [name for name in names() if "-" not in name])
-def test_every_action_is_legal_and_decided_by_the_strategy_itself(name: str) -> None:
-    rng = Random(3)
-    match = RunningMatch(opening("debug", rng), fair_chance(rng))
-    player = build(name, Random(3))
-    while match.state.active is not None:
-        position = match.position()
-        action = player.decide(position).action
-        assert action in position.legal_actions(), (position, action)
-        assert not action.autopick
-        match.play(rng.choice((action, *position.legal_actions())))
 
 
 def first(pile: tuple[Card, ...], number: int) -> tuple[Card, ...]:
