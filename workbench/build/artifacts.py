@@ -1,19 +1,18 @@
 """A build as it lies on disk: one folder a function or layer, with its size and its hash."""
 
 import io
+import json
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from cardsharp.errors import ConfigError
 from workbench.build.target import ARCHITECTURES, ran
 from workbench.cloud.nested import flattened
-from workbench.cloud.template import ARENA, TEMPLATE, Resource, load_template
+from workbench.cloud.template import ARENA, TEMPLATE, Resource, load_template, parsed
 
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
@@ -125,9 +124,14 @@ def write_commit(template: Path) -> None:
     told = ran(git)
     if told.returncode != 0:
         return
-    whole = yaml.safe_load(template.read_text())
+    whole = parsed(template.read_text())
     whole["Mappings"]["Built"]["From"]["Commit"] = told.stdout.strip()
-    template.write_text(yaml.safe_dump(whole, sort_keys=False))
+    write_template(template, whole)
+
+
+def write_template(template: Path, whole: Mapping[str, Any]) -> None:
+    """Write a built template, as JSON: SAM reads YAML many times over, and takes seconds for it."""
+    template.write_text(json.dumps(whole, indent=1))
 
 
 def _files(folder: Path) -> Iterator[Path]:

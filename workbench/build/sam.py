@@ -11,12 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import yaml
-
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
 from cardsharp.registry import strategies_of
-from workbench.build.artifacts import FOLDERS, LIMIT, LIMITS, Build, write_commit
+from workbench.build.artifacts import FOLDERS, LIMIT, LIMITS, Build, write_commit, write_template
 from workbench.build.pins import bill_of_materials
 from workbench.build.target import (
     ARCHITECTURES,
@@ -24,9 +22,11 @@ from workbench.build.target import (
     RUNTIME_PYTHON,
     Target,
     find_python,
+    native_architecture,
     ran,
     say,
 )
+from workbench.cloud.template import parsed
 
 BUILD = ROOT / ".aws-sam"
 MATERIALS = "sbom.json"  # which packages the layer has, for whoever looks for known faults
@@ -45,6 +45,9 @@ class BuildError(ConfigError):
 class IndexUnreachable(BuildError):
     """The package index cannot be reached, and the packages are not in uv's cache either."""
 
+
+OTHERS_PACKAGES = {"arm64": "DependenciesX86", "x86_64": "DependenciesArm64"}
+"""The layer of packages that is not for a processor."""
 
 QUIET = {
     "SAM_CLI_TELEMETRY": "0",
@@ -83,13 +86,20 @@ def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def sam_build(into: Path = BUILD, target: Target | None = None, *, again: bool = False) -> Build:
-    """Build all root templates, `again` offline and with other hashes; raises `BuildError`."""
-    environment = {**(target or Target()).environment(), **QUIET}
+    """Build all root templates, `again` offline and with other hashes; raises `BuildError`.
+
+    For this machine alone the layer of the other processor's packages stays as it is.
+    """
+    target = target or Target()
+    less = ["--exclude", OTHERS_PACKAGES[native_architecture()]] if target.native else []
+    environment = {**target.environment(), **QUIET}
     environment |= {"UV_OFFLINE": "1", "PYTHONHASHSEED": "2"} if again else {}
     build = Build(into)
     for root, folder in FOLDERS.items():
         place = (into / folder).absolute()
-        run_sam(["build", "--template", str(root), "--build-dir", str(place)], environment)
+        run_sam(["build", "--template", str(root), "--build-dir", str(place), *less], environment)
+        for template in place.rglob("template.yaml"):  # the root's, and those that it nests
+            write_template(template, parsed(template.read_text()))
         write_commit(build.template(root))
     name_strategies(build.template())
     return build
@@ -97,12 +107,12 @@ def sam_build(into: Path = BUILD, target: Target | None = None, *, again: bool =
 
 def name_strategies(template: Path) -> None:
     """Write into a built template which strategies were built, so that AWS takes no other name."""
-    whole = yaml.safe_load(template.read_text())
+    whole = parsed(template.read_text())
     names = strategies_of(games()[0].strategies).names()
     for parameter in ("Strategy", "DummyStrategy"):
         whole["Parameters"][parameter].pop("AllowedPattern", None)
         whole["Parameters"][parameter]["AllowedValues"] = ["", *names]
-    template.write_text(yaml.safe_dump(whole, sort_keys=False))
+    write_template(template, whole)
 
 
 def main() -> None:
