@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from support.arena import (
     ADMIN,
+    ADMIN_PASSWORD,
     ALICE,
     BOB,
     DUMMY,
@@ -19,10 +21,13 @@ from support.arena import (
     Answer,
     Client,
     HandClock,
+    Inside,
     running_arena,
+    write_players,
 )
 from support.size import cases
 
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.inputs import MAX_BODY
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
@@ -63,12 +68,16 @@ def twins(draw: st.DrawFn) -> Twins:
 def client(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Client]:
-    folder = tmp_path_factory.mktemp("arena")
-    short, chance = timedelta(milliseconds=1), request.param
-    with running_arena(folder, clock=CLOCK, randomness=chance, poll_timeout=short, public=True) as (
-        _,
-        client,
-    ):
+    """It is asked so much that a socket would cost more than the answers."""
+    config = ArenaConfig(
+        players=write_players(tmp_path_factory.mktemp("arena")),
+        admin_password=ADMIN_PASSWORD,
+        clock=CLOCK,
+        randomness=request.param,
+        poll_timeout=timedelta(milliseconds=1),
+        public=True,
+    )
+    with closing(Inside(config)) as client:
         yield client
 
 

@@ -2,22 +2,28 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from support.arena import (
     ADMIN,
+    ADMIN_PASSWORD,
     Answer,
     Client,
     HandClock,
+    Inside,
     as_text,
     normalised,
     running_arena,
     without_secrets,
+    write_players,
 )
-from support.recorded import Matches, about, sample_and_whole
+from support.recorded import WHOLE, Matches, about, sample_and_whole
 
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 
 ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to a falsy value")
@@ -26,11 +32,17 @@ ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to
 Setting = tuple[Client, HandClock]
 
 
-@pytest.fixture(scope="module")
-def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
+@pytest.fixture
+def setting(matches: Matches, tmp_path: Path) -> Iterator[Setting]:
+    """An arena, which is asked for the whole recording by a socket, and for the sample without."""
     clock = HandClock()
-    folder = tmp_path_factory.mktemp("arena")
-    with running_arena(folder, randomness=Randomness.ORIGINAL, clock=clock) as (_, client):
+    given: dict[str, Any] = {"randomness": Randomness.ORIGINAL, "clock": clock}
+    if matches is WHOLE:
+        with running_arena(tmp_path, **given) as (_, client):
+            yield client, clock
+        return
+    config = ArenaConfig(players=write_players(tmp_path), admin_password=ADMIN_PASSWORD, **given)
+    with closing(Inside(config)) as client:
         yield client, clock
 
 

@@ -1,5 +1,6 @@
 """A real arena on a free port, a clock to turn by hand, and a lean client to ask it with."""
 
+import asyncio
 import base64
 import json
 import queue
@@ -7,7 +8,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,8 +18,11 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.applications import Starlette
+
 from cardsharp.deadmansdraw.arena.app import MorePages
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.home import HomeArena
 from workbench.arena.server import ArenaServer
 
 DUMMY = "0" * 24
@@ -121,12 +125,18 @@ class Client:
         if body is not None:
             sent.setdefault("Content-Type", "application/json")
         raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        self._connection.request(method, path, raw, sent)
-        response = self._connection.getresponse()
+        status, headers_told, told = self._send(method, path, raw, sent)
         found: dict[str, list[str]] = {}
-        for name, value in response.getheaders():
+        for name, value in headers_told:
             found.setdefault(name.lower(), []).append(value)
-        return Answer(response.status, response.read(), found)
+        return Answer(status, told, found)
+
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[int, Sequence[tuple[str, str]], bytes]:
+        self._connection.request(method, path, body, headers)
+        response = self._connection.getresponse()
+        return response.status, response.getheaders(), response.read()
 
     def get(self, path: str, user: str | None = ALICE) -> Answer:
         return self.ask("GET", path, user)
@@ -141,6 +151,58 @@ class Client:
         """Cut the line, also while another thread waits for an answer on it."""
         self._connection.sock.shutdown(socket.SHUT_RDWR)
         self._connection.close()
+
+
+async def answered(
+    app: Starlette, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
+) -> tuple[int, Sequence[tuple[str, str]], bytes]:
+    """Status, headers and body of what an application answers, asked without a socket."""
+    parts, pending = urlsplit(target), [body or b""]
+    told: dict[str, Any] = {"body": b""}
+
+    async def receive() -> dict[str, Any]:
+        if pending:
+            return {"type": "http.request", "body": pending.pop(), "more_body": False}
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets this event")
+
+    async def send(message: Any) -> None:  # noqa: ANN401 - ASGI's own
+        if message["type"] == "http.response.start":
+            told.update(message)
+        else:
+            told["body"] += message.get("body", b"")
+
+    scope = {
+        "type": "http",
+        "method": method,
+        "scheme": "http",
+        "path": parts.path,
+        "query_string": parts.query.encode(),
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 9),
+    }
+    await app(scope, receive, send)
+    found = [(name.decode(), value.decode()) for name, value in told.get("headers", ())]
+    return told["status"], found, told["body"]
+
+
+class Inside(Client):
+    """A client of an arena in this process, whose requests need no socket; closed with it."""
+
+    def __init__(self, config: ArenaConfig) -> None:
+        super().__init__("http://127.0.0.1:9")
+        self._arena, self._loop = HomeArena(config), asyncio.new_event_loop()
+
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[int, Sequence[tuple[str, str]], bytes]:
+        asked = answered(self._arena.app, method, path, body, headers)
+        return self._loop.run_until_complete(asked)
+
+    def close(self) -> None:
+        self._arena.close()
+        self._loop.close()
 
 
 def play_by_chance(

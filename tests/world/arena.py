@@ -13,7 +13,8 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import requests
-from support.arena import ADMIN_PASSWORD, ALICE, DUMMY, PASSWORDS, write_players
+from requests.utils import to_native_string
+from support.arena import ADMIN_PASSWORD, ALICE, DUMMY, PASSWORDS, answered, write_players
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.attended import Meet
@@ -205,43 +206,13 @@ class BenchArena:
         return "wait" if "waitactive" in str(request.url) else "view"
 
     def ask(self, request: requests.PreparedRequest) -> Answered:
-        return self._loop.run_until_complete(self._asgi(request))
-
-    async def _asgi(self, request: requests.PreparedRequest) -> Answered:
-        parts = urlsplit(str(request.url))
-        pending = [body_of(request)]
-        answer: dict[str, Any] = {"body": b""}
-
-        async def receive() -> dict[str, Any]:
-            if pending:
-                return {"type": "http.request", "body": pending.pop(), "more_body": False}
-            await asyncio.Event().wait()
-            raise AssertionError("nobody sets this event")
-
-        async def send(message: Any) -> None:  # noqa: ANN401 - ASGI's own
-            if message["type"] == "http.response.start":
-                answer.update(message)
-            else:
-                answer["body"] += message.get("body", b"")
-
-        scope = {
-            "type": "http",
-            "method": request.method,
-            "scheme": "http",
-            "path": parts.path,
-            "query_string": parts.query.encode(),
-            "headers": [
-                (k.lower().encode(), v.encode() if isinstance(v, str) else v)
-                for k, v in request.headers.items()
-            ],
-            "client": ("127.0.0.1", 1),
-            "server": ("127.0.0.1", 9),
-        }
-        await self.arena.app(scope, receive, send)
+        given = {name: to_native_string(value) for name, value in request.headers.items()}
+        asked = answered(
+            self.arena.app, str(request.method), str(request.url), body_of(request), given
+        )
+        status, headers, body = self._loop.run_until_complete(asked)
         dated = self.clock.now() + self.dates_ahead
-        date = ("Date", format_datetime(dated, usegmt=True))
-        headers = (date, *((k.decode(), v.decode()) for k, v in answer.get("headers", ())))
-        return Answered(answer["status"], headers, answer["body"])
+        return Answered(status, (("Date", format_datetime(dated, usegmt=True)), *headers), body)
 
 
 @dataclass
