@@ -1,9 +1,10 @@
 """The ticks of an arena in the cloud: one chain, whatever befalls its messages and functions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -17,7 +18,9 @@ from world.faults import CRASHES, REQUESTS, Crash, FaultPlan, Faulty
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.entries import Settings, Stage
+from cardsharp.contest.kept import ContestsKept
 from cardsharp.deadmansdraw.arena.home import MemoryLobby
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, Player, User
 from cardsharp.deadmansdraw.arena.presence import TablePresence
@@ -29,6 +32,7 @@ from cardsharp.deadmansdraw.contest.assembly import Ticking
 from cardsharp.deadmansdraw.contest.office import Office
 from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.deadmansdraw.wire import MatchParams
+from cardsharp.keep.sqlite import SqliteKeep
 
 SETTINGS = Settings("cup", "round-robin", matches=1, most=3, timeout=7, seed="secret")
 URL = "https://sqs.example/ticks"
@@ -39,17 +43,24 @@ ORGANISER = User(ADMIN, None, ADMIN)
 
 @dataclass
 class Cloud:
-    """A contest in an arena's table, a queue, and functions that are made anew for each message."""
+    """A contest, an arena's table, a queue, and functions that are made anew for each message.
+
+    The contest is `kept` by a client of the table, or by default in memory, which is faster.
+    """
 
     client: Any
     table: DynamoTable
+    kept: Callable[[Any], ContestsKept] | None = None
     clock: FakeClock = field(default_factory=FakeClock)
 
     def __post_init__(self) -> None:
         self.queue = MemoryQueue(self.clock, VISIBILITY)
         self.lobby = MemoryLobby(None, Signals())
         self.fragile = self.client
-        self.records = contests_in(self.table, self.client).found(SETTINGS)
+        if self.kept is None:
+            keep = SqliteKeep(MEMORY, self.clock)
+            self.kept = lambda _client: ContestsKept(keep)
+        self.records = self.kept(self.client).found(SETTINGS)
         for name in ("One", "Two", "Three"):
             self.records.enter(name)
         players = [
@@ -70,7 +81,7 @@ class Cloud:
             Ticks(table, self.queue, URL),
             referee,
             ArenaTables(Office(referee, table)),
-            contests_in(table, self.fragile).under_way,
+            self.kept(self.fragile).under_way,
         )
 
     def handle(self, message: Message) -> None:
@@ -230,7 +241,7 @@ def test_a_function_that_dies_changes_nothing(moto: Any) -> None:  # noqa: ANN40
 
     def played(plan: FaultPlan) -> list[tuple[str, str | None, int]]:
         with arena_table(moto) as table:
-            cloud = Cloud(moto, table)
+            cloud = Cloud(moto, table, partial(contests_in, table))
             cloud.fragile = Faulty(moto, plan, REQUESTS)
             cloud.begin()
             cloud.run(scheduled=False)
