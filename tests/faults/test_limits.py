@@ -46,6 +46,7 @@ def test_more_matches_than_the_limit_feeds_are_left_alone_and_the_log_says_so(
     assert "the limit of requests feeds 3 at once" in caplog.text
 
 
+@pytest.mark.slow
 def test_the_suite_misses_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutation guard: who asks whenever it likes is slowed by seconds, and loses turns."""
 
@@ -53,6 +54,6 @@ def test_the_suite_misses_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyP
         """Wait for nothing."""
 
     monkeypatch.setattr(Contact, "admit", at_once)
-    outcome = played(tmp_path, cases(6, every=8), 6)
+    outcome = played(tmp_path, 8, 6)
     assert outcome.longest > 3
     assert outcome.forced > 0

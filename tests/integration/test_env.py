@@ -17,6 +17,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, seed_test
 from support.cli import Cli
+from support.size import cases
 
 from cardsharp.errors import ConfigError
 from workbench.env.aec import env
@@ -40,13 +41,13 @@ def test_numbers_tell_what_the_player_knows_and_no_more(game: str, seats: int | 
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        api_test(env(game, seats), num_cycles=100)
-        seed_test(lambda: env(game, seats), num_cycles=60)
+        api_test(env(game, seats), num_cycles=cases(30, every=100))
+        seed_test(lambda: env(game, seats), num_cycles=cases(20, every=60))
     assert [str(one.message) for one in caught if not str(one.message).startswith(KNOWN)] == []
     simulation, encoding = told_in_numbers(game, seats)
     dice = Random(5)
     state = simulation.deal(dice)
-    for _ in range(120):
+    for _ in range(cases(60, every=120)):
         if simulation.to_act(state) is None:
             state = simulation.deal(dice)
         position = simulation.position(state)
@@ -79,7 +80,7 @@ def test_lanes_are_a_vector_environment_that_the_seed_repeats(game: str, seats: 
     for _ in range(2):
         lanes, ended, rewarded = Lanes(3, game, seats), 0, 0.0
         seen, infos = lanes.reset(seed=4)
-        for _ in range(300):
+        for _ in range(cases(120, every=300)):
             assert lanes.observation_space.contains(seen)
             assert set(infos["to_act"]) <= set(range(lanes.seats))
             highest = seen["action_mask"].shape[1] - 1 - seen["action_mask"][:, ::-1].argmax(axis=1)

@@ -72,7 +72,7 @@ def test_clients_at_once_play_as_if_each_were_alone() -> None:
 
     def deals(seated: Callable[[], Sequence[LabPlayer]], seed: int) -> list[Deal]:
         rng = Random(seed)
-        pairs = (seated() for _ in range(2))
+        pairs = (seated() for _ in range(cases(1, every=2)))
         return [play_deal(shuffled(rng), (one, rules, two, rules)) for one, two in pairs]
 
     with serving() as (front, diary):

@@ -31,6 +31,7 @@ from cardsharp.deadmansdraw.arena.match import FORMAT
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.euchre.store import sqlite_deals, sqlite_keep
 from workbench.arena.server import ArenaServer
+from workbench.contest import hall
 
 STORES = Path(__file__).parents[1] / "samples" / "stores"
 VERSIONS = sorted(folder.name for folder in STORES.iterdir())
@@ -116,7 +117,10 @@ def test_euchre_of_every_version_shows_and_goes_on(version: str, tmp_path: Path,
     assert service.diary.faults == []
 
 
-def test_a_killed_contest_goes_on_and_keeps_what_was_decided(tmp_path: Path, cli: Cli) -> None:
+def test_a_killed_contest_goes_on_and_keeps_what_was_decided(
+    tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hall, "PAUSE", 0.05)
     with tarfile.open(STORES / "unreleased" / "contest.tar.xz") as packed:
         packed.extractall(tmp_path / "golden", filter="data")
     folder = str(tmp_path / "golden")
