@@ -20,7 +20,7 @@ from websockets.sync.client import connect
 from cardsharp.blef.assembly import SERVICE, build_feed
 from cardsharp.cloud import secrets
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.feeds import FEED, dynamo_watchers
+from cardsharp.cloud.feeds import FEED, WATCHERS
 from cardsharp.cloud.hold import LeaseKeeper
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
@@ -325,7 +325,7 @@ def test_blef_is_played_through_its_http_api_and_watched(cloud: CloudTrial) -> N
     with environment(told):
         blef = SERVICE.assemble(told)
         build_feed(blef, told)
-        watchers, topic = dynamo_watchers(table, SystemClock()), f"game#{game}"
+        watchers, topic = WATCHERS.in_table(table, SystemClock()), f"game#{game}"
         asked = f"{address}?game_uuid={game}&player_uuid={bob}"
         with connect(asked, open_timeout=30, proxy=None) as watcher:
             assert len(watchers.of(topic)) == 1

@@ -16,7 +16,7 @@ from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, program
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.euchre.store import DealKey, sqlite_deals
+from cardsharp.euchre.store import DEAL_STORE, DealKey
 from workbench.arena.server import ArenaServer
 
 FORGED = "match 6b00: we won"
@@ -109,7 +109,7 @@ def test_hostile_nicknames_in_blef_harm_nothing(cli: Cli, tmp_path: Path) -> Non
 
 def test_a_hostile_token_of_euchre_harms_nothing(cli: Cli, tmp_path: Path) -> None:
     path, key = tmp_path / "deals.db", DealKey(SERVED, 1, 1)
-    with closing(sqlite_deals(path, SystemClock())) as deals:
+    with closing(DEAL_STORE.in_file(path, SystemClock())) as deals:
         deals.begin(key, tuple(range(24)))
     store = ("--store", f"sqlite:{path}")
     said = unharmed(cli("euchre", "show", "last", *store))

@@ -29,10 +29,10 @@ from world.clock import StillClock
 from world.faults import FaultPlan, Kind
 from world.network import asked_of
 
+from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.ports import Body
 from cardsharp.cloud.redaction import BLOT, redact
-from cardsharp.cloud.vault import sqlite_vault
 from cardsharp.seats import Seat, find_seat
 from workbench.cloud.http_events import Answered
 
@@ -103,7 +103,11 @@ def test_the_secret_is_redacted_from_when_its_seat_is_found(tmp_path: Path) -> N
 
     Nor of what a service tells in its answer to joining that chooses its players' secrets itself.
     """
-    vault, secret, given = sqlite_vault(tmp_path / "log", StillClock()), str(uuid4()), str(uuid4())
+    vault, secret, given = (
+        build_vault(f"sqlite:{tmp_path / 'log'}", StillClock()),
+        str(uuid4()),
+        str(uuid4()),
+    )
     vault.add("seat", Seat(SERVICE, "game", "ann", "greedy", SecretStr(secret)).body)
     assert redact(f"player_uuid={secret}") == f"player_uuid={secret}", "nobody has looked yet"
     seat = find_seat(vault, "seat")

@@ -15,7 +15,7 @@ from world.faults import REQUESTS, Crash, FaultPlan, Faulty, Kind
 from world.stores import AWS
 
 from cardsharp.blef.cards import DECK
-from cardsharp.blef.store import dynamo_games
+from cardsharp.blef.store import GAME_STORE
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import create_table
 
@@ -69,7 +69,7 @@ class Scene:
         """The client of a fresh process, the fault at its storage call `at`."""
         plan = FaultPlan(StillClock(), {} if fault is None else {at: fault})
         client, faulty = self.table.client, Faulty(self.raw, plan, REQUESTS, AWS)
-        store = dynamo_games(self.name, client.clock, faulty)  # type: ignore[arg-type]
+        store = GAME_STORE.in_table(self.name, client.clock, faulty)  # type: ignore[arg-type]
         return Client(store, client.clock, client.chance), plan
 
     def do(self, client: Client, deed: str) -> Reply:
@@ -102,7 +102,7 @@ def scene_of(raw: Any, deed: str) -> Scene:  # noqa: ANN401 - boto3
     """A game in a new table, brought to where the deed is next."""
     name, clock = create_table(raw, "blefTable"), FakeClock()
     # The clock stands still, so that no deed falls into another minute than the one before.
-    client = Client(dynamo_games(name, clock, raw), clock, no_chance())
+    client = Client(GAME_STORE.in_table(name, clock, raw), clock, no_chance())
     if deed in {"join", "start"}:
         game = client.create()
         return Scene(
@@ -163,7 +163,7 @@ def test_a_deed_under_a_fault_is_done_once_and_as_a_whole(
 def test_a_store_that_stays_away_is_a_503_and_changes_nothing(raw: Any) -> None:  # noqa: ANN401
     scene = scene_of(raw, "bet")
     before, clock = scene.seen(), scene.table.client.clock
-    client = Client(dynamo_games("no-such-table", clock, raw), clock)
+    client = Client(GAME_STORE.in_table("no-such-table", clock, raw), clock)
     assert scene.do(client, "bet").status == 503
     assert client.get("/games").status == 503
     assert scene.seen() == before

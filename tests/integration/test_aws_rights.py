@@ -20,15 +20,15 @@ from support.contests import contests_in
 
 import director.app
 import worker.app
-from cardsharp.blef.assembly import STORES
 from cardsharp.blef.invited import build_agents
 from cardsharp.blef.records import Player
+from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud import aws, secrets
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.cloud.feeds import watched
 from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.ports import Message
+from cardsharp.cloud.sockets import watched
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.arena.ticks import Tick, wake
@@ -132,7 +132,7 @@ def service(emulator: Emulator, game: str, table: str, prefix: str = "") -> Iter
 
 def test_s13_blef_may_do_what_it_does(emulator: Emulator) -> None:
     with service(emulator, "blef", "blefTable") as actions:
-        store = STORES.open(os.environ["BLEF_STORE"], SystemClock())
+        store = GAME_STORE.open(os.environ["BLEF_STORE"], SystemClock())
         client = Client(store, SystemClock())
         game = client.create()
         admin = client.join(game, "alice")

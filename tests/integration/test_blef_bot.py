@@ -32,13 +32,13 @@ from cardsharp.blef.bot import SeatOrder
 from cardsharp.blef.game import GAME
 from cardsharp.blef.records import room_of
 from cardsharp.blef.replay import replay
+from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
 from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.switches import Switches
-from cardsharp.cloud.vault import sqlite_vault
 from cardsharp.errors import ConfigError, Malformed, NotFound, Unreachable
 from cardsharp.seats import order_seat
 from workbench.blef.bot import public_games
@@ -176,7 +176,7 @@ def test_the_same_order_names_the_same_seat_and_a_paused_bot_takes_none(tmp_path
     clock, board = SystemClock(), SimpleNamespace(read=lambda: Switches(paused=True))
     with (
         closing(SqliteLog(tmp_path / "log", clock)) as log,
-        closing(sqlite_vault(tmp_path / "log", clock)) as vault,
+        closing(build_vault(f"sqlite:{tmp_path / 'log'}", clock)) as vault,
     ):
         offering = Offering(log, named(tmp_path.name, clock), clock, switchboard=board)
         with pytest.raises(ConfigError, match="paused"):

@@ -15,7 +15,7 @@ from support.bot_events import context
 from cardsharp.blef.assembly import SERVICE
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef
-from cardsharp.blef.store import sqlite_games
+from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Malformed
@@ -126,7 +126,7 @@ class Noticing(SystemClock):
 
 def test_a_long_poll_is_answered_when_somebody_moves_and_when_the_front_stops() -> None:
     clock = Noticing()
-    service = Blef(sqlite_games(MEMORY, clock), clock)
+    service = Blef(GAME_STORE.in_file(MEMORY, clock), clock)
     with front_of(API, service) as front, ThreadPoolExecutor(2) as threads:
         game = requests.get(f"{front.url}/v2/games/create", timeout=10).json()["game_uuid"]
         address = f"{front.url}/v2/games/{game}"

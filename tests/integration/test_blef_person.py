@@ -21,7 +21,7 @@ from cardsharp.blef.position import Position
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef, StateLook
 from cardsharp.blef.simulation import Blef as Rules
-from cardsharp.blef.store import sqlite_games
+from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Unreachable
@@ -64,7 +64,7 @@ class Seat:
 def service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[Blef, str]]:
     clean(monkeypatch, tmp_path)
     clock = Hasty()
-    games = Blef(sqlite_games(MEMORY, clock), clock)
+    games = Blef(GAME_STORE.in_file(MEMORY, clock), clock)
     with front(API, games, clock=clock) as running:
         yield games, running.url
 

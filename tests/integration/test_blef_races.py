@@ -23,14 +23,15 @@ from support.cloud_threads import at_once
 from support.size import cases
 
 from cardsharp.blef.invited import build_agents
-from cardsharp.blef.store import dynamo_games, sqlite_games
+from cardsharp.blef.store import GAME_STORE
+from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.switches import Switchboard, Switches
-from cardsharp.cloud.vault import Vault, sqlite_vault
+from cardsharp.cloud.vault import Vault
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.seats import Seat, reserved
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
@@ -46,7 +47,7 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Cli
     """Return clients of two openings of the same store, as two processes have."""
     clock = SystemClock()
     if request.param == "sqlite":
-        files = [sqlite_games(str(tmp_path / "games.db"), clock) for _ in range(2)]
+        files = [GAME_STORE.in_file(str(tmp_path / "games.db"), clock) for _ in range(2)]
         yield [Client(store, clock) for store in files]
         for file in files:
             file.close()
@@ -54,7 +55,7 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Cli
     emulator: Emulator = request.getfixturevalue("emulator")
     name = create_table(emulator.client("dynamodb"), "blefTable")
     with environment(emulator.environment):
-        yield [Client(dynamo_games(name, clock), clock) for _ in range(2)]
+        yield [Client(GAME_STORE.in_table(name, clock), clock) for _ in range(2)]
 
 
 def statuses(replies: list[Reply]) -> Counter[int]:
@@ -135,7 +136,10 @@ class Bench:
 def bench(tmp_path: Path) -> Iterator[Bench]:
     clock, path = FakeClock(), tmp_path / "log.db"
     queue = MemoryQueue(clock)
-    with closing(SqliteLog(path, clock)) as log, closing(sqlite_vault(path, clock)) as vault:
+    with (
+        closing(SqliteLog(path, clock)) as log,
+        closing(build_vault(f"sqlite:{path}", clock)) as vault,
+    ):
         yield Bench(Offering(log, queue, clock), vault, clock, queue)
 
 
@@ -180,7 +184,7 @@ def served(tmp_path: Path, **settings: str) -> Client:
         BOT_QUEUE: f"memory:{tmp_path}",
         BOT_URL: "http://there",
     }
-    store = sqlite_games(tmp_path / "games.db", clock)
+    store = GAME_STORE.in_file(tmp_path / "games.db", clock)
     return Client(store, clock, base="", agents=build_agents({**told, **settings}))
 
 

@@ -13,7 +13,7 @@ from support.cloud_benches import moto_client
 from support.cloud_clock import FakeClock
 from websockets.exceptions import ConnectionClosed
 
-from cardsharp.cloud.feeds import dynamo_watchers, memory_watchers
+from cardsharp.cloud.feeds import WATCHERS
 from cardsharp.cloud.sockets import SETTLING, Feed, Gone, MemorySockets, Watcher, named
 from cardsharp.web import gate
 from workbench.cloud.http_events import Answered
@@ -25,7 +25,7 @@ FRAME = '{"body": "1"}'
 
 def fed(*connections: str, dead: tuple[str, ...] = ()) -> tuple[Feed, NotedSockets, FakeClock]:
     clock, sockets = FakeClock(), NotedSockets(dead)
-    feed = Feed(memory_watchers(clock), sockets, clock)
+    feed = Feed(WATCHERS.open("sqlite::memory:", clock), sockets, clock)
     for one in connections:
         assert feed.watch("game", one, one)
     return feed, sockets, clock
@@ -64,7 +64,13 @@ def test_each_is_told_its_own_also_after_a_fault_of_ours() -> None:
 
 
 def test_one_caller_cannot_keep_others_from_watching() -> None:
-    feed = Feed(memory_watchers(FakeClock()), NotedSockets(), FakeClock(), most=9, most_of_one=2)
+    feed = Feed(
+        WATCHERS.open("sqlite::memory:", FakeClock()),
+        NotedSockets(),
+        FakeClock(),
+        most=9,
+        most_of_one=2,
+    )
     assert [feed.watch("game", name, "", "mallory") for name in "abc"] == [True, True, False]
     assert feed.watch("another", "c", "", "mallory")
     assert feed.watch("game", "d", "", "ann")
@@ -75,7 +81,7 @@ def test_one_caller_cannot_keep_others_from_watching() -> None:
 
 def test_a_handshake_says_where_it_comes_from() -> None:
     """Its key may stand in a header or in the query, which wins."""
-    feed = Feed(memory_watchers(FakeClock()), NotedSockets(), FakeClock())
+    feed = Feed(WATCHERS.open("sqlite::memory:", FakeClock()), NotedSockets(), FakeClock())
     handler = gate.build(feed, lambda asked: ("game", asked["key"]))
     asked = {"headers": {"Key": "header"}, "queryStringParameters": {"key": "query"}}
     sources = ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "127.0.0.1", "")
@@ -160,7 +166,7 @@ def test_who_watched_before_an_update_is_told_and_forgotten() -> None:
         for item in (topic, watch):
             told = {name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in item.items()}
             client.put_item(TableName=table, Item={**told, "expires_at": {"N": end}})
-        watchers = dynamo_watchers(table, clock, client)
+        watchers = WATCHERS.in_table(table, clock, client)
         (one,) = watchers.of("game")
         assert (one.connection, one.key, one.caller) == ("ann", "key", "")
         watchers.remove("ann")

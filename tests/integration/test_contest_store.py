@@ -16,12 +16,12 @@ from support.cloud_clock import FakeClock
 from support.contests import arena_table, contests_in
 
 from cardsharp.cloud.clock import utc_now
-from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.cloud.sqlite_file import MEMORY, steps_in
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Entrant, Meeting, Result, Ruling, Settings, Stage, Standing
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.records import Records
-from cardsharp.contest.sqlite import _CONTENTS, FILE, kept_in
+from cardsharp.contest.sqlite import _STORE, FILE, kept_in
 from cardsharp.contest.tables import Facts
 from cardsharp.deadmansdraw.arena.ticks import Ticks
 from cardsharp.errors import Conflict
@@ -120,7 +120,7 @@ def test_a_file_of_before_the_port_has_all_that_it_had(tmp_path: Path) -> None:
     meeting = Meeting(7, (ONE.id, TWO.id), "a", NOON, FACTS)
     standing = Standing(7, NOON, {ONE.id: Rating(1010.5, 99.0)})
     with closing(sqlite3.connect(tmp_path / FILE)) as db, db:
-        db.executescript(";".join(_CONTENTS.steps[:3]))
+        db.executescript(";".join(steps_in(_STORE.script)[:3]))
         db.execute("PRAGMA user_version = 3")
         db.execute("INSERT INTO settings VALUES (?)", (text(SETTINGS),))
         db.execute("UPDATE progress SET stage = 'begun', ruled = 1")

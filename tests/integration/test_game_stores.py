@@ -27,6 +27,7 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.euchre.cards import DECK
 from cardsharp.euchre.store import (
+    DEAL_STORE,
     LIFE,
     BidEvent,
     DealKey,
@@ -35,7 +36,6 @@ from cardsharp.euchre.store import (
     Event,
     PlayEvent,
     SwapEvent,
-    dynamo_deals,
     encode_event,
     key_at,
 )
@@ -48,7 +48,7 @@ UUIDS = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench[Games]]:
-    with in_file(store_module.sqlite_games, tmp_path) as ready:
+    with in_file(store_module.GAME_STORE.in_file, tmp_path) as ready:
         yield ready
 
 
@@ -119,7 +119,7 @@ def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
 
 
 def test_a_stored_game_that_cannot_be_read_is_not_quoted(tmp_path: Path) -> None:
-    with closing(store_module.sqlite_games(tmp_path / "games.db", FakeClock())) as store:
+    with closing(store_module.GAME_STORE.in_file(tmp_path / "games.db", FakeClock())) as store:
         store.create(new(round=random_round(Random(1), 2)))
         with closing(sqlite3.connect(tmp_path / "games.db")) as db, db:
             db.execute("UPDATE documents SET body = replace(body, '\"turn\"', '\"truth\"')")
@@ -154,7 +154,7 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         for pk, sk, attributes in items:
             keys = {"pk": {"S": pk}, "sk": {"S": sk}, "expires_at": end}
             client.put_item(TableName=table, Item={**keys, **attributes})
-        store = store_module.dynamo_games(table, clock, client)
+        store = store_module.GAME_STORE.in_table(table, clock, client)
         assert [one.nicknames for one in store.listed()] == [("p0", "p1")]
         saved = store.read(game.uuid)
         assert (saved.game, saved.version, saved.changed) == (game, 7, START)
@@ -252,7 +252,7 @@ def test_an_item_of_version_02_is_played_on() -> None:
                 "expires_at": {"N": str(int((clock.now() + LIFE).timestamp()))},
             },
         )
-        deals = dynamo_deals(table, clock, client)
+        deals = DEAL_STORE.in_table(table, clock, client)
         deals.append(deals.read(KEY), EVENTS[2])
         deals.append(deals.read(KEY), EVENTS[3])
         assert (deals.read(KEY).cards, deals.read(KEY).log) == (CARDS, EVENTS)

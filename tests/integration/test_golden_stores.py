@@ -23,13 +23,13 @@ from support.cloud_clock import FakeClock
 from support.euchre_api import Messages
 from support.euchre_api import Service as Euchre
 
-from cardsharp.blef.store import sqlite_games
+from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud.codec import from_micros
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import FORMAT
 from cardsharp.errors import ConfigError, StoreError
-from cardsharp.euchre.store import sqlite_deals, sqlite_keep
+from cardsharp.euchre.store import DEAL_STORE
 from workbench.arena.server import ArenaServer
 from workbench.contest import hall
 
@@ -91,7 +91,7 @@ def test_blef_of_every_version_has_its_game_and_plays_on(version: str, tmp_path:
     with closing(sqlite3.connect(unpacked(version, "blef.db", tmp_path))) as db:
         (changed_at,) = db.execute("SELECT changed FROM games").fetchone()
     clock = FakeClock(from_micros(changed_at))
-    with closing(sqlite_games(tmp_path / f"{version}-blef.db", clock)) as store:
+    with closing(GAME_STORE.in_file(tmp_path / f"{version}-blef.db", clock)) as store:
         game = StartedGame(Blef(store, clock), told.pop("game"), told)
         state = game.state()
         assert (state["status"], len(state["history"])) == ("Running", 1)
@@ -105,10 +105,10 @@ def test_euchre_of_every_version_shows_and_goes_on(version: str, tmp_path: Path,
     path = unpacked(version, "euchre.db", tmp_path)
     assert "play 9C" in cli("euchre", "show", "last", "--store", f"sqlite:{path}").out
     late = FakeClock(datetime(2100, 1, 1, tzinfo=UTC))
-    with closing(sqlite_keep(path, late, to_read=True)) as keep:
+    with closing(DEAL_STORE.kept_in(path, late, to_read=True)) as keep:
         [(place, end)] = keep.listed()
         assert keep.get(place) is not None
-    with closing(sqlite_deals(path, FakeClock(end - timedelta(seconds=1)))) as store:
+    with closing(DEAL_STORE.in_file(path, FakeClock(end - timedelta(seconds=1)))) as store:
         service = Euchre("rules", store)
         deal = Messages(service, "golden", 1)
         assert deal.ask_play(0, 0, 0, [0, 4])["card"] == 0, "as it was answered then"

@@ -25,7 +25,7 @@ from cardsharp.cloud.codec import to_micros
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.dynamodb_items import key, number, text
 from cardsharp.cloud.sqlite_file import MEMORY, Contents, SqliteFile
-from cardsharp.cloud.vault import LIFE, Vault, dynamo_vault, sqlite_vault
+from cardsharp.cloud.vault import LIFE, VAULTS, Vault
 from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.keep.dynamodb import RECEIPTS, DynamoKeep
 from cardsharp.keep.port import Add, Delete, Keep, Key, Listed, Put, is_done
@@ -249,9 +249,9 @@ def test_the_first_secret_stays_until_it_is_replaced_and_no_log_shows_one(
     with dynamo_log(client) if client else sqlite_log(tmp_path) as bench:
         log = bench.log
         if isinstance(log, DynamoLog):
-            vault = dynamo_vault(log._table.name, bench.clock, client)
+            vault = VAULTS.in_table(log._table.name, bench.clock, client)
         else:
-            vault = sqlite_vault(tmp_path / "deep" / "matches.db", bench.clock)
+            vault = build_vault(f"sqlite:{tmp_path}/deep/matches.db", bench.clock)
         with closing(vault):
             assert vault.find("m") is None
             assert vault.add("m", BOB)
@@ -285,7 +285,7 @@ def test_a_file_of_version_0_2_is_read_and_written_on(tmp_path: Path) -> None:
         db.executescript(f"{SCHEMA_OF_0_2}; PRAGMA user_version = 1")
         db.execute("INSERT INTO secrets VALUES ('m', ?, ?)", (json.dumps(ANN), end))
         db.commit()
-    with closing(sqlite_vault(tmp_path / "log", clock)) as vault:
+    with closing(build_vault(f"sqlite:{tmp_path / 'log'}", clock)) as vault:
         goes_on_from_version_0_2(vault, clock)
     of_then = Contents("vault", "CARDSHARP_STORE", (SCHEMA_OF_0_2,))
     with pytest.raises(StoreError, match="A newer Cardsharp made the vault"):
@@ -298,7 +298,7 @@ def test_an_item_of_version_0_2_is_read_and_written_on(moto: "DynamoDBClient") -
     end = int((clock.now() + 2 * SECOND).timestamp())
     item = {"secret_json": text(json.dumps(ANN)), "expires_at": number(end)}
     moto.put_item(TableName="old", Item={**key("vault#m", "secret"), **item})
-    goes_on_from_version_0_2(dynamo_vault("old", clock, moto), clock)
+    goes_on_from_version_0_2(VAULTS.in_table("old", clock, moto), clock)
     (kept,) = moto.scan(TableName="old")["Items"]
     assert json.loads(kept["secret_json"]["S"]) == ANN, "0.2 reads it, should it come back"
     moto.delete_table(TableName="old")

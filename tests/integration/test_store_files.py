@@ -11,23 +11,23 @@ from typing import Any
 import pytest
 from support.cloud_clock import FakeClock
 
-from cardsharp.blef.store import sqlite_games
+from cardsharp.blef.store import GAME_STORE
+from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
-from cardsharp.cloud.vault import sqlite_vault
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.errors import ConfigError, StoreError
-from cardsharp.euchre.store import sqlite_deals
+from cardsharp.euchre.store import DEAL_STORE
 from workbench.show.lookup import open_to_read
 
 Make = Callable[[Path], Any]
 
 MAKERS: dict[str, Make] = {
     "log": lambda path: SqliteLog(path, SystemClock()),
-    "vault": lambda path: sqlite_vault(path, SystemClock()),
-    "blef": lambda path: sqlite_games(path, SystemClock()),
-    "euchre": lambda path: sqlite_deals(path, SystemClock()),
+    "vault": lambda path: build_vault(f"sqlite:{path}", SystemClock()),
+    "blef": lambda path: GAME_STORE.in_file(path, SystemClock()),
+    "euchre": lambda path: DEAL_STORE.in_file(path, SystemClock()),
     "arena": SqliteStorage,
 }
 

@@ -15,13 +15,13 @@ from support.cloud_clock import START, FakeClock
 from support.euchre_api import Messages, Service
 
 from cardsharp.blef.records import GameRecord
-from cardsharp.blef.store import sqlite_games
+from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.deadmansdraw.decisions import decisions
 from cardsharp.deadmansdraw.replay import turns_of
-from cardsharp.euchre.store import DealKey, sqlite_deals
+from cardsharp.euchre.store import DEAL_STORE, DealKey
 from cardsharp.replay import header_of
 from workbench.show.keeping import keep_match
 
@@ -126,7 +126,7 @@ def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
 
 def test_a_broken_game_of_blef_is_left_out_of_the_list(tmp_path: Path) -> None:
     path, clock = tmp_path / "games.db", FakeClock()
-    with closing(sqlite_games(path, clock)) as games:
+    with closing(GAME_STORE.in_file(path, clock)) as games:
         for name in ("a", "b", "c"):
             games.create(GameRecord(name, START, public=True))
         change(path, "UPDATE documents SET shown = '[' WHERE partition = 'game#b'")
@@ -135,7 +135,7 @@ def test_a_broken_game_of_blef_is_left_out_of_the_list(tmp_path: Path) -> None:
 
 def test_a_broken_deal_of_euchre_hides_no_other(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "deals.db"
-    with closing(sqlite_deals(path, SystemClock())) as deals:
+    with closing(DEAL_STORE.in_file(path, SystemClock())) as deals:
         for number in (1, 2):
             deals.begin(DealKey("t", 1, number), tuple(range(24)))
     change(path, "UPDATE documents SET body = 'x' WHERE sort LIKE '%2'")
@@ -160,7 +160,7 @@ BROKEN_DEALS = (
 def test_a_broken_deal_of_euchre_is_played_like_an_unknown_one(tmp_path: Path, broken: str) -> None:
     """A refusal would end the client's tournament."""
     path = tmp_path / "deals.db"
-    with closing(sqlite_deals(path, SystemClock())) as deals:
+    with closing(DEAL_STORE.in_file(path, SystemClock())) as deals:
         service = Service("rules", deals)
         deal = Messages(service)
         deal.begin()

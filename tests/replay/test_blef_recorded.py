@@ -23,7 +23,7 @@ from cardsharp.blef.position import position_of
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.rules import Move, Round
 from cardsharp.blef.simulation import dealing
-from cardsharp.blef.store import sqlite_games
+from cardsharp.blef.store import GAME_STORE
 from cardsharp.blef.wire import state_body
 from cardsharp.cloud.sqlite_file import MEMORY
 from workbench.cloud.http_events import WireRequest
@@ -51,7 +51,7 @@ class Recording:
         # By real chance alice's bets would hold in one run of 170, and bob would be out instead.
         self.chance = RecordedChance(dealing(Random(1)))
         clock = FakeClock()
-        self.store = sqlite_games(MEMORY, clock)
+        self.store = GAME_STORE.in_file(MEMORY, clock)
         self.client = Client(self.store, clock, self.chance)
 
     def ask(self, pair: dict[str, Any]) -> Reply:

@@ -16,7 +16,7 @@ from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.routes import API
 from cardsharp.blef.rules import Deal, Move, Round
 from cardsharp.blef.service import NO_AGENTS, Agents, Blef
-from cardsharp.blef.store import Games, sqlite_games
+from cardsharp.blef.store import GAME_STORE, Games
 from cardsharp.cloud import telemetry
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -136,7 +136,7 @@ def logged() -> Iterator[io.StringIO]:
 def memory_client(base: str = API.base) -> Client:
     """A client of a service that keeps its games in this process, under a fake clock."""
     clock = FakeClock()
-    return Client(sqlite_games(MEMORY, clock), clock, base=base)
+    return Client(GAME_STORE.in_file(MEMORY, clock), clock, base=base)
 
 
 class RecordedChance(SecretChance):

@@ -22,7 +22,7 @@ from cardsharp.blef.logbook import SPAN
 from cardsharp.blef.params import NO_GAME
 from cardsharp.blef.records import GameRecord
 from cardsharp.blef.rules import Round
-from cardsharp.blef.store import sqlite_games
+from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.ports import Body, Clock, MatchLog
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -54,7 +54,7 @@ class BlefPlace(SeatPlace):
     secrets: Sequence[str] = (str(SECRET),)
 
     def __post_init__(self) -> None:
-        self.games = sqlite_games(MEMORY, self.clock)
+        self.games = GAME_STORE.in_file(MEMORY, self.clock)
         self.client = Client(self.games, self.clock, SecretChance(Random(4)))
         self.table = self.client.create()
         self.rival = self.client.join(self.table, RIVAL)

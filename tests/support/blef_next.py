@@ -18,8 +18,8 @@ from cardsharp.blef.assembly import SERVICE, announce, subscribe
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.records import room_of
 from cardsharp.blef.service import Agents
-from cardsharp.blef.store import sqlite_games
-from cardsharp.cloud.feeds import FEED, memory_watchers
+from cardsharp.blef.store import GAME_STORE
+from cardsharp.cloud.feeds import FEED, WATCHERS
 from cardsharp.cloud.sockets import Feed, Gone, MemorySockets
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import gate
@@ -103,7 +103,7 @@ AGENTS = Agents({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
 def next_client() -> Client:
     """A client of today's generation, of a service that keeps its games in this process."""
     clock = FakeClock()
-    return Client(sqlite_games(MEMORY, clock), clock, base="", agents=AGENTS)
+    return Client(GAME_STORE.in_file(MEMORY, clock), clock, base="", agents=AGENTS)
 
 
 def next_rows() -> list[dict[str, Any]]:
@@ -140,10 +140,10 @@ class NextRecording:
     def __post_init__(self) -> None:
         clock = FakeClock()
         self.clock, self.chance = clock, RecordedChance()
-        self.store = sqlite_games(MEMORY, clock)
+        self.store = GAME_STORE.in_file(MEMORY, clock)
         self.client = Client(self.store, clock, self.chance, "", AGENTS)
         self.sockets = NotedSockets()
-        feed = Feed(memory_watchers(clock), self.sockets, clock)
+        feed = Feed(WATCHERS.open("sqlite::memory:", clock), self.sockets, clock)
         self.client.blef.hear = partial(announce, feed)
         self._gate = gate.build(feed, partial(subscribe, self.client.blef))
         self._game = ""

@@ -14,7 +14,7 @@ from cardsharp.cloud import aws, secrets
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.ports import Lease, MoveRecord
-from cardsharp.cloud.vault import dynamo_vault
+from cardsharp.cloud.vault import VAULTS
 from support.stored import any_match
 from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
@@ -103,7 +103,9 @@ def deployed(emulator: Emulator, *, public: bool) -> Iterator[Deployed]:
     with environment(told):
         log = DynamoLog(table, SystemClock(), emulator.client("dynamodb"))
         log.note("over", "fault", {"text": NOTE})
-        dynamo_vault(table, SystemClock(), emulator.client("dynamodb")).add("over", {"id": SECRET})
+        VAULTS.in_table(table, SystemClock(), emulator.client("dynamodb")).add(
+            "over", {"id": SECRET}
+        )
         botocore.handlers.BUILTIN_HANDLERS.append(handler)
         forget = (aws.session, secrets.provider, viewer.app.pages)
         try:

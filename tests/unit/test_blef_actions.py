@@ -28,9 +28,9 @@ from cardsharp.blef.position import position_of
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.rules import Round
 from cardsharp.blef.simulation import dealing, dealt_anew
-from cardsharp.blef.store import Games, sqlite_games
+from cardsharp.blef.store import GAME_STORE, Games
 from cardsharp.blef.wire import parse_state, position_in, state_body
-from cardsharp.cloud.feeds import memory_watchers
+from cardsharp.cloud.feeds import WATCHERS
 from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.keep.sqlite import SqliteKeep
@@ -185,7 +185,7 @@ def serving(live: Round, base: str = "/v2") -> Iterator[Client]:
     clock = FakeClock()
     players = tuple(Player(f"p{seat}", key_of(uuid_of(seat))) for seat in range(len(live.n_cards)))
     game = GameRecord(GAME, START, public=True, admin="p0", players=players, round=live)
-    with closing(sqlite_games(MEMORY, clock)) as store:
+    with closing(GAME_STORE.in_file(MEMORY, clock)) as store:
         store.create(game)
         yield Client(store, clock, base=base)
 
@@ -208,7 +208,7 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
         ("/play", {**mine, "action_id": 87}),
     ]
     sockets = NotedSockets()
-    feed = Feed(memory_watchers(client.clock), sockets, client.clock)
+    feed = Feed(WATCHERS.open("sqlite::memory:", client.clock), sockets, client.clock)
     client.blef.hear = partial(announce, feed)
     for about in (mine, {}):
         topic, key = subscribe(client.blef, {"game_uuid": GAME, **about})

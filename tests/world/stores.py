@@ -19,6 +19,7 @@ import stamina
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 from support.cloud_benches import environment
 
+from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.codec import unpack
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.memory import MemoryQueue
@@ -26,7 +27,7 @@ from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.cloud.sqs import SqsQueue
-from cardsharp.cloud.vault import Vault, dynamo_vault, sqlite_vault
+from cardsharp.cloud.vault import VAULTS, Vault
 from workbench.cloud.template import all_resources, table_request
 from world.clock import StillClock
 from world.faults import REQUESTS, Errors, FaultPlan, Faulty, Kind
@@ -53,7 +54,7 @@ Home = Callable[[Path, StillClock], Stores]
 
 def at_home(folder: Path, clock: StillClock) -> Stores:
     folder.mkdir(exist_ok=True)
-    log, vault = SqliteLog(Path(MEMORY), clock), sqlite_vault(folder / "log", clock)
+    log, vault = SqliteLog(Path(MEMORY), clock), build_vault(f"sqlite:{folder / 'log'}", clock)
     queue = MemoryQueue(clock, visibility=HOUR)
 
     def faulty(plan: FaultPlan, there: Clock) -> Trio:
@@ -119,7 +120,7 @@ def _in_aws(dynamodb: Any, sqs: Any, name: str, table: Any, clock: Clock) -> Sto
     url = sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]
 
     def trio(dynamodb: Any, sqs: Any, there: Clock) -> Trio:  # noqa: ANN401 - boto3's
-        vault = dynamo_vault(name, there, dynamodb)
+        vault = VAULTS.in_table(name, there, dynamodb)
         return DynamoLog(name, there, dynamodb), vault, SqsQueue(url, sqs)
 
     def faulty(plan: FaultPlan, there: Clock) -> Trio:

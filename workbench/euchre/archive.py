@@ -13,7 +13,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, NoteRecord, Status
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.euchre.replay import asked_of, event_of, header_body, is_over, moves_of
-from cardsharp.euchre.store import LIFE, DealKey, Deals, key_at, sqlite_keep
+from cardsharp.euchre.store import DEAL_STORE, LIFE, DealKey, Deals, key_at
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.show.lookup import SQLITE, data_folder, file_of
 
@@ -97,7 +97,7 @@ def open_archive(store: str | None) -> Iterator[DealArchive]:
         raise ConfigError(
             f"There are no deals in {name}; run `cardsharp euchre serve`, or name its sqlite:FILE."
         )
-    with closing(sqlite_keep(file, SystemClock(), to_read=True)) as keep:
+    with closing(DEAL_STORE.kept_in(file, SystemClock(), to_read=True)) as keep:
         logs = (file.with_suffix(".log"), file.with_name(_LOG), data_folder() / _LOG)
         log = next((log for log in logs if log.is_file()), logs[0])
         yield DealArchive(keep, Deals(keep, SystemClock()), log)

@@ -9,10 +9,11 @@ from cyclopts import Parameter, validators
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STORES, STRATEGY
+from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STRATEGY
 from cardsharp.euchre.game import GAME
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService, Journal
+from cardsharp.euchre.store import DEAL_STORE
 from cardsharp.euchre.strategies import build
 from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
 from workbench.euchre.remote import RemotePlayer
@@ -119,7 +120,7 @@ def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
         findings = _probed(options.url, options)
     else:
         clock = SystemClock()
-        store, strategy = STORES.open(IN_MEMORY, clock), build(options.strategy)
+        store, strategy = DEAL_STORE.open(IN_MEMORY, clock), build(options.strategy)
         with front(API, EuchreService(store, strategy, clock, Journal())) as running:
             findings = _probed(running.url, options)
     if options.as_json:

@@ -14,14 +14,12 @@ from cardsharp.blef.params import Denied
 from cardsharp.blef.records import key_of
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef, Changed, StateLook, present
-from cardsharp.blef.store import Games
+from cardsharp.blef.store import GAME_STORE
 from cardsharp.blef.wire_next import list_news, state_body
-from cardsharp.cloud.adapters import Stores
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.feeds import FEED, watched
 from cardsharp.cloud.sockets import Feed, Watcher
 from cardsharp.errors import ConfigError
-from cardsharp.game import Part
 from cardsharp.web import gate
 from cardsharp.web.api import Api
 from cardsharp.web.events import Handler
@@ -29,17 +27,11 @@ from cardsharp.web.service import BOT_QUEUE, Service
 
 NEXT = "BLEF_NEXT"
 
-STORES: Stores[Games] = Stores(
-    "BLEF_STORE",
-    Part("cardsharp.blef.store:sqlite_games"),
-    Part("cardsharp.blef.store:dynamo_games"),
-)
-
 
 def build_service(environment: Mapping[str, str]) -> Blef:
     """The service over BLEF_STORE, with bots to invite if there are any; raises `ConfigError`."""
     clock = SystemClock()
-    store = STORES.open(environment.get(STORES.variable, ""), clock)
+    store = GAME_STORE.open(environment.get(GAME_STORE.variable, ""), clock)
     if not environment.get(BOT_QUEUE):  # nothing says which queue has bots play
         return Blef(store, clock)
     # A service without bots loads none of what plays.
@@ -63,14 +55,14 @@ def build_feed(blef: Blef, environment: Mapping[str, str]) -> Handler | None:
     place = environment.get(FEED, "")
     if not place:
         return None
-    feed = watched(place, environment.get(STORES.variable, ""), SystemClock())
+    feed = watched(place, environment.get(GAME_STORE.variable, ""), SystemClock())
     blef.hear = partial(announce, feed)
     return gate.build(feed, partial(subscribe, blef))
 
 
 SERVICE = Service(
     api=API,
-    store=STORES.variable,
+    store=GAME_STORE.variable,
     assemble=build_service,
     beside=beside,
     feed=build_feed,

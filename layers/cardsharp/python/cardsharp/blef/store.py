@@ -29,10 +29,9 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.telemetry import logger
 from cardsharp.errors import StoreError
 from cardsharp.keep.port import Add, Keep, Key, Listed, Put, is_done
+from cardsharp.keep.stores import Store
 
 if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
-
     from cardsharp.cloud.dynamodb_items import Item
 
 LIST_LIMIT = 500  # public games in the list
@@ -163,24 +162,6 @@ class Games:
         self.keep.close()
 
 
-def sqlite_games(path: str | Path, clock: Clock) -> Games:
-    """The games in a file, made with its folder if it is not there; `:memory:` is this process."""
-    from cardsharp.cloud.sqlite_file import Contents, steps_in  # noqa: PLC0415 - not in the cloud
-    from cardsharp.keep.sqlite import SqliteKeep  # noqa: PLC0415 - as above
-
-    steps = steps_in(Path(__file__).with_name("games.sql"))
-    contents = Contents("file of games", "BLEF_STORE", steps)
-    return Games(SqliteKeep(path, clock, contents), clock)
-
-
-def dynamo_games(table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> Games:
-    """The games in the DynamoDB table of that name."""
-    from cardsharp.keep.dynamodb import DynamoKeep  # noqa: PLC0415 - boto3 is slow to import
-
-    named = {"version": "game_version", "count": "game_count"}
-    return Games(DynamoKeep(table, clock, client, **named, earlier=_earlier), clock)
-
-
 def _put(game: GameRecord, entry: Lifetime, expected: int) -> Put:
     """The write of a game; a private one leaves the list."""
     body = {"changed": to_micros(entry.changed), "game": encode_game(game)}
@@ -205,6 +186,15 @@ def _earlier(item: "Item") -> Mapping[str, object]:
     if "round_json" in item:
         return decode(item["round_json"]["S"])
     return {"changed": int(item["changed_at"]["N"]), "game": decode(item["game_json"]["S"])}
+
+
+GAME_STORE = Store(
+    Games,
+    "BLEF_STORE",
+    "file of games",
+    Path(__file__).with_name("games.sql"),
+    {"version": "game_version", "count": "game_count", "earlier": _earlier},
+)
 
 
 _FIRST = ord("a")

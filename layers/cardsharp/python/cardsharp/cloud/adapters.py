@@ -1,10 +1,9 @@
 """Which adapter a setting names, such as `sqlite:FILE` or `dynamodb:TABLE` that of a store."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
@@ -14,45 +13,10 @@ from cardsharp.cloud.ports import Clock, MatchLog, Queue, Relay
 from cardsharp.cloud.secrets import provider
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.switches import KeptSwitchboard, Switchboard
-from cardsharp.cloud.vault import Vault
+from cardsharp.cloud.vault import VAULTS, Vault
 from cardsharp.errors import ConfigError
-from cardsharp.game import Part
-
-T_co = TypeVar("T_co", covariant=True)
-
-
-class Stores(NamedTuple, Generic[T_co]):
-    """The adapters of one port, each made of a place and a clock.
-
-    Only the one that is meant is imported: SQLite is not needed in the cloud, and boto3 is slow.
-    `variable` is the environment variable that names the store.
-    """
-
-    variable: str
-    sqlite: Part[Callable[[Path, Clock], T_co]]
-    dynamodb: Part[Callable[[str, Clock], T_co]]
-
-    def open(self, name: str, clock: Clock) -> T_co:
-        """The store of that name, `~` the home folder in a file's; raises `ConfigError`."""
-        kind, _, place = name.partition(":")
-        if kind == "sqlite" and place:
-            return self.sqlite.load()(Path(place).expanduser(), clock)
-        if kind == "dynamodb" and place:
-            return self.dynamodb.load()(place, clock)
-        raise ConfigError(f"{self.variable} must be sqlite:FILE or dynamodb:TABLE, not {name!r}.")
-
 
 _FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # every function of Lambda has it, and nobody else
-_LOGS: Stores[MatchLog] = Stores(
-    "CARDSHARP_STORE",
-    Part("cardsharp.cloud.sqlite:SqliteLog"),
-    Part("cardsharp.cloud.dynamodb:DynamoLog"),
-)
-_VAULTS: Stores[Vault] = Stores(
-    "CARDSHARP_STORE",
-    Part("cardsharp.cloud.vault:sqlite_vault"),
-    Part("cardsharp.cloud.vault:dynamo_vault"),
-)
 
 
 def in_lambda(environment: Mapping[str, str]) -> bool:
@@ -97,16 +61,20 @@ def build_log(store: str, clock: Clock, keep: timedelta | None = None) -> MatchL
     A table drops by itself what is written with `keep` when so long has passed; a file keeps all.
     """
     kind, _, place = store.partition(":")
-    if keep is not None and kind == "dynamodb":
+    if kind == "sqlite" and place:
+        from cardsharp.cloud.sqlite import SqliteLog  # noqa: PLC0415 - not in the cloud
+
+        return SqliteLog(Path(place).expanduser(), clock)
+    if kind == "dynamodb" and place:
         from cardsharp.cloud.dynamodb import DynamoLog  # noqa: PLC0415 - boto3 is slow to import
 
         return DynamoLog(place, clock, keep=keep)
-    return _LOGS.open(store, clock)
+    raise ConfigError(f"CARDSHARP_STORE must be sqlite:FILE or dynamodb:TABLE, not {store!r}.")
 
 
 def build_vault(store: str, clock: Clock) -> Vault:
     """The vault that belongs to a match log."""
-    return _VAULTS.open(store, clock)
+    return VAULTS.open(f"{store}.vault" if store.startswith("sqlite:") else store, clock)
 
 
 def build_queue(queue: str, clock: Clock) -> Queue:

@@ -12,13 +12,10 @@ own, which no index lists.
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cardsharp.cloud.ports import Body, Clock
 from cardsharp.keep.port import Keep, Key, Put, is_done
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
+from cardsharp.keep.stores import Store
 
 LIFE = timedelta(days=90)  # how long a secret is kept after it was last written
 
@@ -51,21 +48,13 @@ class Vault:
         return Put(_key(match_id), secret, expected, self.clock.now() + LIFE)
 
 
-def sqlite_vault(log: Path, clock: Clock) -> Vault:
-    """The vault in the file that belongs to the match log at `log`."""
-    from cardsharp.cloud.sqlite_file import Contents, steps_in  # noqa: PLC0415 - not in the cloud
-    from cardsharp.keep.sqlite import SqliteKeep  # noqa: PLC0415 - as above
-
-    steps = steps_in(Path(__file__).with_suffix(".sql"))
-    contents = Contents("vault", "CARDSHARP_STORE", steps)
-    return Vault(SqliteKeep(log.with_name(f"{log.name}.vault"), clock, contents), clock)
-
-
-def dynamo_vault(table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> Vault:
-    """The vault in the table of a match log, which holds a secret as it did in version 0.2."""
-    from cardsharp.keep.dynamodb import DynamoKeep  # noqa: PLC0415 - boto3 is slow to import
-
-    return Vault(DynamoKeep(table, clock, client, body="secret_json"), clock)
+VAULTS = Store(
+    Vault,
+    "CARDSHARP_STORE",
+    "vault",
+    Path(__file__).with_suffix(".sql"),
+    {"body": "secret_json"},
+)
 
 
 def _key(match_id: str) -> Key:

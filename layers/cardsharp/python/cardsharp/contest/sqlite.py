@@ -3,17 +3,19 @@
 from pathlib import Path
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.sqlite_file import Contents, steps_in
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.records import Records
 from cardsharp.errors import ConfigError
-from cardsharp.keep.sqlite import SqliteKeep
+from cardsharp.keep.stores import Store
 
 FILE = "contest.db"
 
-_CONTENTS = Contents(
-    "contest's file", "the contest's folder", steps_in(Path(__file__).with_name("contest.sql"))
+_STORE = Store(
+    lambda keep, _: ContestsKept(keep),
+    "the contest's folder",
+    "contest's file",
+    Path(__file__).with_name("contest.sql"),
 )
 
 
@@ -25,7 +27,7 @@ def found_in(folder: Path, settings: Settings) -> Records:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"{folder} cannot be made: {error.strerror}.") from None
-    return _contests(folder).found(settings)
+    return _STORE.in_file(folder / FILE, SystemClock()).found(settings)
 
 
 def kept_in(folder: Path) -> Records:
@@ -33,11 +35,7 @@ def kept_in(folder: Path) -> Records:
     none = ConfigError(f"There is no contest in {folder}; `cardsharp contest new` founds one.")
     if not (folder / FILE).exists():
         raise none
-    contests = _contests(folder)
+    contests = _STORE.in_file(folder / FILE, SystemClock())
     for name in contests.names():
         return contests.named(name)
     raise none
-
-
-def _contests(folder: Path) -> ContestsKept:
-    return ContestsKept(SqliteKeep(folder / FILE, SystemClock(), _CONTENTS))

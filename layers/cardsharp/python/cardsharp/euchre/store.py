@@ -23,12 +23,10 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.errors import StoreError
 from cardsharp.euchre.cards import DECK, Card
 from cardsharp.keep.port import Keep, Key, Put
+from cardsharp.keep.stores import Store
 
 if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
-
     from cardsharp.cloud.dynamodb_items import Item
-    from cardsharp.keep.sqlite import SqliteKeep
 
 EventKey = tuple[str | int | bool, ...]
 
@@ -184,28 +182,6 @@ class Deals:
         self.keep.commit(Put(_place(record.key), body, expected, record.expires))
 
 
-def sqlite_keep(path: str | Path, clock: Clock, *, to_read: bool = False) -> "SqliteKeep":
-    """The file of deals at `path`, made with its folder if it is not there, unless `to_read`."""
-    from cardsharp.cloud.sqlite_file import Contents, steps_in  # noqa: PLC0415 - not in the cloud
-    from cardsharp.keep.sqlite import SqliteKeep  # noqa: PLC0415 - as above
-
-    steps = steps_in(Path(__file__).with_name("deals.sql"))
-    contents = Contents("file of deals", "EUCHRE_STORE", steps)
-    return SqliteKeep(path, clock, contents, to_read=to_read)
-
-
-def sqlite_deals(path: str | Path, clock: Clock) -> Deals:
-    """The deals in a file; `:memory:` keeps them in this process."""
-    return Deals(sqlite_keep(path, clock), clock)
-
-
-def dynamo_deals(table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> Deals:
-    """The deals in the DynamoDB table of that name."""
-    from cardsharp.keep.dynamodb import DynamoKeep  # noqa: PLC0415 - boto3 is slow to import
-
-    return Deals(DynamoKeep(table, clock, client, earlier=_earlier), clock)
-
-
 def key_at(place: Key) -> DealKey:
     """The deal of which a document is."""
     _, game, deal = place.sort.split("#")
@@ -220,3 +196,12 @@ def _earlier(item: "Item") -> Mapping[str, object]:
     """The body of a deal that version 0.2 began: an attribute each, the events a list."""
     events = "".join(f"{event['S']}\n" for event in item["events"]["L"])
     return {"cards": item["cards"]["S"], "events": events}
+
+
+DEAL_STORE = Store(
+    Deals,
+    "EUCHRE_STORE",
+    "file of deals",
+    Path(__file__).with_name("deals.sql"),
+    {"earlier": _earlier},
+)

@@ -12,17 +12,15 @@ from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
 
-from cardsharp.cloud.adapters import Stores
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import ConfigError, Conflict, Garbled, RulesError
-from cardsharp.game import Part
 from cardsharp.host import wire
 from cardsharp.host.house import House, house
 from cardsharp.host.records import Move, Table, Tables, digest
 from cardsharp.host.rules import Rules
 from cardsharp.host.wire import CreateAsked, GameBody, JoinAsked, LookAsked, MoveBody
-from cardsharp.keep.port import Keep
+from cardsharp.keep.stores import Store
 from cardsharp.web.api import Api
 from cardsharp.web.reading import Messages
 from cardsharp.web.route import Answer, Call, Refused, Route, TimeLeft, bad_request, forbidden
@@ -188,13 +186,9 @@ _REFUSED = (403, 404, 409, 429)
 def service(folder: str) -> Service[Host]:
     """The service of the game in a folder."""
     game = house(folder)
-    stores: Stores[Keep] = Stores(
-        f"{game.game.name.upper()}_STORE",
-        Part("cardsharp.keep.sqlite:SqliteKeep"),
-        Part("cardsharp.keep.dynamodb:DynamoKeep"),
-    )
-    assemble = partial(_assemble, game, stores)
-    return Service(api=api_of(game), store=stores.variable, assemble=assemble)
+    store = Store(Tables, f"{game.game.name.upper()}_STORE")
+    assemble = partial(_assemble, game, store)
+    return Service(api=api_of(game), store=store.variable, assemble=assemble)
 
 
 def api_of(game: House) -> Api[Host]:
@@ -248,9 +242,9 @@ _ROUTES: tuple[tuple[str, str, str, _Act, type[wire.Message], type[wire.Message]
 )
 
 
-def _assemble(game: House, stores: Stores[Keep], environment: Mapping[str, str]) -> Host:
+def _assemble(game: House, store: Store[Tables], environment: Mapping[str, str]) -> Host:
     """The service over the store that an environment names; raises `ConfigError`."""
     clock = SystemClock()
-    keep = stores.open(environment.get(stores.variable, ""), clock)
+    tables = store.open(environment.get(store.variable, ""), clock)
     life = timedelta(days=int(environment.get(KEEP_DAYS) or _DAYS))
-    return Host(game, Tables(keep, clock, life), clock)
+    return Host(game, replace(tables, life=life), clock)
