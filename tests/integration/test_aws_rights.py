@@ -26,9 +26,9 @@ from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud import aws, secrets
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.cloud.feeds import watched
 from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.ports import Message
-from cardsharp.cloud.sockets import watched
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.arena.ticks import Tick, wake
