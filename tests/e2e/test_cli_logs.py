@@ -35,7 +35,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
         patch.setenv("CARDSHARP_NONSENSE", "1")
         from workbench.cli import main  # noqa: PLC0415 - after the environment is clean
 
-        assert main(["play", "-n", "2", "--json", "--opponent", "champion"]) == 0
+        assert main(["play", "-n", "2", "--json", "--opponent", "champion", "--seed", "4"]) == 0
     return Begun(folder, json.loads(said.getvalue()), time.monotonic() - began)
 
 
@@ -121,6 +121,30 @@ def test_why_explains_each_decision_of_a_turn(cli: Cli) -> None:
         assert f"{decision['decisionMs']:.1f} ms" in text
     for part in ("our bank", "their bank", "play area", "discarded", "unseen", "value"):
         assert part in text
+
+
+def test_what_is_told_fits_into_its_columns_whole_and_without_spaces_at_the_ends(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = f"why last {our_turns(cli('show', 'last', '--json').json())[0]}"
+    for width, cards in ((80, ""), (120, " cards")):
+        monkeypatch.setenv("COLUMNS", str(width))
+        lines = cli(*why.split()).out.splitlines()
+        assert max(map(len, lines)) <= width
+        [head, *_] = [line for line in lines if "Anchor" in line]
+        suits = "Anchor Hook Cannon Key Chest Map Oracle Sword Kraken Mermaid"
+        assert head.split() == suits.split()
+        unseen = next(line for line in lines if line.startswith("unseen"))
+        assert re.search(rf"98765 +\d\d{cards}$", unseen.rstrip())
+        assert any(re.match(r"> +\w+ +\d+\.\d %", line) for line in lines)
+    for columns in ("60", ""):
+        monkeypatch.setenv("COLUMNS", columns)
+        if not columns:
+            monkeypatch.delenv("COLUMNS")
+        for command in ("matches", "show last", why, "strategies"):
+            lines = cli(*command.split()).out.splitlines()
+            assert max(map(len, lines)) <= int(columns or 80), command
+            assert [line for line in lines if line.endswith(" ")] == [], command
 
 
 def test_an_id_may_be_shortened_at_either_end_unless_it_could_be_two(cli: Cli) -> None:

@@ -79,30 +79,6 @@ def test_ctrl_c_while_modules_are_imported_shows_no_traceback(
     assert (done.returncode, done.stderr) == (code, said)
 
 
-def test_what_is_told_fits_into_its_columns_whole_and_without_spaces_at_the_ends(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert cli("play", "--seed", "4").code == 0
-    for width, cards in ((80, "50"), (120, "50 cards")):
-        monkeypatch.setenv("COLUMNS", str(width))
-        lines = cli("why", "last", "1").out.splitlines()
-        assert max(map(len, lines)) <= width
-        [head, *_] = [line for line in lines if "Anchor" in line]
-        suits = "Anchor Hook Cannon Key Chest Map Oracle Sword Kraken Mermaid"
-        assert head.split() == suits.split()
-        unseen = next(line for line in lines if line.startswith("unseen"))
-        assert unseen.rstrip().endswith(f"98765   {cards}")
-        assert any(line.split()[:4] == [">", "Draw", "50.4", "%"] for line in lines)
-    for columns in ("60", ""):
-        monkeypatch.setenv("COLUMNS", columns)
-        if not columns:
-            monkeypatch.delenv("COLUMNS")
-        for command in ("matches", "show last", "why last 1", "strategies"):
-            lines = cli(*command.split()).out.splitlines()
-            assert max(map(len, lines)) <= int(columns or 80), command
-            assert [line for line in lines if line.endswith(" ")] == [], command
-
-
 def test_a_file_of_settings_has_options_that_need_not_be_typed(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-from datetime import timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from typing import Any
 import pytest
 from support.cli import Cli, written
 
-from workbench.lab import guard
 from workbench.twins import twin_function
 
 
@@ -38,16 +36,14 @@ def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None
     assert file.read_text() == "precious"
 
 
-@pytest.fixture
-def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "LIMIT", timedelta(seconds=0.2))
-
-
-@pytest.mark.usefixtures("_hurried")
 @pytest.mark.parametrize(
     ("name", "body", "said"),
     [
-        ("errs", "return position.nosuch", "errs.py, line 13, in decide: return position.nosuch"),
+        (
+            "errs",
+            "print('spoilt'); return 1 / 0",
+            "errs.py, line 13, in decide: print('spoilt'); r",
+        ),
         ("sleepy", "import time; time.sleep(9)", "while it slept or waited (sleepy.py, line 13"),
         ("endless", "while True: pass", "no decision within 2 s of processor time (endless.py"),
     ],
@@ -56,7 +52,7 @@ def test_the_lab_stops_at_a_fault_and_says_whose_it_is(
     cli: Cli, tmp_path: Path, name: str, body: str, said: str
 ) -> None:
     duel = cli("lab", "duel", written(tmp_path, name, body), "draw-2", "-n", "1", "--seed", "1")
-    assert duel.code == 1
+    assert (duel.code, "spoilt" in duel.out) == (1, False)
     assert said in duel.err
     assert "decision 1 of pair 0, seed 1, on Position(turn=" in duel.err
     assert ", own=None, other=None, play_area=None, pending=None, known_top=None)" in duel.err
@@ -64,21 +60,28 @@ def test_the_lab_stops_at_a_fault_and_says_whose_it_is(
 
 
 def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_path: Path) -> None:
-    """`--keep` is what --store was called; the program's own log goes into its folder, too."""
-    failing, folder = written(tmp_path, "counts", "return position.nosuch"), tmp_path / "kept"
+    """`--keep` is what --store was called; the program's own log goes into its folder, too.
+
+    What it printed before is kept with the decision and out of the output.
+    """
+    body = "print('I see', len(position.unseen))\n        return position.nosuch"
+    failing, folder = written(tmp_path, "counts", body), tmp_path / "kept"
     folder.mkdir()
     played = cli("play", "--strategy", failing, "--keep", str(folder))
     assert played.code == 1, "nothing was decided by it"
     assert "log complete" in played.out
+    assert "I see " not in played.out
     assert "Every decision of " in played.err
     assert played.err.count("decisions: the strategy failed: AttributeError:") == 1
-    assert "(counts.py, line 13, in decide: return position.nosuch)" in played.err
+    assert "(counts.py, line 14, in decide: return position.nosuch)" in played.err
     assert (folder / "play.log").exists()
     assert cli("show", "last").code == 2, "nothing went into our own log"
     command = played.err.rpartition("cardsharp why ")[2].partition("\n")[0].split()
     why = cli("why", *command)
     assert why.code == 0, why.err
-    assert "counts.py, line 13" in "".join(why.out.split("\n        "))
+    assert "counts.py, line 14" in "".join(why.out.split("\n        "))
+    thoughts = [move["decision"] for move in cli("why", *command, "--json").json()]
+    assert all(thought["printed"].startswith("I see ") for thought in thoughts)
 
 
 @pytest.mark.parametrize(
@@ -115,20 +118,6 @@ def test_strict_stops_at_the_first_fault(cli: Cli, tmp_path: Path) -> None:
     played = cli("play", "--strict", "--strategy", written(tmp_path, "strict", "return 1 / 0"))
     assert played.code == 1
     assert "strict.py, line 13, in decide: return 1 / 0" in played.err
-
-
-def test_what_it_prints_is_kept_with_the_decision_and_out_of_the_output(
-    cli: Cli, tmp_path: Path
-) -> None:
-    body = "print('I see', len(position.unseen)); return Decision(position.legal_actions()[0], '')"
-    file = written(tmp_path, "talks", body)
-    assert cli("lab", "duel", file, "draw-2", "--pairs", "1", "--json").json()["matches"] == 2
-    assert cli("play", "--strategy", file, "--json").json()["logComplete"] is True
-    shown = cli("show", "last", "--json").json()
-    thoughts = [move["decision"] for turn in shown["turns"] for move in turn["moves"]]
-    printed = [thought["printed"] for thought in thoughts if thought is not None]
-    assert printed
-    assert all(text.startswith("I see ") for text in printed)
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
@@ -200,10 +189,16 @@ def weights(tmp_path: Path) -> str:
     return str(file)
 
 
-def test_the_captains_weights_in_a_file_play_as_the_captain(cli: Cli, weights: str) -> None:
-    duel = ("third", "-n", "1", "--seed", "4", "--json")
-    first, second = (cli("lab", "duel", one, *duel).json() for one in ("captain", weights))
+def test_the_captains_weights_in_a_file_play_as_the_captain_and_are_tried(
+    cli: Cli, weights: str
+) -> None:
+    duel = ("third", "-n", "1", "--seed", "4", "--workers", "1", "--json")
+    first = cli("lab", "duel", "captain", *duel).json()
+    second = cli("lab", "duel", weights, *duel, "--keep", "1").json()
     assert first["counts"] == second["counts"]
+    decisions = cli("try", weights, "--json").json()[0]["decisions"]
+    assert decisions
+    assert not any(one["differs"] for one in decisions)
 
 
 @pytest.mark.skipif(twin_function("series") is None, reason="there is no research here")
@@ -212,12 +207,9 @@ def test_it_is_compiled_as_the_captain_is(weights: str) -> None:
     assert (series(weights, "third") is None) == (series("captain", "third") is None)
 
 
-def test_it_plays_whole_matches_and_is_tried(cli: Cli, weights: str) -> None:
-    played = cli("play", "--strategy", weights, "--json").json()
-    assert played["logComplete"]
-    decisions = cli("try", weights, "--json").json()[0]["decisions"]
-    assert decisions
-    assert not any(one["differs"] for one in decisions)
+@pytest.mark.slow
+def test_it_plays_whole_matches(cli: Cli, weights: str) -> None:
+    assert cli("play", "--strategy", weights, "--json").json()["logComplete"]
 
 
 def test_what_is_no_trained_player_says_so(cli: Cli, tmp_path: Path) -> None:
