@@ -39,7 +39,7 @@ from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import create_table
 
 CLIENTS = 16
-GAMES = cases(6, every=30)  # trials of each race; 30 repeats what was measured on the original
+GAMES = cases(4, every=30)  # trials of each race; 30 repeats what was measured on the original
 
 
 @pytest.fixture(params=["ministack", "sqlite"])

@@ -28,11 +28,11 @@ from support.size import cases
 from support.stored import HOSTILE, PLAYERS, OneMatch, any_match, named, recorded_matches
 
 from cardsharp.cloud.ports import Body, Status
-from cardsharp.deadmansdraw.replay import replay
 from cardsharp.euchre.cards import DECK
 from cardsharp.euchre.store import SwapEvent, decode_event, encode_event
 from cardsharp.euchre.table import DEALER
 from cardsharp.games import game
+from cardsharp.replay import Step
 from cardsharp.viewer.assets import ASSETS
 from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import Column, Row, list_page, match_file, match_page, steps_document
@@ -102,12 +102,18 @@ def test_a_file_and_a_picture_need_no_network_and_are_small(name: str) -> None:
     assert len(picture.encode()) < 100_000
 
 
+def steps_of(match: Kept) -> list[Step]:
+    """Its steps as the page has them, but none of them drawn."""
+    whole = shown(*match)
+    return list(whole.game.replay.load()(whole.record, whole.moves))
+
+
 @sample_and_whole(pytest.mark.slow)
 def test_piles_are_where_the_arena_had_them(matches: Matches) -> None:
     """The discard pile, and how many cards are left to draw, at every recorded look."""
     looked = 0
     for trace, match in zip(matches.started(), recorded_matches(matches), strict=True):
-        states = {step.sequence: step.state for step in replay(*match)}
+        states = {step.sequence: step.state for step in steps_of(match)}
         for look in looks(trace):
             if "discardPile" not in look.record or not look.view.moves:
                 continue
@@ -195,7 +201,7 @@ def twins(name: str, seed: int, share: float) -> tuple[Kept, Kept, int | None]:
         kept(of, [*notes[:at], *taken(start, players, Random(number))])[0]
         for number, start in enumerate(futures)
     )
-    steps = [frame.step for frame in shown(*one).frames if frame.step.ours is not None]
+    steps = [step for step in steps_of(one) if step.ours is not None]
     return running(one, at), running(other, at), steps[at].seat
 
 
@@ -208,8 +214,7 @@ def running(match: Kept, at: int) -> Kept:
 
 def of_seat(match: Kept, seat: int | None) -> Kept:
     """The match with the reasons of one seat alone, as the log of who plays there has it."""
-    steps = shown(*match).frames
-    ours = {frame.step.sequence for frame in steps if frame.step.seat == seat}
+    ours = {step.sequence for step in steps_of(match) if step.seat == seat}
     record, moves = match
     own = [move if move.sequence in ours else replace(move, intent=None) for move in moves]
     return record, own
