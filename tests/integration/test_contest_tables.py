@@ -79,15 +79,15 @@ def test_a_file_that_ends_at_import_has_lost_and_is_told_with_its_line(tmp_path:
 def test_a_table_seats_as_many_as_the_game_allows_and_counts_what_it_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Wins, chips: the contest was killed, and goes on to no other end."""
+    """Wins, chips: that of Kuhn poker was killed, and goes on to no other end."""
     mount_samples(monkeypatch, tmp_path)
-    for game, strategies, made in (
-        ("blef", ("random", "random", "greedy", "greedy"), {(0, 0, 0, 1)}),
-        ("kuhn", ("optimum", "random"), {(-1, 1), (-2, 2)}),
+    for game, killed, strategies, made in (
+        ("blef", 0, ("random", "random", "greedy", "greedy"), {(0, 0, 0, 1)}),
+        ("kuhn", 1, ("optimum", "random"), {(-1, 1), (-2, 2)}),
     ):
         teams = [(f"Team {number}", strategy) for number, strategy in enumerate(strategies)]
         settings = Settings("cup", "tables", 1, 1, 60, seed="7", game=game, seats=len(teams))
-        (table,), places = held(tmp_path / game, teams, settings, 1)
+        (table,), places = held(tmp_path / game, teams, settings, killed)
         assert len(table.points) == 1
         assert {tuple(sorted(points)) for points in table.points} <= made
         best = max(zip(table.so_far.points, (name for name, _ in teams), strict=True))
