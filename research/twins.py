@@ -17,9 +17,9 @@ from research.deadmansdraw.specialist import Specialists
 from research.euchre import compiled as euchre
 from research.lanes import CompiledLanes
 from workbench import companion
+from workbench.lab.duel import Luck, Pair, Result
 from workbench.lab.extras import PlaySeries
 from workbench.lab.plan import Plan
-from workbench.lab.results import Luck, Pair, Result
 
 
 def series(first: str, second: str) -> PlaySeries | None:

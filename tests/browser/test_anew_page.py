@@ -22,8 +22,7 @@ from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import branches_of, shown
 from workbench.cli import main
 from workbench.cli.lesson import LessonOptions, begun
-from workbench.show.keeping import keep_match
-from workbench.show.lookup import data_folder, open_log, own_store
+from workbench.show.lookup import data_folder, keep_match, open_log, own_store
 from workbench.table.branch import branch_point
 from workbench.table.lesson import Lessons, lesson_routes
 from workbench.table.served import pages_over

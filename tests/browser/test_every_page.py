@@ -33,7 +33,7 @@ from cardsharp.viewer.explained import explained
 from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
 from workbench.cli import main
-from workbench.show.keeping import keep_match
+from workbench.show.lookup import keep_match
 from workbench.stage.serving import made
 from workbench.table.served import pages_over
 from workbench.watch.sources import source_of

@@ -22,10 +22,10 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
-from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
+from workbench.cloud.events import Function
 from workbench.cloud.http_front import HttpFront
-from workbench.show.keeping import keep_match
+from workbench.show.lookup import keep_match
 from workbench.table.served import pages_over
 from workbench.watch.sources import source_of
 

@@ -36,8 +36,8 @@ from cardsharp.keep.sqlite import SqliteKeep
 from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy
 from workbench.build.target import native_architecture
-from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
+from workbench.cloud.events import Function
 from workbench.cloud.http_front import HttpFront
 from workbench.env.aec import env
 from workbench.operate.stack import find_stack

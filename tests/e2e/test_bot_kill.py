@@ -30,12 +30,10 @@ from cardsharp.cloud.ports import MatchLog
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
 from workbench.arena.server import ArenaServer
-from workbench.cloud.context import Function, LambdaContext
-from workbench.cloud.events import Event
+from workbench.cloud.events import Event, Function, LambdaContext
 from workbench.cloud.home import Home, HomeOptions
 from workbench.machine import slowness
-from workbench.stage.following import Follower
-from workbench.stage.side import assembled, embedded_in
+from workbench.stage.side import Follower, assembled, embedded_in
 
 WORKER = "support.bot_thinking_worker"
 

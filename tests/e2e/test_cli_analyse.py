@@ -18,8 +18,7 @@ from cardsharp.deadmansdraw.arena.inputs import truthy
 from cardsharp.games import game, mounted
 from workbench.lab.analysed import AnalysedSide, analysed
 from workbench.lab.extras import Taken
-from workbench.show.keeping import keep_match
-from workbench.show.lookup import open_log
+from workbench.show.lookup import keep_match, open_log
 
 GOLDEN = """\
 match nim-1: one v two

@@ -19,7 +19,7 @@ from cardsharp.deadmansdraw.arena import limits
 from cardsharp.deadmansdraw.arena.limits import FREE, MOST, Guesses, MemoryCounts, Quotas
 from cardsharp.web.route import Refused
 from workbench import listening
-from workbench.cloud.context import Function
+from workbench.cloud.events import Function
 from workbench.cloud.http_front import HttpFront
 
 Here = tuple[Client, HandClock]

@@ -43,9 +43,8 @@ from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
 from workbench.arena.server import ArenaServer
 from workbench.build.expressions import listed
 from workbench.build.target import ROOT
-from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.emulator import Emulator
-from workbench.cloud.events import sqs_event
+from workbench.cloud.events import Function, LambdaContext, sqs_event
 from workbench.cloud.http_events import WireRequest, http_event
 from workbench.deadmansdraw.emulated import new_table
 from workbench.stage.side import assembled

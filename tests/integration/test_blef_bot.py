@@ -43,8 +43,7 @@ from cardsharp.errors import ConfigError, Malformed, NotFound, Unreachable
 from cardsharp.seats import order_seat
 from workbench.blef.bot import public_games
 from workbench.cli.bot import PublicSeats, SeatOptions, bot
-from workbench.cloud.context import Function, LambdaContext
-from workbench.cloud.events import Event
+from workbench.cloud.events import Event, Function, LambdaContext
 from workbench.cloud.http_front import HttpFront
 from workbench.lab.again import TrialPlayer
 from workbench.show.exits import Exit

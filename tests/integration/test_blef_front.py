@@ -20,8 +20,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Malformed
 from director.app import handler as direct
-from workbench.cloud.context import Function, LambdaContext
-from workbench.cloud.events import Event
+from workbench.cloud.events import Event, Function, LambdaContext
 from workbench.cloud.http_events import FAILED, read_answer
 from workbench.cloud.http_front import HttpFront, HttpGateway
 from workbench.stage.serving import front as front_of

@@ -35,11 +35,9 @@ from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.scout import Scout
 from cardsharp.errors import ConfigError, Malformed, StoreError
 from workbench.arena.server import ArenaServer
-from workbench.cloud.context import Invocation
-from workbench.cloud.events import sqs_event
+from workbench.cloud.events import Invocation, sqs_event
 from workbench.cloud.home import HomeOptions
-from workbench.stage.following import Follower
-from workbench.stage.side import assembled, attending, embedded_in
+from workbench.stage.side import Follower, assembled, attending, embedded_in
 
 QUICK = {
     "CARDSHARP_DENIAL_SECONDS": "0.1",

@@ -17,8 +17,7 @@ from support.cloud_clock import FakeClock
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue, Redrive
 from cardsharp.cloud.ports import Clock
-from workbench.cloud.context import Function, Invocation, LambdaContext
-from workbench.cloud.events import failed_ids
+from workbench.cloud.events import Function, Invocation, LambdaContext, failed_ids
 from workbench.cloud.home import Home, HomeOptions
 
 LIMIT = timedelta(seconds=10)

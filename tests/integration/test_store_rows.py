@@ -23,7 +23,7 @@ from cardsharp.deadmansdraw.decisions import decisions
 from cardsharp.deadmansdraw.replay import turns_of
 from cardsharp.euchre.store import DEAL_STORE, DealKey
 from cardsharp.replay import header_of
-from workbench.show.keeping import keep_match
+from workbench.show.lookup import keep_match
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "match_log_v1.db.xz"
 """A match log of version 1, as 0.2.0 wrote it: one match that `cardsharp play` played."""

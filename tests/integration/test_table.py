@@ -23,8 +23,7 @@ from support.table import Seat, choices, number, playing, setting
 from cardsharp.cloud.ports import Status
 from cardsharp.game import Game
 from workbench.cli.versus import until_stopped
-from workbench.show.keeping import keep_match
-from workbench.show.lookup import open_log, own_store
+from workbench.show.lookup import keep_match, open_log, own_store
 from workbench.table import chair as chairs
 from workbench.table.branch import branch_point
 from workbench.table.chair import Chair

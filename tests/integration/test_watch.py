@@ -20,7 +20,7 @@ from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.sqlite import found_in
 from cardsharp.viewer.assets import ASSETS, POLICY
-from workbench.show.keeping import keep_match
+from workbench.show.lookup import keep_match
 from workbench.table.served import pages_over
 from workbench.watch.sources import source_of
 

@@ -28,8 +28,15 @@ from cardsharp.games import games
 from support.arena import ALICE, BOB, PASSWORDS, write_players
 from workbench.arena.server import ArenaServer
 from workbench.build.target import ROOT
-from workbench.cloud.context import Function, Invocation, LambdaHandler, invoke
-from workbench.cloud.events import Event, schedule_event, sqs_event
+from workbench.cloud.events import (
+    Event,
+    Function,
+    Invocation,
+    LambdaHandler,
+    invoke,
+    schedule_event,
+    sqs_event,
+)
 from workbench.cloud.samples import Sample, read_emf, sample
 from workbench.cloud.template import create_table
 from workbench.stage.opponent import OpponentProcess, Order

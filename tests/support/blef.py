@@ -23,7 +23,7 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import edge
 from support.cloud_clock import FakeClock
 from support.recorded import table
-from workbench.cloud.context import LambdaContext
+from workbench.cloud.events import LambdaContext
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
 
 TIMEOUT = timedelta(seconds=29)

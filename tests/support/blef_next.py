@@ -26,7 +26,7 @@ from cardsharp.web import gate
 from support.blef import Client, RecordedChance, Reply, cards_of
 from support.cloud_clock import FakeClock
 from support.recorded import recording
-from workbench.cloud.context import Function, LambdaContext
+from workbench.cloud.events import Function, LambdaContext
 from workbench.cloud.http_events import WireRequest, read_answer
 from workbench.cloud.http_front import HttpFront
 from workbench.stage.serving import TIMEOUT

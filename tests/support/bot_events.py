@@ -7,8 +7,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.messages import MatchMessage
 from cardsharp.cloud.ports import Message
 from support.arena import ALICE, PASSWORDS
-from workbench.cloud.context import LambdaContext
-from workbench.cloud.events import Event, sqs_event
+from workbench.cloud.events import Event, LambdaContext, sqs_event
 
 EVENTS = Path(__file__).parents[2] / "events"  # one real sample event a case
 

@@ -22,7 +22,7 @@ from cardsharp.euchre.store import DealKey, Deals
 from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web import edge
-from workbench.cloud.context import LambdaContext
+from workbench.cloud.events import LambdaContext
 from workbench.cloud.http_events import Answered
 from workbench.cloud.http_front import HttpFront
 from workbench.euchre.remote import RemotePlayer

@@ -16,8 +16,8 @@ from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.ports import Lease, MoveRecord
 from cardsharp.cloud.vault import VAULTS
 from support.stored import any_match
-from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
+from workbench.cloud.events import Function
 from workbench.cloud.http_events import Answered, WireRequest, http_event, read_answer
 from workbench.cloud.template import create_table
 from workbench.stage.surroundings import environment

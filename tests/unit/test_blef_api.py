@@ -21,9 +21,9 @@ from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.games import games
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web.request import LONGEST_WAIT
+from workbench.cli.document import files_of
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
 from workbench.cloud.template import all_resources
-from workbench.stage.document import files_of
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def client() -> Client:
 
 
 def test_the_document_in_docs_is_that_of_the_code() -> None:
-    """Run `python -m workbench.stage.document` when an API has changed; the house's is no file."""
+    """Run `python -m workbench.cli.document` when an API has changed; the house's is no file."""
     for one in games():
         if one.service is not None and not one.service.given:
             for file, text in files_of(one).items():

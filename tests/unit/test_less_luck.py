@@ -26,10 +26,9 @@ from cardsharp.euchre.rules import score
 from cardsharp.euchre.rules import start as start_deal
 from cardsharp.euchre.simulation import Dealt, shuffled
 from cardsharp.euchre.simulation import Match as EuchreMatch
-from workbench.lab.duel import Duel
+from workbench.lab.duel import Duel, LessLuck, Luck, Pair, Result
 from workbench.lab.ledger import RunLedger
 from workbench.lab.plan import Plan
-from workbench.lab.results import LessLuck, Luck, Pair, Result
 from workbench.lab.runs import run
 from workbench.lab.sprt import Sequential, Sprt
 

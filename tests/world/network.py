@@ -28,7 +28,7 @@ from cardsharp.cloud.timing import Timing
 from cardsharp.cloud.vault import Vault
 from cardsharp.exchange import Client
 from cardsharp.web.events import Handler
-from workbench.cloud.context import LambdaContext
+from workbench.cloud.events import LambdaContext
 from workbench.cloud.http_events import Answered, WireRequest, http_event, read_answer
 from world.clock import StillClock
 from world.faults import STEP, Crash, FaultPlan, Intent, Kind, Meant

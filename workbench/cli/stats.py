@@ -30,7 +30,7 @@ from workbench.lab.analysed import AnalysedSide, Estimate, Group, TwoRatings, an
 from workbench.lab.options import GameName, Workers
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.runs import all_cores, pool_of
-from workbench.show.decisions import amount
+from workbench.show.drawing import amount
 from workbench.show.lookup import readable
 from workbench.show.options import AnySource, CommandOptions, Json, Store
 from workbench.show.output import plain_table, print_json, results, tell, write_file

@@ -19,8 +19,7 @@ from cardsharp.replay import Asked, header_of
 from cardsharp.trying import LATE
 from workbench.cli.games import AnyGame
 from workbench.lab.again import TrialPlayer, TriedAgain
-from workbench.show.decisions import amount, worth
-from workbench.show.drawing import drawing_of, print_title
+from workbench.show.drawing import amount, drawing_of, print_title, worth
 from workbench.show.exits import Exit
 from workbench.show.lookup import LAST, game_of, readable
 from workbench.show.options import CommandOptions, Json, Store

@@ -10,8 +10,16 @@ from typing import Self
 
 from cardsharp.cloud.ports import Clock, Message, Queue
 from cardsharp.errors import StoreError
-from workbench.cloud.context import Function, Invocation, LambdaContext, Observer, invoke
-from workbench.cloud.events import failed_ids, schedule_event, sqs_event
+from workbench.cloud.events import (
+    Function,
+    Invocation,
+    LambdaContext,
+    Observer,
+    failed_ids,
+    invoke,
+    schedule_event,
+    sqs_event,
+)
 
 logger = logging.getLogger(__name__)
 

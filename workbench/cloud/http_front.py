@@ -25,8 +25,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sockets import MemorySockets
 from cardsharp.web.request import caller_at
-from workbench.cloud.context import Function, LambdaContext, invoke
-from workbench.cloud.events import REGION, Event
+from workbench.cloud.events import REGION, Event, Function, LambdaContext, invoke
 from workbench.cloud.http_events import FAILED, Answered, WireRequest, http_event, read_answer
 from workbench.listening import HOST, Background
 

@@ -32,8 +32,7 @@ from cardsharp.errors import CardsharpError, ConfigError, Malformed, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.contest.submitting import HomePages
 from workbench.contest.tables import LOG, Reporter
-from workbench.show.keeping import keep_match
-from workbench.show.lookup import open_log
+from workbench.show.lookup import keep_match, open_log
 from workbench.show.options import ArenaPlace
 from workbench.stage.opponent import Opponent, OpponentProcess, Order
 from workbench.strategy_file import is_own, strategy_named

@@ -21,12 +21,10 @@ from cardsharp.games import game
 from cardsharp.simulation import Simulation
 from workbench.child import read_orders, say_ready
 from workbench.lab.extras import LabMatch, LabPlayer, Taken, extras_of
-from workbench.lab.keeping import Noting
-from workbench.lab.matches import Thinking, play
+from workbench.lab.matches import Noting, Thinking, play
 from workbench.lab.plan import Plan, simulation_of
 from workbench.lab.players import strategy_of
-from workbench.show.keeping import keep_match
-from workbench.show.lookup import open_log
+from workbench.show.lookup import keep_match, open_log
 from workbench.strategy_file import is_own, version_of
 
 TURN = "turn"

@@ -24,8 +24,7 @@ from cardsharp.errors import CardsharpError
 from cardsharp.game import Game, Visit
 from cardsharp.games import games
 from workbench.build.target import say
-from workbench.cloud.context import Function, LambdaContext, LambdaHandler
-from workbench.cloud.events import Event
+from workbench.cloud.events import Event, Function, LambdaContext, LambdaHandler
 from workbench.cloud.http_front import HttpFront
 from workbench.cost.bill import load_prices, make_bill
 from workbench.cost.meter import UseMeter

@@ -27,9 +27,8 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError
 from workbench.arena.server import ArenaServer
-from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
-from workbench.cloud.events import sqs_event
+from workbench.cloud.events import Function, sqs_event
 from workbench.cloud.samples import read_emf
 from workbench.cloud.template import TEMPLATE, load_template
 from workbench.cost.load import TIMING

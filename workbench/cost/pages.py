@@ -22,13 +22,13 @@ from cardsharp.errors import CardsharpError
 from cardsharp.viewer.assembly import EVERYTHING, OWNER, PARAMETER, STORE, pass_to, viewer_of
 from cardsharp.web.asgi import handler_of
 from cardsharp.web.events import Handler
-from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
+from workbench.cloud.events import Function
 from workbench.cloud.http_events import WireRequest, http_event
 from workbench.cloud.template import create_table
 from workbench.cost.meter import UseMeter
 from workbench.cost.usage import AnswerUse, PagesUse
-from workbench.lab.keeping import keep
+from workbench.lab.matches import keep
 from workbench.lab.plan import Plan
 from workbench.stage.surroundings import environment
 

@@ -14,8 +14,7 @@ from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.replay import UNKNOWN, outcome_of
-from workbench.cloud.context import LambdaContext, LambdaHandler, failures_to
-from workbench.cloud.events import Event
+from workbench.cloud.events import Event, LambdaContext, LambdaHandler, failures_to
 from workbench.cloud.home import Home, HomeOptions
 from workbench.deadmansdraw.bot import BotOptions, log_file
 from workbench.deadmansdraw.watching import Watch

@@ -23,8 +23,8 @@ from cardsharp.deadmansdraw.arena.players import load_players
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
 from cardsharp.web.asgi import handler_of
 from workbench.arena.server import ArenaServer
-from workbench.cloud.context import Function, LambdaHandler
 from workbench.cloud.emulator import Emulator
+from workbench.cloud.events import Function, LambdaHandler
 from workbench.cloud.http_front import HttpFront
 from workbench.cloud.template import create_table
 

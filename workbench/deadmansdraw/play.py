@@ -26,8 +26,7 @@ from workbench.deadmansdraw.report import (
 )
 from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
-from workbench.show.keeping import copy_match
-from workbench.show.lookup import data_folder, open_log, store_or_default
+from workbench.show.lookup import copy_match, data_folder, open_log, store_or_default
 from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import messages, print_command, print_error, print_json, results
 from workbench.stage.side import CloudKind

@@ -20,19 +20,17 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.practice import MOST
 from cardsharp.errors import ConfigError
 from practice.app import handler as create_matches
-from workbench.cloud.context import Function
+from workbench.cloud.events import Function
 from workbench.cloud.home import HomeOptions
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
 from workbench.deadmansdraw.like import table_like
 from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
 from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
-from workbench.show.keeping import copy_match
-from workbench.show.lookup import data_folder, open_log
+from workbench.show.lookup import copy_match, data_folder, open_log
 from workbench.show.options import CommandOptions, Json
 from workbench.show.output import messages, print_error, print_json, results, tell
-from workbench.stage.following import Follower
-from workbench.stage.side import assembled, attending, embedded_in
+from workbench.stage.side import Follower, assembled, attending, embedded_in
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named, version_of
 

@@ -11,8 +11,7 @@ from cardsharp.deadmansdraw.replay import EventStep, Turn, position_of, turns_of
 from cardsharp.replay import Header, Step, header_of, outcome_of
 from workbench.deadmansdraw.drawing import Labels, happenings, note_row, position_drawn, turn_row
 from workbench.deadmansdraw.watching import banks_table, step_document, turn_document
-from workbench.show.decisions import decision_text
-from workbench.show.drawing import StepByStep, in_turn, print_end, print_title
+from workbench.show.drawing import StepByStep, decision_text, in_turn, print_end, print_title
 from workbench.show.output import results
 
 

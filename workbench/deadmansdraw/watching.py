@@ -13,10 +13,10 @@ from cardsharp.deadmansdraw import events
 from cardsharp.deadmansdraw.replay import EventStep, Turn, turns_of
 from cardsharp.replay import Header, header_of, outcome_of
 from workbench.deadmansdraw.drawing import Labels, note_row, suit_table, turn_row
-from workbench.show.decisions import decision_text
+from workbench.show.drawing import decision_text
 from workbench.show.output import messages, results, tell
 from workbench.show.progress import Bar
-from workbench.stage.following import Glance
+from workbench.stage.side import Glance
 
 SILENCE = 2.0  # seconds until a line tells how far the matches are, where there is no bar
 TAG_LENGTH = 6  # last digits of a match's id, which tell the matches of one arena apart

@@ -14,7 +14,7 @@ from cardsharp.judge import Judge
 from cardsharp.replay import Asked, header_of, outcome_of
 from workbench.env.encoding import Encoding, number_of, rewards
 from workbench.files import lacking
-from workbench.lab.keeping import replayed
+from workbench.lab.matches import replayed
 from workbench.lab.plan import Plan
 from workbench.show.output import write_file
 

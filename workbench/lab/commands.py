@@ -17,10 +17,10 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.lab.duel import Duel
 from workbench.lab.interval import Interval
-from workbench.lab.keeping import check_keeping, lost_first
-from workbench.lab.keeping import keep as keep_matches
 from workbench.lab.ledger import difference, followed
 from workbench.lab.looking import LabProbed, probe, profile
+from workbench.lab.matches import check_keeping, lost_first
+from workbench.lab.matches import keep as keep_matches
 from workbench.lab.options import KeepOptions, LookOptions, Player, RunOptions, SprtOptions
 from workbench.lab.players import check_players
 from workbench.lab.runs import all_cores, hosted, pool_of, run, unsteady

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deciding import Decided
 from cardsharp.games import game
+from workbench.lab.duel import Pair
 from workbench.lab.plan import Plan
-from workbench.lab.results import Pair
 
 PlaySeries = Callable[[Plan, Sequence[int]], list[Pair]]  # plays consecutive pairs, by number
 

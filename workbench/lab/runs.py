@@ -14,12 +14,11 @@ from urllib.parse import urlsplit
 from cardsharp.errors import ConfigError, StrategyFault, Unreachable
 from workbench import last_words
 from workbench.files import lacking
-from workbench.lab.duel import Duel
+from workbench.lab.duel import Duel, LessLuck, Pair
 from workbench.lab.extras import extras_of
 from workbench.lab.matches import play_series
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
-from workbench.lab.results import LessLuck, Pair
 from workbench.lab.sprt import Sequential
 from workbench.strategy_file import host, is_file, is_own
 

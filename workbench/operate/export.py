@@ -4,8 +4,7 @@ from pathlib import Path
 
 from cardsharp.cloud.ports import MatchReader, Status
 from cardsharp.errors import StoreError
-from workbench.show.keeping import keep_match
-from workbench.show.lookup import open_log
+from workbench.show.lookup import keep_match, open_log
 
 _ALL = 1_000_000
 

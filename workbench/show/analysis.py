@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cardsharp.analysis import Analysis, Judged, Mark, side_names, side_of
 from cardsharp.replay import Header
-from workbench.show.decisions import amount
+from workbench.show.drawing import amount
 from workbench.show.output import plain_table
 
 _ROWS = 6

@@ -1,22 +1,67 @@
-"""Where match logs lie, and which match a word on the command line means."""
+"""Match logs: where they lie, which match a word means, and a whole match written into one."""
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import MatchLog, MatchReader, MatchRecord, Status
+from cardsharp.cloud.ports import Body, MatchLog, MatchReader, MatchRecord, MoveRecord, Status
 from cardsharp.cloud.private import FOLDER, narrow
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
 from cardsharp.replay import fault_of, header_of
-from workbench.show.keeping import KeepersClock
+
+_OWNER = "archive"
+_TTL = timedelta(minutes=1)
+
+_then: ContextVar[datetime | None] = ContextVar("then", default=None)
+
+
+class _KeepersClock(SystemClock):
+    """Shows the time at which a match began while it is written into a log after its end."""
+
+    def now(self) -> datetime:
+        """That time, else the current one."""
+        return _then.get() or super().now()
+
+
+def keep_match(record: MatchRecord, moves: Sequence[MoveRecord], target: MatchLog) -> bool:
+    """Write a finished match, timed by a `_KeepersClock`; False if it is there; or `StoreError`."""
+    before = _then.set(record.started)
+    try:
+        lease = target.take(record.match_id, _OWNER, _TTL, record.header)
+        if lease is None:
+            return False
+        for move in moves:
+            if move.intent is not None:
+                target.intend(lease, move.sequence, move.intent)
+        target.record(lease, {one.sequence: one.facts for one in moves if one.facts is not None})
+        _then.set(record.finished)
+        target.finish(lease, record.outcome or {})
+    finally:
+        _then.reset(before)
+    return True
+
+
+def copy_match(match_id: str, source: MatchLog, target: MatchLog, more: Body) -> None:
+    """Copy a finished match that `target` lacks, with `more` in its header; raises `StoreError`."""
+    record = source.match(match_id)
+    if record is None or record.outcome is None:
+        return
+    told = replace(record, header={**record.header, **more})
+    if keep_match(told, source.moves(match_id), target):
+        for note in source.notes(match_id):
+            target.note(match_id, note.kind, note.body)
+
 
 if TYPE_CHECKING:
     from cardsharp.deadmansdraw.arena.storage import KeptMatches
@@ -52,7 +97,7 @@ def store_or_default(store: str | None = None) -> str:
 @contextmanager
 def open_log(store: str) -> Iterator[MatchLog]:
     """The match log `sqlite:FILE` or `dynamodb:TABLE`, closed at the end."""
-    with closing(build_log(store, KeepersClock())) as log:
+    with closing(build_log(store, _KeepersClock())) as log:
         yield log
 
 

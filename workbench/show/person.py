@@ -11,7 +11,7 @@ from rich.text import Text
 from cardsharp.replay import Thought, Weighed
 from cardsharp.simulation import A, P
 from cardsharp.strategy import Decision, Strategy
-from workbench.show.decisions import options_table
+from workbench.show.drawing import options_table
 from workbench.show.screen import SCREEN, Choice, Screen, ScreenMove, matching, several
 
 Ask = Callable[[str], str]  # shows a prompt and returns a line; `EOFError` where there are no more

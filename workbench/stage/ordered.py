@@ -15,8 +15,7 @@ from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.telemetry import meter
 from cardsharp.game import Game
 from cardsharp.seats import Places, assemble
-from workbench.cloud.context import Function, LambdaContext, failures_to
-from workbench.cloud.events import Event
+from workbench.cloud.events import Event, Function, LambdaContext, failures_to
 from workbench.cloud.home import Home, HomeOptions
 from workbench.stage.surroundings import Say, environment, warnings_to
 

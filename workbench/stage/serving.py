@@ -20,7 +20,7 @@ from cardsharp.web.asgi import AsgiService
 from cardsharp.web.events import Context, Event, Response
 from cardsharp.web.route import S
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL, Service
-from workbench.cloud.context import Function
+from workbench.cloud.events import Function
 from workbench.cloud.http_front import HttpFront
 from workbench.listening import HOST
 from workbench.show.lookup import data_folder

@@ -19,9 +19,8 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
 from workbench.arena.server import ArenaServer
 from workbench.cloud.home import HomeOptions
-from workbench.stage.following import Follower, Glance
 from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
-from workbench.stage.side import Cloud, CloudKind, assembled, attending, opened
+from workbench.stage.side import Cloud, CloudKind, Follower, Glance, assembled, attending, opened
 
 STALL = timedelta(seconds=30)  # without a move before a match is stuck, beyond two turns
 

@@ -30,7 +30,7 @@ from cardsharp.judge import judging
 from cardsharp.replay import Asked, Thought, Weighed, fault_of, header_of
 from cardsharp.viewer.pages import thought_part
 from workbench.lab.sitting import PERSON
-from workbench.show.decisions import amount
+from workbench.show.drawing import amount
 from workbench.show.lookup import game_of
 from workbench.show.screen import Screen
 from workbench.table.pages import SITE, choosing, template

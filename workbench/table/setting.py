@@ -18,8 +18,7 @@ from cardsharp.strategy import Decision
 from workbench.lab.extras import LabMatch, extras_of
 from workbench.lab.guard import SeatedFile
 from workbench.lab.sitting import PERSON, Opening, SeatedBot, Sitting
-from workbench.show.keeping import keep_match
-from workbench.show.lookup import open_log, store_or_default
+from workbench.show.lookup import keep_match, open_log, store_or_default
 from workbench.show.output import print_error
 from workbench.show.person import Advisor, AtTheTable
 from workbench.show.screen import Screen
