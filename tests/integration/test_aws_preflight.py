@@ -22,7 +22,6 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
 from workbench.cli.switching import SwitchesWanted, listening, settings
 from workbench.cloud.emulator import Emulator
-from workbench.operate.export import export
 from workbench.operate.orders import change, held
 from workbench.operate.preflight import (
     RIGHTS,
@@ -33,7 +32,7 @@ from workbench.operate.preflight import (
     planned,
     preflight,
 )
-from workbench.operate.stack import Stack
+from workbench.operate.stack import Stack, export
 from workbench.show.checks import Finding
 
 if TYPE_CHECKING:

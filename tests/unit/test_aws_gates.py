@@ -25,8 +25,7 @@ from workbench.cost.load import Load
 from workbench.cost.measure import write_measured
 from workbench.cost.usage import load_measured, usage
 from workbench.operate.orders import rotate_service_secret
-from workbench.operate.stack import Stack
-from workbench.operate.story import PROBLEMS, LogLine, follow
+from workbench.operate.stack import PROBLEMS, LogLine, Stack, followed
 
 WORKFLOWS = ROOT / ".github" / "workflows"
 
@@ -119,7 +118,7 @@ def test_following_tells_each_line_once_also_one_that_comes_late() -> None:
         asked.append(since)
         return next(looks)
 
-    assert list(islice(follow(look, began, clock), 2)) == [first, late]
+    assert list(islice(followed(look, began, clock), 2)) == [first, late]
     assert asked == [began] * 3, "each look goes back a while"
 
 

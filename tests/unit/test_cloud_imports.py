@@ -47,7 +47,7 @@ for function, variables in json.loads(sys.argv[1]):
 """
 AT_HOME = """
 import sys, workbench.cli, workbench.deadmansdraw.bot
-later = {"worker.app", "rich.progress", "boto3", "workbench.deadmansdraw.watching"}
+later = {"worker.app", "rich.progress", "boto3", "workbench.deadmansdraw.show"}
 print(*later & sys.modules.keys())
 """
 ADDRESSES = f"""{READ_ONCE}

@@ -19,7 +19,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from workbench import process
-from workbench.lab.guard import guarded
+from workbench.lab.players import guarded
 from workbench.strategy_file import strategy_named
 
 ROOT = Path(__file__).parents[2]

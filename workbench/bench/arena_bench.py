@@ -12,13 +12,13 @@ import base64
 import json
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from statistics import median, quantiles
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import cyclopts
@@ -28,9 +28,6 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.deadmansdraw.emulated import emulated
 from workbench.stage.opponent import OPPONENT, US
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 ONE, TWO = US[0], OPPONENT[0]
 PASSWORDS = dict((US, OPPONENT))
@@ -73,7 +70,7 @@ def _serve(line: Connection, in_cloud: bool) -> None:
 
 
 @asynccontextmanager
-async def _remote(*, in_cloud: bool = False) -> "AsyncIterator[Remote]":
+async def _remote(*, in_cloud: bool = False) -> AsyncIterator[Remote]:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, in_cloud))

@@ -19,12 +19,10 @@ from cardsharp.errors import ConfigError
 from workbench.cli.cloud_stack import USUAL, StackOptions, deploy, letters
 from workbench.cli.commands import command
 from workbench.cli.switching import NOTHING, SwitchesWanted, look_lines, settings
-from workbench.operate import orders, story
-from workbench.operate.export import export
+from workbench.operate import orders
 from workbench.operate.preflight import outdated, planned, preflight
-from workbench.operate.stack import account_clients
+from workbench.operate.stack import account_clients, export, followed, lines_about
 from workbench.operate.status import look_at, spend
-from workbench.operate.story import lines_about
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
 from workbench.show.lookup import find_match
@@ -269,7 +267,7 @@ def logs(
             )
         options.tell([line.document() for line in lines], lines)
         return
-    for line in story.follow(partial(lines_about, stack, match), since, SystemClock()):
+    for line in followed(partial(lines_about, stack, match), since, SystemClock()):
         options.tell([line.document()], [line])
 
 

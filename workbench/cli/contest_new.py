@@ -14,7 +14,7 @@ from cardsharp.contest.sqlite import found_in, kept_in
 from cardsharp.errors import ConfigError
 from cardsharp.ratings import Rating
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
-from workbench.contest.entering import founded
+from workbench.contest.organiser import founded
 from workbench.contest.planning import KINDS, Proposal, proposals
 from workbench.contest.showing import Cells, print_table
 from workbench.lab.plan import DEFAULT_GAME

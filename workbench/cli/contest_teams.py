@@ -16,7 +16,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
 from workbench.cli.contest_where import HERE, Folder, Where
-from workbench.contest.entering import check_teams, entered_teams
+from workbench.contest.organiser import check_teams, entered_teams
 from workbench.sandbox import check_sandbox
 from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results, tell

@@ -45,7 +45,7 @@ from workbench.contest.organiser import DEEDS, Doing
 from workbench.contest.showing import csv_text, match_rows
 from workbench.contest.venue import Venue
 from workbench.listening import HOST, Background
-from workbench.table.site import Form, form_of
+from workbench.table.pages import Form, form_of
 
 LARGEST = 20_000  # bytes of a form: the names of 64 teams have room in it
 

@@ -2,12 +2,11 @@
 
 import hmac
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from email.parser import BytesParser
 from email.policy import HTTP
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jinja2 import FileSystemLoader
 from starlette.concurrency import run_in_threadpool
@@ -28,16 +27,11 @@ from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.viewer.assets import HEADERS
-from cardsharp.viewer.base import templates
+from cardsharp.viewer.base import Site, templates
 from cardsharp.web.route import Refused
 from workbench.sandbox import check_sandbox
 from workbench.submission import LARGEST, SANDBOXED, submitted, unpacked
 from workbench.warden import MEMORY, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from cardsharp.viewer.base import Site
 
 _ROOM = 10_000  # bytes that a form has beside its file
 _LAST = 20  # matches that are shown
@@ -54,7 +48,7 @@ class HomePages(ContestPages):
         self._records, self._folder = records, folder
         self._busy = set[Team]()
 
-    def routes(self, site: "Callable[[], Site]", lobby: Lobby, guard: Guard) -> list[Route]:
+    def routes(self, site: Callable[[], Site], lobby: Lobby, guard: Guard) -> list[Route]:
         """The routes of the pages and of what they load."""
 
         async def look(request: Request, user: User) -> Response:
@@ -102,7 +96,7 @@ class HomePages(ContestPages):
             _log.warning("%s has submitted something. %s", team.name, what)
         return closed
 
-    def _page(self, site: "Site", team: Entrant, said: str = "") -> Response:
+    def _page(self, site: Site, team: Entrant, said: str = "") -> Response:
         closed = _closed(team)
         versions = [
             {

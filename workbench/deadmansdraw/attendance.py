@@ -17,7 +17,7 @@ from cardsharp.replay import UNKNOWN, outcome_of
 from workbench.cloud.events import Event, LambdaContext, LambdaHandler, failures_to
 from workbench.cloud.home import Home, HomeOptions
 from workbench.deadmansdraw.bot import BotOptions, log_file
-from workbench.deadmansdraw.watching import Watch
+from workbench.deadmansdraw.show import Watch
 from workbench.show.exits import signals_to
 from workbench.show.lookup import SQLITE, file_of
 from workbench.stage.side import attending

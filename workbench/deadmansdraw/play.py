@@ -24,7 +24,7 @@ from workbench.deadmansdraw.report import (
     stop_at_fault,
     stop_where_late,
 )
-from workbench.deadmansdraw.watching import let_go_on, watched
+from workbench.deadmansdraw.show import let_go_on, watched
 from workbench.show.exits import Exit
 from workbench.show.lookup import copy_match, data_folder, open_log, store_or_default
 from workbench.show.options import CommandOptions, StoreFile

@@ -25,7 +25,7 @@ from workbench.cloud.home import HomeOptions
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
 from workbench.deadmansdraw.like import table_like
 from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
-from workbench.deadmansdraw.watching import let_go_on, watched
+from workbench.deadmansdraw.show import let_go_on, watched
 from workbench.show.exits import Exit
 from workbench.show.lookup import copy_match, data_folder, open_log
 from workbench.show.options import CommandOptions, Json

@@ -12,9 +12,8 @@ from cardsharp.game import Game
 from cardsharp.judge import Judge
 from cardsharp.replay import Asked, Thought, header_of
 from workbench.lab.extras import extras_of
-from workbench.lab.guard import decided_again
 from workbench.lab.plan import Plan
-from workbench.lab.players import bare_strategy_of
+from workbench.lab.players import bare_strategy_of, decided_again
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,8 @@ from cardsharp.simulation import S, Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.duel import Duel, Luck, Pair, Result
 from workbench.lab.extras import Extras, Guest, LabMatch, LabPlayer, Taken, extras_of
-from workbench.lab.guard import Guarded
 from workbench.lab.plan import Plan
-from workbench.lab.players import strategy_of
+from workbench.lab.players import Guarded, strategy_of
 from workbench.show.lookup import keep_match
 from workbench.strategy_file import called, version_of
 

@@ -12,7 +12,7 @@ from cardsharp.deciding import Decided
 from cardsharp.simulation import A, P, S, Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Taken
-from workbench.lab.guard import SeatedFile
+from workbench.lab.players import SeatedFile
 from workbench.show.person import AtTheTable, Left, Undone
 from workbench.show.screen import ScreenMove
 

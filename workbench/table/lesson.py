@@ -33,10 +33,9 @@ from workbench.lab.sitting import PERSON
 from workbench.show.drawing import amount
 from workbench.show.lookup import game_of
 from workbench.show.screen import Screen
-from workbench.table.pages import SITE, choosing, template
+from workbench.table.pages import NEW, SITE, choosing, form_of, template
 from workbench.table.room import board_of
 from workbench.table.setting import Setting, screens_of
-from workbench.table.site import NEW, form_of
 
 REST = tuple(timedelta(days=days) for days in (1, 3, 7, 21, 60))  # after so many good ones
 

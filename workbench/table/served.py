@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -24,7 +24,6 @@ from cardsharp.cloud.ports import MatchReader, MatchRecord
 from cardsharp.cloud.told import ToldMatches
 from cardsharp.errors import CardsharpError
 from cardsharp.registry import strategies_of
-from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.pages import PlayOn
 from cardsharp.viewer.site import SITE as MATCHES
@@ -32,10 +31,9 @@ from cardsharp.viewer.site import Manner, Pages, Source, application
 from workbench.lab.sitting import PERSON
 from workbench.listening import HOST, Background
 from workbench.table.branch import branch_point
-from workbench.table.pages import ASSETS, SITE, message, own_asset
+from workbench.table.pages import HOLD, NEW, OWN, Form, TableSeats, form_of, number_in, said
 from workbench.table.room import Room
 from workbench.table.setting import Setting
-from workbench.table.site import HOLD, NEW, Form, TableSeats, form_of, number_in
 from workbench.watch.branches import with_branches
 from workbench.watch.sources import MatchSource
 
@@ -126,11 +124,11 @@ def tabled(seats: TableSeats, hosts: Iterable[str], more: Iterable[BaseRoute]) -
     """The seats, and `more`, as an application that answers to those names alone."""
     return Starlette(
         routes=[
-            Route("/", lambda _request: _said(_BY_LINK, HTTPStatus.NOT_FOUND)),
+            Route("/", lambda _request: said(_BY_LINK, HTTPStatus.NOT_FOUND)),
             Route("/seat/{secret}", seats.page),
             Route("/seat/{secret}/news", seats.news),
             Route("/seat/{secret}/{deed}", seats.act, methods=["POST"]),
-            *_OWN,
+            *OWN,
             *more,
         ],
         middleware=[
@@ -188,7 +186,7 @@ def pages_over(source: Source, port: int = 0, more: Iterable[BaseRoute] = ()) ->
     tables = ServedTables(_HERE)
     pages = tables.pages(source, MATCHES)
     front = application(pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_HERE)])
-    front.routes[:0] = [tables.form(pages), *_OWN, *more]
+    front.routes[:0] = [tables.form(pages), *OWN, *more]
     tables.front = front
     with Background("The page", tables, tables.close, port=port) as server:
         yield server.url
@@ -212,19 +210,7 @@ def _own_address() -> str:
         return str(asking.getsockname()[0])
 
 
-def _own_asset(request: Request) -> Response:
-    name = request.url.path.rpartition("/")[2]
-    return Response(own_asset(name), media_type=ASSETS[name], headers=HEADERS)
-
-
-def _said(text: str, status: int) -> Response:
-    return HTMLResponse(message(text), status, headers=NEW)
-
-
 def _refused(_request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
-        return _said(error.detail, error.status_code)
-    return _said(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
-
-
-_OWN = [Route(f"{SITE.assets}/{name}", _own_asset) for name in ASSETS]
+        return said(error.detail, error.status_code)
+    return said(str(error), HTTPStatus.SERVICE_UNAVAILABLE)

@@ -16,7 +16,7 @@ from cardsharp.replay import header_of
 from cardsharp.simulation import Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import LabMatch, extras_of
-from workbench.lab.guard import SeatedFile
+from workbench.lab.players import SeatedFile
 from workbench.lab.sitting import PERSON, Opening, SeatedBot, Sitting
 from workbench.show.lookup import keep_match, open_log, store_or_default
 from workbench.show.output import print_error
