@@ -10,7 +10,7 @@ import botocore.session
 import pytest
 from hypothesis import settings
 from support.arena import running_arena
-from support.arena_cloud import Opened, in_cloud
+from support.arena_homes import Opened, in_cloud
 from support.cli import Cli, clean
 
 from workbench.cloud.emulator import Emulator

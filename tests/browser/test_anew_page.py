@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
-from support.branches import played
 from support.browser import picture, press_first, serious, too_wide, visited
 from support.cli import clean
 from support.stored import any_match
+from support.table import played
 
 from cardsharp.games import game
 from cardsharp.viewer.pages import match_file

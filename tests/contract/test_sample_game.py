@@ -21,7 +21,7 @@ from kuhn.strategies.optimum import BOLD, chances
 from pettingzoo.test import api_test
 from support.aws_build import native_build
 from support.cli import Cli
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 from support.games import SAMPLED, mount_samples
 
 import web.app
@@ -33,8 +33,8 @@ from cardsharp.host.records import Tables
 from cardsharp.host.routes import Host
 from cardsharp.host.wire import CreateAsked, GameBody, JoinAsked, LookAsked
 from cardsharp.keep.sqlite import SqliteKeep
-from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy
+from workbench.build.sam import Build
 from workbench.build.target import native_architecture
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Function

@@ -19,8 +19,8 @@ from cardsharp.access import Credentials
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.sqlite import found_in
-from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy
+from workbench.build.sam import Build
 from workbench.build.target import native_architecture
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import ARENA

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 import stamina
 from support.blef import Client, RecordedChance, Reply, StartedGame
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 from support.size import cases
 from world.clock import StillClock
 from world.faults import REQUESTS, Crash, FaultPlan, Faulty, Kind

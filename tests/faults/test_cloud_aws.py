@@ -19,8 +19,7 @@ from botocore.exceptions import (
     ParamValidationError,
     SSLError,
 )
-from support.cloud_benches import environment
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock, environment
 from support.fault_server import Fault, FaultServer, Handler, answer
 
 from cardsharp.cloud import aws

@@ -14,7 +14,7 @@ import requests
 from requests.auth import HTTPDigestAuth
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Client, HandClock
 from support.arena import running_arena as at_home
-from support.arena_cloud import Opened
+from support.arena_homes import Opened
 
 from cardsharp.deadmansdraw.arena.auth import NONCE_LIFE
 from workbench.arena.server import ArenaServer

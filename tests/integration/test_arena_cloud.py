@@ -14,7 +14,7 @@ import pytest
 import requests
 from requests.auth import HTTPDigestAuth
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, HandClock, Poll, write_players
-from support.arena_cloud import LIFE, Opened, in_cloud
+from support.arena_homes import LIFE, Opened, in_cloud
 from world.clock import StillClock
 from world.faults import FaultPlan, Faulty, Kind
 from world.stores import AWS

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 from support.arena import ADMIN, ALICE, BOB, DUMMY, Client
-from support.arena_cloud import Opened
+from support.arena_homes import Opened
 
 PAGES = ("/matches", "/matches/statistics", "/docs")
 

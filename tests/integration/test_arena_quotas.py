@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from support.arena import ADMIN, ALICE, BOB, Answer, Client, HandClock, Poll, basic, running_arena
-from support.arena_cloud import Opened
+from support.arena_homes import Opened
 
 from cardsharp.deadmansdraw.arena import limits
 from cardsharp.deadmansdraw.arena.limits import FREE, MOST, Guesses, MemoryCounts, Quotas

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.arena import ADMIN, ALICE, BOB, DUMMY, Client, HandClock, Poll, running_arena, until
-from support.arena_cloud import Opened
+from support.arena_homes import Opened
 
 from cardsharp.deadmansdraw.arena import home
 from workbench.arena.server import ArenaServer

@@ -13,8 +13,7 @@ import pytest
 from support.aws_build import native_build
 
 from workbench.build import pins
-from workbench.build.artifacts import LIMIT, LIMITS, Build, differences, size_of
-from workbench.build.sam import NETWORK_SIGNS
+from workbench.build.sam import LIMIT, LIMITS, NETWORK_SIGNS, Build, differences, size_of
 from workbench.build.sandbox import RUNTIME_REQUIREMENTS, plain_variables
 from workbench.build.target import ROOT, native_architecture, this_machine
 from workbench.cloud.template import services

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cloud_benches import dynamo_log, known, taken
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock, dynamo_log, known, taken
 from support.policies import ACCOUNT, BOUND, REGION, Policy, Request, allowed, made
 
 from cardsharp.cloud.adapters import build_log
@@ -20,7 +19,7 @@ from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.switches import Switches
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
-from workbench.cli.switching import SwitchesWanted, listening, settings
+from workbench.cli.cloud_stack import SwitchesWanted
 from workbench.cloud.emulator import Emulator
 from workbench.operate.orders import change, held
 from workbench.operate.preflight import (
@@ -162,9 +161,9 @@ def stack(moto: "DynamoDBClient") -> Iterator[Stack]:
 def test_what_is_set_holds_until_its_default_is_asked_for(stack: Stack) -> None:
     change(stack, paused=True)
     change(stack, **SwitchesWanted(strategy="draw-2", tag=("final",), at_once=4).changes())
-    assert settings(held(stack)) == "strategy draw-2 (set), tags final (set), 4 at once (set)"
+    assert str(held(stack)) == "strategy draw-2 (set), tags final (set), 4 at once (set)"
     change(stack, **SwitchesWanted(all_tags=True, default=("strategy", "at-once")).changes())
-    assert settings(held(stack)) == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
+    assert str(held(stack)) == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
     assert stack.switchboard.read() == Switches(paused=True, tags=())
 
 
@@ -178,11 +177,11 @@ def test_what_cannot_be_is_refused_and_changes_nothing(stack: Stack) -> None:
 
 
 def test_a_quiet_stack_says_when_it_listens_all_the_same(stack: Stack) -> None:
-    assert listening(held(stack)) == "quiet"
+    assert held(stack).when == "quiet"
     change(stack, awake_until=NOW + timedelta(hours=4))
-    assert listening(held(stack)).startswith("quiet, always until 20")
+    assert held(stack).when.startswith("quiet, always until 20")
     change(stack, awake_until=NOW - timedelta(hours=4))
-    assert listening(held(stack)) == "quiet"
+    assert held(stack).when == "quiet"
 
 
 # --- a copy of what was played --------------------------------------------------------------------

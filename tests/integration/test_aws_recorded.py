@@ -16,8 +16,7 @@ from support.alarms import MINUTE, alarms, composite_is_on, composites, fired, m
 from support.arena import ALICE, BOB, HandClock
 from support.aws_recording import GAMES, STACK, Recorder, Scene, opponent, recorder
 from support.aws_template import properties
-from support.cloud_benches import received
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock, received
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import utc_now

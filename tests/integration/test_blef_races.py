@@ -17,9 +17,7 @@ from unittest.mock import Mock
 import pytest
 from pydantic import SecretStr
 from support.blef import Client, Reply
-from support.cloud_benches import environment, known
-from support.cloud_clock import FakeClock
-from support.cloud_threads import at_once
+from support.cloud_benches import FakeClock, at_once, environment, known
 from support.size import cases
 
 from cardsharp.blef.invited import build_agents

@@ -18,8 +18,7 @@ from unittest import mock
 import pytest
 from support.arena import ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, running_arena
 from support.bot_events import EVENTS, context, event_of, message, ours
-from support.cloud_benches import received
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock, received
 from world.judge import intent_faults, log_faults
 
 import poller.app

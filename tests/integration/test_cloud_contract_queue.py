@@ -5,8 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from support.cloud_benches import MAX_RECEIVES, QueueBench, memory_queue, received, sqs_queue
-from support.cloud_threads import at_once
+from support.cloud_benches import (
+    MAX_RECEIVES,
+    QueueBench,
+    at_once,
+    memory_queue,
+    received,
+    sqs_queue,
+)
 
 from cardsharp.cloud.memory import MAX_RECEIVES as USUAL_RECEIVES
 from cardsharp.cloud.memory import VISIBILITY as USUAL_VISIBILITY

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from support.blef_next import SOON, NotedSockets, heard, served
 from support.bot_events import context
-from support.cloud_benches import moto_client
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock, moto_client
 from websockets.exceptions import ConnectionClosed
 
 from cardsharp.cloud.feeds import WATCHERS

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from support.bot_events import EVENTS
-from support.cloud_benches import received
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock, received
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue, Redrive

@@ -9,9 +9,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import TTL, LogBench, known, taken
+from support.cloud_benches import TTL, LogBench, at_once, known, taken
 from support.cloud_processes import take_all
-from support.cloud_threads import at_once
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Outwaited

@@ -20,7 +20,7 @@ from support.arena import (
     running_arena,
     write_players,
 )
-from support.arena_cloud import in_cloud
+from support.arena_homes import in_cloud
 from support.contests import contests_in
 
 from cardsharp.access import Credentials, ha1

@@ -11,8 +11,7 @@ import pytest
 from boto3.session import Session
 from pydantic import TypeAdapter
 from support.cli import Cli
-from support.cloud_benches import moto_client
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock, moto_client
 from support.contests import arena_table, contests_in
 
 from cardsharp.cloud.clock import utc_now

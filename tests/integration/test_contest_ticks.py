@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 from support.contests import arena_table, contests_in
 from support.size import cases
 from world.clock import StillClock

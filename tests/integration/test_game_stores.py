@@ -14,9 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.blef import random_round
-from support.cloud_benches import moto_client
-from support.cloud_clock import START, FakeClock
-from support.game_stores import Bench, in_file
+from support.cloud_benches import START, Bench, FakeClock, in_file, moto_client
 
 from cardsharp.blef import store as store_module
 from cardsharp.blef.records import RECENT, WHOLE_LIFE, GameRecord, Player

@@ -19,7 +19,7 @@ from support.arena import ADMIN, play_by_chance, running_arena
 from support.blef import Client as Blef
 from support.blef import StartedGame
 from support.cli import Cli
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 from support.euchre_api import Messages
 from support.euchre_api import Service as Euchre
 

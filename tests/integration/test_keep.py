@@ -15,9 +15,7 @@ import stamina
 from botocore.exceptions import EndpointConnectionError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.cloud_benches import dynamo_log, moto_client, sqlite_log
-from support.cloud_clock import FakeClock
-from support.cloud_threads import at_once
+from support.cloud_benches import FakeClock, at_once, dynamo_log, moto_client, sqlite_log
 
 from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 
 from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud.adapters import build_vault

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.cli import Cli
-from support.cloud_benches import known
-from support.cloud_clock import START, FakeClock
+from support.cloud_benches import START, FakeClock, known
 from support.euchre_api import Messages, Service
 
 from cardsharp.blef.records import GameRecord

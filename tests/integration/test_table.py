@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 import requests
-from support.branches import played
 from support.cli import Cli, clean, written
 from support.games import GAMES, id_of, mount_samples, simulated, states
 from support.size import cases
 from support.stored import HOSTILE
-from support.table import Seat, choices, number, playing, setting
+from support.table import Seat, choices, number, played, playing, setting
 
 from cardsharp.cloud.ports import Status
 from cardsharp.game import Game

@@ -25,7 +25,7 @@ from support.arena import (
     as_text,
     until,
 )
-from support.arena_cloud import Opened
+from support.arena_homes import Opened
 from support.recorded import PAIRS, WHOLE_PAIRS, Matches, sample_and_whole
 
 from cardsharp.deadmansdraw.arena.randomness import Randomness

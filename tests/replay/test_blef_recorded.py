@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from support.blef import Client, RecordedChance, Reply, decisions, hands_of, without_nothings
-from support.cloud_clock import START, FakeClock
+from support.cloud_benches import START, FakeClock
 from support.recorded import recording
 
 from cardsharp.blef import rules, service

@@ -5,22 +5,48 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.routing import Route
 
 from cardsharp.cloud.dynamodb_items import key
+from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.contest.entries import Entrant, Settings
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
+from cardsharp.deadmansdraw.arena.assembly import DAYS
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
-from support.arena import ALICE, OUTSIDER, HandClock, running_arena, write_players
-from support.arena_cloud import in_cloud
+from support.arena import ALICE, OUTSIDER, Client, HandClock, running_arena, write_players
 from support.contests import contests_in
+from workbench.arena.server import ArenaServer
 from workbench.cloud.emulator import Emulator
-from workbench.deadmansdraw.emulated import new_table
+from workbench.deadmansdraw.emulated import CloudServer, new_table
+
+LIFE = timedelta(days=DAYS)
+
+Opened = Callable[..., AbstractContextManager[tuple[ArenaServer, Client]]]
+"""As `support.arena.running_arena`."""
+
+
+def in_cloud(emulator: Emulator) -> Opened:
+    """What opens arenas in this emulator; `table` may be another arena's."""
+
+    def opened(
+        folder: Path,
+        table: DynamoTable | None = None,
+        **settings: Any,  # noqa: ANN401 - as of `running_arena`
+    ) -> AbstractContextManager[tuple[ArenaServer, Client]]:
+        def serve(config: ArenaConfig, _more: object) -> CloudServer:
+            return CloudServer(config, table or new_table(emulator, config.players))
+
+        return running_arena(folder, serve=serve, **settings)
+
+    return opened
+
 
 AT_ONCE = timedelta(milliseconds=1)
 

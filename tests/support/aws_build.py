@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 from workbench.build import sam
-from workbench.build.artifacts import FOLDERS, Build
+from workbench.build.sam import FOLDERS, Build
 from workbench.build.target import Target, this_machine
 from workbench.cloud.template import ARENA, TEMPLATE
 

@@ -21,7 +21,7 @@ from cardsharp.cloud import telemetry
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import edge
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 from support.recorded import table
 from workbench.cloud.events import LambdaContext
 from workbench.cloud.http_events import WireRequest, http_event, read_answer

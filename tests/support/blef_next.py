@@ -24,7 +24,7 @@ from cardsharp.cloud.sockets import Feed, Gone, MemorySockets
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import gate
 from support.blef import Client, RecordedChance, Reply, cards_of
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 from support.recorded import recording
 from workbench.cloud.events import Function, LambdaContext
 from workbench.cloud.http_events import WireRequest, read_answer

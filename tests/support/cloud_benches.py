@@ -1,42 +1,147 @@
-"""The adapters that the contract suite runs against, each behind the same few handles."""
+"""Stores and queues that tests run against, each behind the same few handles, and their clock."""
 
 import json
 import os
+import threading
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 from unittest import mock
+
+from world.clock import START, StillClock
 
 from cardsharp.cloud import aws
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.memory import MemoryQueue, Redrive
 from cardsharp.cloud.metrics import Meter, Metric
-from cardsharp.cloud.ports import Lease, MatchLog, MatchRecord, Message, Queue
+from cardsharp.cloud.ports import Clock, Lease, MatchLog, MatchRecord, Message, Queue, Signal
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqs import SqsQueue
-from support.cloud_clock import FakeClock
-from support.game_stores import Bench, in_file, in_table
 from workbench.cloud.emulator import Emulator, queue_arn
+from workbench.cloud.template import create_table
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
+
+class FakeClock(StillClock):
+    """A `StillClock` for several real threads; only `advance` and sleeping pass time.
+
+    A waiter sees either its signal or that somebody advanced the clock past its timeout.
+    """
+
+    def __init__(self, start: datetime = START) -> None:
+        super().__init__()
+        self.passed = start - START
+        self._lock = threading.Lock()
+        self._waiting = threading.Semaphore(0)
+        self._conditions: list[threading.Condition] = []
+
+    def wait(self, signal: Signal, timeout: timedelta) -> bool:
+        if timeout <= timedelta(0):
+            return signal.wait(0)
+        end = self.now() + timeout
+        if isinstance(signal, threading.Condition):
+            return self._notified(signal, end)
+        self._waiting.release()
+        while self.now() < end:
+            # Real time, only to look at the fake one again.
+            if signal.wait(0.002):
+                return True
+        return False
+
+    def advance(self, duration: timedelta) -> None:
+        """Let `duration` pass."""
+        with self._lock:
+            self.passed += duration
+            conditions = list(self._conditions)
+        for condition in conditions:
+            with condition:
+                condition.notify_all()
+
+    def _notified(self, condition: threading.Condition, end: datetime) -> bool:
+        # Short waits in a loop, as for an event, would lose a notification that comes between
+        # the end of one and its taking the lock again: a condition keeps no sign of it.
+        with self._lock:
+            self._conditions.append(condition)
+        try:
+            self._waiting.release()
+            return self.now() < end and condition.wait()
+        finally:
+            with self._lock:
+                self._conditions.remove(condition)
+
+    def until_waiting(self) -> None:
+        """Return when a thread has begun one more wait than was asked for so far."""
+        assert self._waiting.acquire(timeout=10), "nobody waited on the clock within 10 s"
+
+
+Result = TypeVar("Result")
+
+
+def at_once(count: int, work: Callable[[int], Result]) -> list[Result]:
+    """Return what `work(0)` to `work(count - 1)` return when all begin together."""
+    barrier = threading.Barrier(count, timeout=30)
+
+    def start(number: int) -> Result:
+        barrier.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(start, range(count)))
+
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Bench(Generic[S]):
+    """A store, its clock, and `reopen` as another process would open it."""
+
+    store: S
+    clock: FakeClock
+    reopen: Callable[[], S]
+
+    @property
+    def log(self) -> S:
+        """The store, where it is a match log."""
+        return self.store
+
+
+LogBench = Bench[MatchLog]
+
+
+@contextmanager
+def in_file(kind: Callable[[str, Clock], S], folder: Path) -> Iterator[Bench[S]]:
+    """A store in a file that is not there yet."""
+    clock = FakeClock()
+    with ExitStack() as stack:
+
+        def reopen() -> S:
+            return stack.enter_context(closing(kind(str(folder / "deep" / "store.db"), clock)))
+
+        yield Bench(reopen(), clock, reopen)
+
+
+@contextmanager
+def in_table(kind: Callable[..., S], table: str, client: "DynamoDBClient") -> Iterator[Bench[S]]:
+    """A store in a new table of DynamoDB."""
+    clock, name = FakeClock(), create_table(client, table)
+    try:
+        yield Bench(kind(name, clock, client), clock, lambda: kind(name, clock, client))
+    finally:
+        client.delete_table(TableName=name)
+
+
 VISIBILITY = timedelta(seconds=1)
 MAX_RECEIVES = 2
 TTL = timedelta(seconds=3)
-
-
-class LogBench(Bench[MatchLog]):
-    """A match log, its clock, and `reopen` as another process would open it."""
-
-    @property
-    def log(self) -> MatchLog:
-        return self.store
 
 
 def known(log: MatchLog, match_id: str = "m") -> MatchRecord:
@@ -90,16 +195,12 @@ def environment(values: dict[str, str]) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def sqlite_log(folder: Path) -> Iterator[LogBench]:
-    with in_file(lambda path, clock: SqliteLog(Path(path), clock), folder) as made:
-        yield LogBench(made.store, made.clock, made.reopen)
+def sqlite_log(folder: Path) -> AbstractContextManager[LogBench]:
+    return in_file(lambda path, clock: SqliteLog(Path(path), clock), folder)
 
 
-@contextmanager
-def dynamo_log(client: "DynamoDBClient") -> Iterator[LogBench]:
-    with in_table(DynamoLog, "Matches", client) as made:
-        yield LogBench(made.store, made.clock, made.reopen)
+def dynamo_log(client: "DynamoDBClient") -> AbstractContextManager[LogBench]:
+    return in_table(DynamoLog, "Matches", client)
 
 
 @contextmanager

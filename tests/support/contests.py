@@ -30,7 +30,7 @@ from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.keep.dynamodb import DynamoKeep
 from cardsharp.keep.sqlite import SqliteKeep
 from support.arena import HandClock, running_arena
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 from workbench.arena.server import ArenaServer
 from workbench.cloud.template import create_table
 

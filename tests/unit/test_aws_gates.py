@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 
 from cardsharp.errors import ConfigError
 from workbench.build import gates
@@ -191,8 +191,8 @@ def test_a_load_has_the_defaults_of_the_template() -> None:
         "Pollers": str(USUAL.pollers),
         "Listening": USUAL.listening,
         "KeepDays": f"{USUAL.keep_days:g}",
-        "TableBilling": "provisioned" if USUAL.provisioned else "on-demand",
-        "Watch": "all" if USUAL.watch_all else "alarms",
+        "TableBilling": USUAL.table,
+        "Watch": USUAL.watch,
     }
     assert {name: parameters[name]["Default"] for name in told} == told
 

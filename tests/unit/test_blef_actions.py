@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.blef import Client, logged, random_round
 from support.blef_next import NotedSockets
-from support.cloud_clock import START, FakeClock
+from support.cloud_benches import START, FakeClock
 from support.size import cases
 
 from cardsharp.blef import rules

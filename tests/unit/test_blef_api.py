@@ -12,7 +12,7 @@ import pytest
 from support.blef import Client, StartedGame, logged, memory_client
 from support.blef_next import next_client
 from support.bot_events import context
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 
 from cardsharp.blef.assembly import NEXT, SERVICE
 from cardsharp.blef.store import Games, Saved

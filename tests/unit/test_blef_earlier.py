@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from pydantic import SecretStr
 from support.blef_bot import NAME, SECRET, SERVICE, BlefPlace
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 from support.games import Decides, begun, kept, simulated, taken
 
 from cardsharp.blef.actions import BETS, CHECK, LOST

@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nim.rules import State
-from support.branches import happened
-from support.branches import played as branched
 from support.games import (
     GAMES,
     SAMPLES,
@@ -25,7 +23,8 @@ from support.games import (
     taken,
 )
 from support.size import cases
-from support.table import QUICK
+from support.table import QUICK, happened
+from support.table import played as branched
 
 import cardsharp.games
 from cardsharp.analysis import Analysis, analyse

@@ -14,7 +14,7 @@ import stamina
 from pydantic import TypeAdapter, ValidationError
 from stamina.instrumentation import get_on_retry_hooks, set_on_retry_hooks
 from support.blef import logged
-from support.cloud_threads import at_once
+from support.cloud_benches import at_once
 
 from cardsharp.access import Address
 from cardsharp.cloud.metrics import ALARMED, Metric

@@ -14,7 +14,7 @@ import pytest
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from support.arena import until
-from support.cloud_clock import FakeClock
+from support.cloud_benches import FakeClock
 
 from cardsharp.cloud.line import Line
 from workbench import lines as module

@@ -6,8 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import TTL, known, taken
-from support.cloud_clock import FakeClock
+from support.cloud_benches import TTL, FakeClock, known, taken
 
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.offering import GIVEN_UP, Offering

@@ -16,8 +16,8 @@ import yaml
 from boto3.session import Session
 
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.build.artifacts import Build, archive
 from workbench.build.deploy import STACK_SERVICES, deploy, deployment
+from workbench.build.sam import Build, archive
 from workbench.build.target import ROOT, ran
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import ARENA, TEMPLATE, parsed

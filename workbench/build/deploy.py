@@ -16,8 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.build.artifacts import Build
-from workbench.build.sam import BuildError, run_sam
+from workbench.build.sam import Build, BuildError, run_sam
 from workbench.build.translate import Template, translate
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import REGION

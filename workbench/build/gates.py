@@ -16,10 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.build.artifacts import differences, read_build
 from workbench.build.combinations import COMBINATIONS, faults
 from workbench.build.pins import is_current
-from workbench.build.sam import BUILD, QUIET, find_sam, sam_build
+from workbench.build.sam import BUILD, QUIET, differences, find_sam, read_build, sam_build
 from workbench.build.service_rules import findings
 from workbench.build.target import ROOT, RUNTIME_PYTHON, ran, say
 from workbench.build.translate import translated

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.build.artifacts import Build
-from workbench.build.sam import BuildError
+from workbench.build.sam import Build, BuildError
 from workbench.build.target import ROOT, native_architecture, ran
 from workbench.cloud.template import Resource
 

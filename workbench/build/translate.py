@@ -16,7 +16,7 @@ from samtranslator.parser.parser import Parser  # type: ignore[import-untyped]
 from samtranslator.translator.translator import Translator  # type: ignore[import-untyped]
 
 from cardsharp.errors import ConfigError
-from workbench.build.artifacts import CODE
+from workbench.build.sam import CODE
 from workbench.cloud.nested import flattened
 from workbench.cloud.template import TEMPLATE, load_template
 

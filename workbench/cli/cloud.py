@@ -16,9 +16,8 @@ from cardsharp.access import Credentials
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError
-from workbench.cli.cloud_stack import USUAL, StackOptions, deploy, letters
+from workbench.cli.cloud_stack import NOTHING, USUAL, StackOptions, SwitchesWanted, deploy, letters
 from workbench.cli.commands import command
-from workbench.cli.switching import NOTHING, SwitchesWanted, look_lines, settings
 from workbench.operate import orders
 from workbench.operate.preflight import outdated, planned, preflight
 from workbench.operate.stack import account_clients, export, followed, lines_about
@@ -94,7 +93,7 @@ def status(
     look = look_at(stack)
     spent = {"spent": spend(stack.client, datetime.now(UTC))} if costs else {}
     money = [f"spent     {text}" for text in spent.values()]
-    options.tell(look.document() | spent, [*look_lines(look), *money])
+    options.tell(look.document() | spent, [*look.lines(), *money])
     if not options.as_json:
         for problem in look.problems:
             print_error(problem)
@@ -154,7 +153,7 @@ def set_(*, wanted: SwitchesWanted = NOTHING, options: StackOptions = USUAL) -> 
     if changes:
         orders.change(stack, **changes)
     now = orders.held(stack)
-    options.tell(now.document(), [settings(now)])
+    options.tell(now.document(), [now])
 
 
 @cloud.command

@@ -1,4 +1,4 @@
-"""`cardsharp cloud`: which stack it is about, its `deploy`, and `dlq` for its dead letters."""
+"""`cardsharp cloud`: which stack, `deploy`, what `set` takes, `dlq` of dead letters."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import cyclopts
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from cardsharp.errors import ConfigError
 from workbench.operate import deploying
@@ -72,6 +72,40 @@ def deploy(
     more = ["--no-confirm-changeset"] if yes else []
     more += ["--region", options.region] if options.region else []
     return deploying.deploy(deploying.project(into), stage, stack, parameters, more)
+
+
+Switch = Literal["strategy", "tags", "at-once"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwitchesWanted(CommandOptions):
+    """What is to be set."""
+
+    strategy: str | None = None
+    """Who plays our seat at the arena."""
+    tag: tuple[str, ...] = ()
+    """Tags of the matches to attend."""
+    all_tags: bool = False
+    """Attend matches of any tag."""
+    at_once: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
+    """The most matches that run at once."""
+    default: tuple[Switch, ...] = ()
+    """Go back to what the stack was deployed with."""
+
+    def changes(self) -> dict[str, object]:
+        """The new values by the names of `Switches`, None for a default; or `ConfigError`."""
+        if self.tag and self.all_tags:
+            raise ConfigError("Give --tag or --all-tags.")
+        tags = self.tag or (() if self.all_tags else None)
+        given = {"strategy": self.strategy, "tags": tags, "at_once": self.at_once}
+        changes: dict[str, object] = {n: one for n, one in given.items() if one is not None}
+        for switch in self.default:
+            if changes.setdefault(switch.replace("-", "_")) is not None:
+                raise ConfigError(f"Give a value of {switch}, or --default {switch}.")
+        return changes
+
+
+NOTHING = SwitchesWanted()
 
 
 Deed = Callable[[Stack, str | None, LetterBox], list[Letter]]

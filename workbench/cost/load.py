@@ -64,16 +64,6 @@ class Load:
     """How often `cloud status --costs` is asked."""
 
     @property
-    def watch_all(self) -> bool:
-        """Whether everything is watched."""
-        return self.watch == "all"
-
-    @property
-    def provisioned(self) -> bool:
-        """Whether the table's units are paid by the hour."""
-        return self.table == "provisioned"
-
-    @property
     def matches(self) -> float:
         """All matches."""
         return self.matches_per_day * self.days

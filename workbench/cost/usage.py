@@ -176,7 +176,7 @@ def _compute(load: Load, measured: Measured) -> dict[str, float]:
         f"Lambda GB-seconds {load.architecture}": poller + worker + looking,
         "Lambda requests": load.ticks + invocations + load.looks,
         "Schedule invocations": load.ticks,
-        "X-Ray traces": (load.ticks + invocations + load.looks) * load.watch_all,
+        "X-Ray traces": (load.ticks + invocations + load.looks) * (load.watch == "all"),
         "KMS requests": load.ticks / 5 + secret,  # the table's key, asked for every five minutes
     }
 
@@ -194,12 +194,13 @@ def _data(load: Load, measured: Measured) -> dict[str, float]:
     writes = load.matches * (measured.match_write_units + renewals) + load.waking
     writes += resting * measured.tick.write_units * looked
     reads += load.matches * measured.match_read_units
-    hours = 24 * load.days * load.provisioned
+    by_the_hour = load.table == "provisioned"  # which the table's units are paid by
+    hours = 24 * load.days * by_the_hour
     queued += mapping_requests(load) + load.matches * measured.match_queue_requests
     return {
         "SQS requests": queued,
-        "DynamoDB write units": 0 if load.provisioned else writes,
-        "DynamoDB read units": 0 if load.provisioned else reads,
+        "DynamoDB write units": 0 if by_the_hour else writes,
+        "DynamoDB read units": 0 if by_the_hour else reads,
         "DynamoDB write capacity hours": capacity("WriteCapacityUnits") * hours,
         "DynamoDB read capacity hours": capacity("ReadCapacityUnits") * hours,
         "DynamoDB storage GB": stored,
@@ -233,14 +234,15 @@ def alarm_metrics(watch_all: bool) -> int:
 
 
 def _watching(load: Load, measured: Measured) -> dict[str, float]:
-    metrics = measured.metrics if load.watch_all else measured.alarmed_metrics
+    everything = load.watch == "all"
+    metrics = measured.metrics if everything else measured.alarmed_metrics
     written = load.matches * measured.match_log_bytes + load.ticks * measured.idle_minute_log_bytes
     written += load.looks * measured.look.log_bytes
     return {
         "CloudWatch metrics": metrics * load.share * load.hours_listening / 24,
-        "CloudWatch alarm metrics": alarm_metrics(load.watch_all) * load.share,
-        "CloudWatch composite alarms": load.share * load.watch_all,
-        "CloudWatch dashboards": load.share * load.watch_all,
+        "CloudWatch alarm metrics": alarm_metrics(everything) * load.share,
+        "CloudWatch composite alarms": load.share * everything,
+        "CloudWatch dashboards": load.share * everything,
         "Logs GB written": written / _GB,
         "Cost Explorer requests": load.cost_queries,
     }

@@ -23,8 +23,7 @@ from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.arena.server import ArenaServer
-from workbench.build.artifacts import Build, read_build
-from workbench.build.sam import sam_build
+from workbench.build.sam import Build, read_build, sam_build
 from workbench.build.sandbox import Mounts, Sandbox, mount
 from workbench.build.target import RUNTIME_PYTHON, Target, find_python, say, this_machine
 from workbench.cloud.emulator import Emulator

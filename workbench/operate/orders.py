@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -199,6 +199,23 @@ class Held(OperatorView):
     awake_until: Moment | None
     by_hand: tuple[str, ...] = Field(serialization_alias="setByHand")
     """The names of those that an operator set."""
+
+    def __str__(self) -> str:
+        told = {
+            "strategy": f"strategy {self.strategy}",
+            "tags": f"tags {', '.join(self.tags)}" if self.tags else "all tags",
+            "at_once": f"{self.at_once} at once",
+        }
+        return ", ".join(f"{one} (set)" if n in self.by_hand else one for n, one in told.items())
+
+    @property
+    def when(self) -> str:
+        """Whether it listens at all times, and if not, when."""
+        if self.listening == "always":
+            return "always"
+        until, told = self.awake_until, [self.listening, *filter(None, [self.windows])]
+        awake = until is not None and until > datetime.now(UTC)
+        return ", ".join([*told, f"always until {until:%Y-%m-%d %H:%M} UTC"] if awake else told)
 
 
 def held(stack: Stack) -> Held:

@@ -66,6 +66,28 @@ class StackLook(OperatorView):
         director = {} if self.director is None else {"director": self.director.document()}
         return super().document() | bot | director
 
+    def lines(self) -> Iterator[str]:
+        """What was found in words, but for its problems."""
+        bot, told = self.bot, self.director
+        yield f"stack     {self.stack}{', paused' if bot is not None and bot.held.paused else ''}"
+        if bot is not None:
+            last = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
+            yield f"settings  {bot.held}"
+            when = f"schedule {bot.schedule.lower()}, last successful poll {last}"
+            yield f"listening {bot.held.when}, {when}"
+            waits = f"{bot.waiting} waiting, {bot.in_flight} in flight"
+            yield f"playing   {', '.join(bot.running) or 'nothing'}; {waits}"
+            counted = ", ".join(f"{number} {result}" for result, number in bot.results.items())
+            yield f"results   {counted or 'none yet'}"
+            yield f"match log dynamodb:{bot.table}"
+        if told is not None:
+            yield (
+                f"director  {told.waiting} ticks waiting, {told.dead_letters} dead; within an hour "
+                f"{told.errors} errors, {told.throttles} refused for want of concurrency"
+            )
+        yield f"quota     {self.quota} executions at once"
+        yield f"build     {self.build}"
+
 
 def look_at(stack: Stack) -> StackLook:
     """Look at everything once, perhaps a minute old; raises `StoreError` if AWS does not answer."""

@@ -28,9 +28,8 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.arena.server import ArenaServer
-from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy, deployment
-from workbench.build.sam import sam_build
+from workbench.build.sam import Build, sam_build
 from workbench.build.target import native_architecture, say, this_machine
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event, schedule_event
