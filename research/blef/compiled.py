@@ -7,7 +7,7 @@ from functools import cache
 from itertools import accumulate
 from math import sqrt
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.strategies.odds import bits_of
@@ -16,6 +16,7 @@ from cardsharp.blef.strategies.trained import Rows
 from cardsharp.errors import ConfigError
 from cardsharp.ratings import NORMAL_95
 from research.compiling import declare, load, members, why_not
+from workbench.lab.interval import Interval
 
 _BETS, _VALUES, _MOST_CARDS = len(BETS), 6, 11
 _CODES, _PLACES = 5**_VALUES, 80_000
@@ -189,33 +190,18 @@ def play_rounds(first: CPlayer, second: CPlayer, cards: Cards, seed: int, rounds
     return won / rounds
 
 
-def local_best_response(
-    other: CPlayer, cards: Cards, depth: int, seed: int, rounds: int
-) -> list[int]:
-    """How many of so many rounds it wins that looks so far, as who begins and as the other."""
+def lacking(cards: Cards, other: CPlayer, depth: int, seed: int, rounds: int) -> Interval:
+    """What a local best response wins above an equal share, mean of both seats: 95 % sure.
+
+    No best answer wins less, so this bounds the exploitability from below.
+    """
+    each, respond = rounds // 2, library().local_best_response
     won = [
-        library().local_best_response(ctypes.byref(other), *cards, role, depth, seed + role, rounds)
+        respond(ctypes.byref(other), *cards, role, depth, seed + role, each) / each
         for role in (0, 1)
     ]
     if min(won) < 0:
         raise MemoryError("Not enough memory for a local best response.")
-    return won
-
-
-class Measured(NamedTuple):
-    """Where a figure lies with 95 % confidence."""
-
-    low: float
-    high: float
-
-
-def lacking(cards: Cards, other: CPlayer, depth: int, seed: int, rounds: int) -> Measured:
-    """What a local best response wins above an equal share, mean of both seats.
-
-    No best answer wins less, so this bounds the exploitability from below.
-    """
-    each = rounds // 2
-    won = [won / each for won in local_best_response(other, cards, depth, seed, each)]
     spread = sum(share * (1 - share) / each for share in won) / len(won) ** 2
     margin, mean = NORMAL_95 * sqrt(spread), sum(won) / len(won) - 0.5
-    return Measured(mean - margin, mean + margin)
+    return Interval(mean - margin, mean + margin)

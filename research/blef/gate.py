@@ -111,19 +111,15 @@ def short(duel: Duel) -> float:
 
 
 def told(duel: Duel) -> str:
-    """A duel in a line."""
+    """A duel in a line, with how many of 100 rounds were lost, by the cards in play."""
     bounds, missed = duel.interval, short(duel)
     won = f"{duel.points:.1f} ({bounds.low:.1f} to {bounds.high:.1f})"
-    lost = "; ".join(f"{cards} cards {share:.0f}" for cards, share in lost_shares(duel))
+    counted = ((cards, f"lost with {cards}") for cards in SETUPS)
+    sums = [(cards, duel.total(name, 0), duel.total(name, 1)) for cards, name in counted]
+    shares = ((cards, 100 * own / (own + other)) for cards, own, other in sums if own + other)
+    lost = "; ".join(f"{cards} cards {share:.0f}" for cards, share in shares)
     verdict = f"falls short by {missed}" if missed else "meets the aim"
     return f"{duel.plan.title}: {won} of {len(duel.matches)} games, {verdict}; lost {lost}"
-
-
-def lost_shares(duel: Duel) -> Sequence[tuple[str, float]]:
-    """Of 100 rounds with so many cards in play, how many the first player lost."""
-    counted = [(cards, f"lost with {cards}") for cards in SETUPS]
-    sums = [(cards, duel.total(name, 0), duel.total(name, 1)) for cards, name in counted]
-    return [(cards, 100 * own / (own + other)) for cards, own, other in sums if own + other]
 
 
 class Told(NamedTuple):

@@ -55,10 +55,16 @@ class Compiled:
         """What `pimc` decides."""
         if len(view.choices) == 1:
             return Decision(view.choices[0], "The only choice.")
-        answer = Answer()
-        told = told_of(view)
-        self._library.euchre_decide(*told, ctypes.byref(self._effort), ctypes.byref(answer))
-        return decision_of(view.question, answer, "As `pimc`, compiled.")
+        answer, asked = Answer(), view.question
+        effort = ctypes.byref(self._effort)
+        self._library.euchre_decide(*told_of(view), effort, ctypes.byref(answer))
+        tried = zip(answer.actions, answer.totals, answer.tried, strict=True)
+        options = tuple(
+            Option(action_of(asked, action), total / max(1, often) / POINT)
+            for action, total, often in [*tried][: answer.choices if answer.worlds else 0]
+        )
+        chosen, reason = action_of(asked, answer.action), "As `pimc`, compiled."
+        return Decision(chosen, reason, options, answer.worlds)
 
 
 @cache
@@ -104,16 +110,6 @@ def _open(table: Table) -> _Open:
     for number, (seat, card) in enumerate(plays):
         told.seat[number], told.card[number] = seat, card
     return told
-
-
-def decision_of(question: Question, answer: Answer, reason: str) -> Decision:
-    """The decision that an answer of the engine is."""
-    tried = zip(answer.actions, answer.totals, answer.tried, strict=True)
-    options = tuple(
-        Option(action_of(question, action), total / max(1, often) / POINT)
-        for action, total, often in [*tried][: answer.choices if answer.worlds else 0]
-    )
-    return Decision(action_of(question, answer.action), reason, options, answer.worlds)
 
 
 def action_of(question: Question, number: int) -> Action:

@@ -82,7 +82,7 @@ def test_a_bug_of_ours_is_one_sentence_and_a_file(
     def broken() -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("workbench.cli.line.build_app", broken)
+    monkeypatch.setattr("workbench.cli.commands.build_app", broken)
     assert main(["play"]) == Exit.FAILED
     said = capsys.readouterr().err
     assert "ZeroDivisionError" in said

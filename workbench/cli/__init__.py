@@ -14,7 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from workbench.cli.line import run  # noqa: PLC0415 - after the lines above
+    from workbench.cli.commands import run  # noqa: PLC0415 - after the lines above
 
     signal.signal(signal.SIGINT, before)
     return run(list(sys.argv[1:] if arguments is None else arguments))

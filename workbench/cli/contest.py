@@ -16,10 +16,9 @@ from cardsharp.contest.pages import file_page
 from cardsharp.contest.records import Records
 from cardsharp.contest.status import Status
 from workbench.cli.commands import command
-from workbench.cli.contest_new import new, plan
+from workbench.cli.contest_new import HERE, Folder, Where, new, plan
 from workbench.cli.contest_play import organise, practice, run_
 from workbench.cli.contest_teams import teams
-from workbench.cli.contest_where import HERE, Folder, Where
 from workbench.contest import showing
 from workbench.show.options import Json
 from workbench.show.output import print_json, results, write_file

@@ -17,7 +17,7 @@ from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import FILE
 from cardsharp.contest.status import Status
 from cardsharp.errors import ConfigError
-from workbench.cli.contest_where import HERE, Folder, Where, name_of
+from workbench.cli.contest_new import HERE, Folder, Where, name_of
 from workbench.contest.hall import Hall, hall, wait
 from workbench.contest.home import USUAL
 from workbench.contest.organiser_site import organiser_served

@@ -15,7 +15,7 @@ from cardsharp.contest.sqlite import kept_in
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
-from workbench.cli.contest_where import HERE, Folder, Where
+from workbench.cli.contest_new import HERE, Folder, Where
 from workbench.contest.organiser import check_teams, entered_teams
 from workbench.sandbox import check_sandbox
 from workbench.show.options import Json

@@ -11,11 +11,10 @@ from rich.text import Text
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from workbench.cli.games import FIRST, OneGame
-from workbench.cli.serve import Port
 from workbench.cli.watch import shown_until_stopped
 from workbench.show.drawing import options_table
 from workbench.show.lookup import data_folder, open_to_read
-from workbench.show.options import CommandOptions, Opening, Store
+from workbench.show.options import CommandOptions, Opening, Port, Store
 from workbench.show.output import print_json, results
 from workbench.show.person import Left, Person
 from workbench.show.progress import each

@@ -2,19 +2,15 @@
 
 from typing import Annotated
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 from rich.text import Text
 
 from workbench.cli.games import FIRST, OneGame
 from workbench.listening import HOST
-from workbench.show.options import Json
+from workbench.show.options import Json, Port
 from workbench.show.output import results, tell
 from workbench.stage import serving
 
-Port = Annotated[
-    int,
-    Parameter(validator=validators.Number(gte=0, lte=65535), help="The port; 0 for a free one."),
-]
 Host = Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all.")]
 Kept = Annotated[
     str, Parameter(help="sqlite:FILE keeps the games; emulator: DynamoDB of an AWS emulator.")

@@ -15,10 +15,9 @@ from cardsharp.viewer.pages import match_file, steps_document
 from cardsharp.viewer.shown import shown
 from cardsharp.viewer.site import Manner, Pages
 from workbench.cli.games import AnyGame
-from workbench.cli.serve import Port
 from workbench.show.exits import signals_to
 from workbench.show.lookup import LAST
-from workbench.show.options import CommandOptions, Json, Match, Opening, Store
+from workbench.show.options import CommandOptions, Json, Match, Opening, Port, Store
 from workbench.show.output import print_json, results, tell, write_file
 from workbench.show.progress import each
 from workbench.table.served import pages_over

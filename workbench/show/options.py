@@ -51,6 +51,12 @@ Opening = Annotated[
 ]
 
 
+Port = Annotated[
+    int,
+    Parameter(validator=validators.Number(gte=0, lte=65535), help="The port; 0 for a free one."),
+]
+
+
 def span(_kind: object, tokens: Sequence[Token]) -> timedelta:
     """The duration that "30d" or "12h" means; raises ValueError for anything else."""
     found = re.fullmatch(r"(\d{1,6})([dh])", tokens[0].value)
