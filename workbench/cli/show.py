@@ -11,7 +11,7 @@ from workbench.show.drawing import drawing_of, match_document
 from workbench.show.lookup import LAST, game_of
 from workbench.show.options import Json, Match, Store
 from workbench.show.output import messages, print_json, results
-from workbench.watch.branches import branches_in_log
+from workbench.table.branch import branches_in_log
 from workbench.watch.sources import opened
 
 TurnNumber = Annotated[int | None, Parameter(help="Only this turn, counted from 1.")]

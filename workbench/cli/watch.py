@@ -20,8 +20,8 @@ from workbench.show.lookup import LAST
 from workbench.show.options import CommandOptions, Json, Match, Opening, Port, Store
 from workbench.show.output import print_json, results, tell, write_file
 from workbench.show.progress import each
+from workbench.table.branch import with_branches
 from workbench.table.served import pages_over
-from workbench.watch.branches import with_branches
 from workbench.watch.sources import match_of
 
 

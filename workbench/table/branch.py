@@ -1,7 +1,8 @@
-"""A branch: another course of a stored match, from one of its decisions on."""
+"""A branch: another course of a stored match, from one of its decisions on; those of our log."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -9,11 +10,12 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
-from cardsharp.replay import Branch, Restored, Step, header_of, outcome_of
+from cardsharp.replay import Branch, Restored, Step, fault_of, header_of, outcome_of
 from cardsharp.simulation import Simulation
+from cardsharp.viewer.site import Manner
 from workbench.lab.extras import Taken
-from workbench.show.lookup import game_of
-from workbench.watch.sources import opened
+from workbench.show.lookup import game_of, open_to_read, store_or_default
+from workbench.watch.sources import opened, source_of
 
 Kept = tuple[MatchRecord, list[MoveRecord]]
 
@@ -127,3 +129,38 @@ def _restored(
     if game.restore is None:
         raise ConfigError(f"Nothing can be tried from within a match of {game.title}.")
     return game.restore.load()(record, moves, dice)
+
+
+_NEWEST = 5000  # matches of the log among which branches are looked for
+_FRESH = 50  # of the newest so many one is new where anything is
+
+
+def branches_in_log(match_id: str) -> Sequence[MatchRecord]:
+    """The branches of a match, the first played first."""
+    try:
+        with open_to_read(None) as log:
+            fresh = tuple((one.match_id, one.beat) for one in log.matches(limit=_FRESH))
+    except ConfigError:  # nothing was kept yet
+        return []
+    return _branches(store_or_default(), fresh).get(match_id, [])
+
+
+@lru_cache(maxsize=1)
+def _branches(_store: str, _fresh: tuple[object, ...]) -> Mapping[str, list[MatchRecord]]:
+    """All branches of the log, by what they are branches of; kept until there is a new match."""
+    found: dict[str, list[MatchRecord]] = {}
+    with open_to_read(None) as log:
+        for one in reversed(log.matches(limit=_NEWEST)):
+            if "branch" in one.header and fault_of(one) is None:
+                branch = header_of(one).branch
+                found.setdefault(branch.of if branch else "", []).append(one)
+    return found
+
+
+def with_branches(manner: Manner) -> Manner:
+    """The same where branches are listed under their matches."""
+
+    def ids(match_id: str) -> list[str]:
+        return [one.match_id for one in branches_in_log(match_id)]
+
+    return replace(manner, behind=source_of(None), branches=ids)
