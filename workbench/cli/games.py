@@ -28,6 +28,7 @@ _PLACES = {  # else as they are called
     "try": "trying:again",
     "stats": "stats:of_game",
     "why": "show:why",
+    "analyse": "show:analyse",
 }
 
 _ALIKE = {
