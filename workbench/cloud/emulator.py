@@ -17,23 +17,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from boto3.session import Session
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import CardsharpError
-from workbench.cloud import template
 from workbench.cloud.events import REGION
-from workbench.cloud.template import Resource, all_resources
+from workbench.cloud.template import Properties, all_resources, table_request
 from workbench.files import lacking
-
-if TYPE_CHECKING:
-    from types_boto3_sqs.client import SQSClient
-    from types_boto3_sqs.literals import QueueAttributeNameType
 
 HOST = "127.0.0.1"
 SERVICES = ("dynamodb", "sqs", "ssm")  # what the adapters need; a whole stack needs more
+_QUEUE_ATTRIBUTES = ("MessageRetentionPeriod", "VisibilityTimeout")  # as CreateQueue has them
 _DUMMY = "test"  # both halves of the credentials that the emulator expects
 
 _LIMIT = timedelta(seconds=30)
@@ -134,15 +130,30 @@ class Emulator:
 
     def create(self, prefix: str = "cardsharp") -> EmulatedStack:
         """Make the tables and queues that the templates describe, named PREFIX-LOGICALNAME."""
-        resources = all_resources()
-        tables: dict[str, str] = {}
-        for name, resource in resources.items():
+        tables, queues = dict[str, str](), dict[str, Properties]()
+        for name, resource in all_resources().items():
             if resource.kind == "AWS::DynamoDB::Table":
                 tables[name] = f"{prefix}-{name}"
                 self.client("dynamodb").create_table(
-                    TableName=tables[name], **template.table_request(resource.properties)
+                    TableName=tables[name], **table_request(resource.properties)
                 )
-        return EmulatedStack(tables, _create_queues(self.client("sqs"), resources, prefix))
+            elif resource.kind == "AWS::SQS::Queue":
+                queues[name] = resource.properties
+        return EmulatedStack(tables, self._create_queues(queues, prefix))
+
+    def _create_queues(self, queues: Mapping[str, Properties], prefix: str) -> dict[str, str]:
+        """Make the queues, each after the one that its dead letters go to; return their URLs."""
+        sqs, urls = self.client("sqs"), dict[str, str]()
+        for name, told in sorted(queues.items(), key=lambda item: "RedrivePolicy" in item[1]):
+            attributes = {key: str(told[key]) for key in _QUEUE_ATTRIBUTES if key in told}
+            policy: Any = told.get("RedrivePolicy")
+            if policy is not None:
+                target = urls[policy["deadLetterTargetArn"]["Fn::GetAtt"].partition(".")[0]]
+                dead = {"deadLetterTargetArn": queue_arn(sqs, target)}
+                attributes["RedrivePolicy"] = json.dumps({**policy, **dead})
+            created = sqs.create_queue(QueueName=f"{prefix}-{name}", Attributes=attributes)
+            urls[name] = created["QueueUrl"]
+        return urls
 
     def log_tail(self) -> str:
         """The last twenty lines of the emulator's log."""
@@ -204,28 +215,7 @@ class Emulator:
             connection.close()
 
 
-def _create_queues(
-    sqs: "SQSClient", resources: Mapping[str, Resource], prefix: str
-) -> dict[str, str]:
-    """Make the queues, each after the one that its dead letters go to; return their URLs."""
-    urls: dict[str, str] = {}
-    queues = [item for item in resources.items() if item[1].kind == "AWS::SQS::Queue"]
-    for name, queue in sorted(
-        queues, key=lambda item: template.redrive(item[1].properties) is not None
-    ):
-        attributes: dict[QueueAttributeNameType, str] = template.queue_attributes(queue.properties)
-        policy = template.redrive(queue.properties)
-        if policy is not None:
-            target, most = policy
-            attributes["RedrivePolicy"] = json.dumps(
-                {"deadLetterTargetArn": queue_arn(sqs, urls[target]), "maxReceiveCount": most}
-            )
-        created = sqs.create_queue(QueueName=f"{prefix}-{name}", Attributes=attributes)
-        urls[name] = created["QueueUrl"]
-    return urls
-
-
-def queue_arn(sqs: "SQSClient", url: str) -> str:
+def queue_arn(sqs: Any, url: str) -> str:  # noqa: ANN401 - as above
     """A queue's ARN."""
     answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
-    return answer["Attributes"]["QueueArn"]
+    return str(answer["Attributes"]["QueueArn"])

@@ -17,7 +17,6 @@ from workbench.files import PROJECT
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
-    from types_boto3_sqs.literals import QueueAttributeNameType
 
 
 TEMPLATE = PROJECT / "template.yaml"  # the bot, what watches it, and on demand games and pages
@@ -31,12 +30,6 @@ Properties = Mapping[str, object]
 
 _TABLE_REQUEST = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
 """The properties that mean the same in a CreateTable request."""
-
-_QUEUE_ATTRIBUTES: tuple["QueueAttributeNameType", ...] = (
-    "MessageRetentionPeriod",
-    "VisibilityTimeout",
-)
-"""The properties that are attributes in a CreateQueue request."""
 
 
 class _Loader(yaml.CSafeLoader):
@@ -126,20 +119,6 @@ def _by_default(value: object) -> object:
         return _by_default(value["Fn::If"][2])
     told = {name: _by_default(one) for name, one in value.items()}
     return {name: one for name, one in told.items() if one != {"Ref": "AWS::NoValue"}}
-
-
-def queue_attributes(properties: Properties) -> "dict[QueueAttributeNameType, str]":
-    """The attributes, without the redrive policy, that make such a queue."""
-    return {name: str(properties[name]) for name in _QUEUE_ATTRIBUTES if name in properties}
-
-
-def redrive(properties: Properties) -> tuple[str, int] | None:
-    """The dead-letter queue's logical name and the greatest receive count, if any."""
-    policy = properties.get("RedrivePolicy")
-    if not isinstance(policy, dict):
-        return None
-    target = policy["deadLetterTargetArn"]["Fn::GetAtt"]
-    return target.partition(".")[0], int(policy["maxReceiveCount"])
 
 
 def create_table(client: "DynamoDBClient", resource: str) -> str:

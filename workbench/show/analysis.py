@@ -47,8 +47,7 @@ class Analysed:
 
     def change(self, change: float) -> str:
         """A change of worth as the side told first has it, with its sign."""
-        signed = change if self.first == 0 else -change
-        return self.signed(signed)
+        return self.signed(change if self.first == 0 else -change)
 
     def signed(self, value: float) -> str:
         """A worth with its sign."""
