@@ -1,5 +1,6 @@
 """`cardsharp contest`: found a contest, look at it, decide in it; its other commands lie beside."""
 
+import json
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -63,7 +64,7 @@ def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> 
     if held is not None:
         results().print(f"frozen for spectators from {held.at:%H:%M:%S} UTC on; you see all")
     for result in (one for one in found if not one.decided):
-        results().print(showing.pairing_line(result, names, settings.form), markup=False)
+        results().print(showing.pairing_line(result, names, settings.form))
     showing.print_table(standings)
     for title, more in (("ladder of practice", rows), ("teams that failed here", failed)):
         if more:
@@ -96,13 +97,14 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
     with where.records(folder) as records:
         if html is not None:
             write_file(html, file_page(records))
-            results().print(f"written to {html}", markup=False)
+            results().print(f"written to {html}")
             return
         rows = _rows(records, practice=of_practice, by_match=not as_json and (as_csv or as_lines))
     if as_json:
         print_json(rows)
     elif as_csv or as_lines:
-        sys.stdout.write(showing.csv_text(rows) if as_csv else showing.lines_text(rows))
+        lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+        sys.stdout.write(showing.csv_text(rows) if as_csv else lines)
     elif not rows:
         results().print("Nothing has been played yet.")
     else:
@@ -137,7 +139,7 @@ def rule(  # noqa: PLR0913 - each is a flag of its own
         is_over = records.stage is Stage.OVER
         Desk(records, utc_now).rule(pairing, winner, reason, replay=not no_replay)
     where.go_on()
-    results().print(f"pairing {pairing} goes to {winner}: {reason}", markup=False)
+    results().print(f"pairing {pairing} goes to {winner}: {reason}")
     if is_over:
         command = f"cardsharp contest run {where.arguments(folder)}"
         results().print(f"What follows is played anew by: {command}", style="dim", soft_wrap=True)
@@ -166,7 +168,7 @@ def undo(folder: Folder, /, *, where: Where = HERE) -> None:
     """Take back the last act of `contest history`; what follows is worked out anew."""
     with where.desk(folder) as desk:
         act = desk.undo()
-    results().print(f"Undone: {act.what}", markup=False)
+    results().print(f"Undone: {act.what}")
 
 
 @contest.command

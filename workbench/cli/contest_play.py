@@ -95,13 +95,12 @@ def _tell(records: Records, looks: Iterable[None]) -> None:
         for result in records.results():
             if result.decided and result.pairing not in told:
                 told.add(result.pairing)
-                line = pairing_line(result, records.names(), records.settings.form)
-                results().print(line, markup=False)
+                results().print(pairing_line(result, records.names(), records.settings.form))
     status = Status(records)
     if (sure := status.sure) is not None:
         chance = f"{100 * sure:.0f} %"
         results().print(f"By all matches the winner is the strongest with a chance of {chance}.")
-    results().print(f"won by {joined(status.champions, status.names)}", markup=False)
+    results().print(f"won by {joined(status.champions, status.names)}")
 
 
 def practice(
@@ -140,7 +139,7 @@ def practice(
             for meeting in under_way.meetings():
                 if meeting.number not in told:
                     told.add(meeting.number)
-                    results().print(practice_line(meeting, names), markup=False)
+                    results().print(practice_line(meeting, names))
         print_table(ladder_rows(records, names))
         if heir := under_way.heir():
             messages().print(f"handed over to `contest run` in process {heir.process}")
@@ -182,8 +181,7 @@ def organise(
     root = folder.absolute().parent if (folder / FILE).exists() else folder
     with organiser_served(Venue(root, options), password, page) as url:
         said = "of ARENA_ADMIN_PASSWORD" if given else password
-        line = f"organiser's page at {url}: user admin, password {said}"
-        results().print(line, markup=False, soft_wrap=True)
+        results().print(f"organiser's page at {url}: user admin, password {said}", soft_wrap=True)
         messages().print("Ctrl-C stops the page, and no contest.", style="dim")
         with suppress(KeyboardInterrupt):
             while True:

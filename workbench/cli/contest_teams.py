@@ -79,7 +79,7 @@ def _submit(versions: Submitted, file: Path, of: Game) -> None:
     else:
         how = "WITHOUT a sandbox, as you trust it: its code may do whatever you may"
     number = versions.submit(contents_of(file), of)
-    messages().print(f"Version {number} has answered once; it is played {how}.", markup=False)
+    messages().print(f"Version {number} has answered once; it is played {how}.")
 
 
 @teams.command(name="import")
@@ -146,7 +146,7 @@ def remove(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
     """Remove a team before the contest has begun."""
     with where.desk(folder) as desk:
         desk.remove(name)
-    results().print(f"Removed {name}.", markup=False)
+    results().print(f"Removed {name}.")
 
 
 @teams.command
@@ -154,7 +154,7 @@ def rename(folder: Folder, name: str, new: str, /, *, where: Where = HERE) -> No
     """Give a team another name, also in a running contest; its id and password stay."""
     with where.desk(folder) as desk:
         act = desk.rename(name, new)
-    results().print(act.what, markup=False)
+    results().print(act.what)
 
 
 @teams.command
@@ -172,7 +172,7 @@ def withdraw(
     """
     with where.desk(folder) as desk:
         act = desk.withdraw(name, reason)
-    results().print(act.what, markup=False)
+    results().print(act.what)
 
 
 @teams.command
@@ -189,4 +189,4 @@ def credentials(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
 def _print_entered(team: Entrant, password: str | None) -> None:
     told = "played here" if password is None else f"password {password}"
     late = f", from round {team.since} on" if team.since > 1 else ""
-    results().print(f"team {team.name}: id {team.id}, {told}{late}", markup=False, soft_wrap=True)
+    results().print(f"team {team.name}: id {team.id}, {told}{late}", soft_wrap=True)

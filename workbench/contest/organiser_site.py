@@ -54,8 +54,6 @@ _SITE = Site("Cardsharp", matches="/", links=(("Contests", "/"),))
 _FOLDER = Path(__file__).with_name("page")
 _STYLE, _SEAT = "organiser.css", "seat"
 
-Handler = Callable[[Request], Response]
-
 
 class OrganiserSite:
     """The pages over a venue, for whoever knows the password."""

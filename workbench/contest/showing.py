@@ -2,10 +2,8 @@
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 
-from rich.markup import escape
 from rich.table import Table
 
 from cardsharp.contest.entries import Faults, Meeting, Result
@@ -160,11 +158,6 @@ def csv_text(rows: Sequence[Cells]) -> str:
     return text.getvalue()
 
 
-def lines_text(rows: Sequence[Cells]) -> str:
-    """Rows as JSON Lines."""
-    return "".join(f"{json.dumps(row)}\n" for row in rows)
-
-
 def print_table(rows: Sequence[Cells], columns: int | None = None) -> None:
     """Print rows for reading, as many columns of them."""
     table = Table(box=None, padding=(0, 1), pad_edge=False)
@@ -172,7 +165,7 @@ def print_table(rows: Sequence[Cells], columns: int | None = None) -> None:
         numbers = all(isinstance(row[title], int | None) for row in rows)
         table.add_column(title, justify="right" if numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(escape(_cell(value)) for value in list(row.values())[:columns]))
+        table.add_row(*(_cell(value) for value in list(row.values())[:columns]))
     results().print(table)
 
 

@@ -44,7 +44,7 @@ def learn(source: AnySource = None, /, *, options: LearnOptions = LearnOptions()
     def say(name: str, stage: str, why: str) -> None:
         told.append({"opponent": name, "stage": stage, "why": why})
         if not options.as_json:
-            results().print(f"{name}: {stage}; {why}", soft_wrap=True, markup=False)
+            results().print(f"{name}: {stage}; {why}", soft_wrap=True)
 
     learning = Learning(learned, specialists.make, specialists.gains, say)
     with source_of(source or options.store).reading() as log, Bar(1, "reading the log"):
