@@ -18,6 +18,7 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError
 from workbench.cli.cloud_stack import NOTHING, USUAL, StackOptions, SwitchesWanted, deploy, letters
 from workbench.cli.commands import command
+from workbench.cli.matches import print_matches
 from workbench.operate import orders
 from workbench.operate.preflight import outdated, planned, preflight
 from workbench.operate.stack import account_clients, export, followed, lines_about
@@ -193,23 +194,8 @@ def matches(
     options: StackOptions = USUAL,
 ) -> None:
     """List the stack's matches, the last started first."""
-    records = options.find().log.matches(limit=limit)
-    told = [
-        {
-            "id": one.match_id,
-            "status": one.status,
-            "started": one.started.isoformat(),
-            "header": one.header,
-            "outcome": one.outcome,
-        }
-        for one in records
-    ]
-    results = ((one.outcome or {}).get("result", one.status) for one in records)
-    lines = (
-        f"{one.match_id}  {one.started:%Y-%m-%d %H:%M:%S}  {result}"
-        for one, result in zip(records, results, strict=True)
-    )
-    options.tell(told, lines)
+    stack = options.find()
+    print_matches(stack.log.matches(limit=limit), stack.name, as_json=options.as_json)
 
 
 @cloud.command(name="export")

@@ -1,6 +1,7 @@
 """`cardsharp matches`: what is in the match log, and what need not be any longer."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -45,7 +46,12 @@ def listed(source: AnySource = None, /, *, options: MatchesOptions = MatchesOpti
     """Print matches, the last started first."""
     with source_of(source or options.store).reading() as log:
         found = log.matches(options.day and options.day.date(), options.status, options.limit)
-    if options.as_json:
+    print_matches(found, source or store_or_default(options.store), as_json=options.as_json)
+
+
+def print_matches(found: Sequence[MatchRecord], source: str, *, as_json: bool) -> None:
+    """Print what was found in a source."""
+    if as_json:
         print_json(
             [
                 {
@@ -60,7 +66,7 @@ def listed(source: AnySource = None, /, *, options: MatchesOptions = MatchesOpti
         return
     console = results()
     if not found:
-        console.print(f"no such match in {source or store_or_default(options.store)}")
+        console.print(f"no such match in {source}")
         return
     narrow = console.width < _NARROW
     names = ("match", "started (UTC)", "players", "result", "score", "turns")[: 6 - narrow]
