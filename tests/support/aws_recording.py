@@ -94,7 +94,7 @@ class Recorder:
         self.note("AWS/Lambda", "Errors", {"FunctionName": name}, failed)
         self.note("AWS/Lambda", "Throttles", {"FunctionName": name}, 0)
         if name == "Poller":
-            self.note_sent("PollerDeadLetters", int(failed))
+            self.note("AWS/SQS", "NumberOfMessagesSent", {"QueueName": "PollerDeadLetters"}, failed)
         return done
 
     def serve(self, game: str) -> int:
@@ -129,9 +129,6 @@ class Recorder:
     def note_depth(self, queue: str, messages: int) -> None:
         name = "ApproximateNumberOfMessagesVisible"
         self.note("AWS/SQS", name, {"QueueName": queue}, messages)
-
-    def note_sent(self, queue: str, messages: int) -> None:
-        self.note("AWS/SQS", "NumberOfMessagesSent", {"QueueName": queue}, messages)
 
     def note_queue(self, queue: MemoryQueue, age: timedelta) -> None:
         """What SQS tells of the match queue, whose oldest message was sent so long ago.

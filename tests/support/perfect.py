@@ -1,6 +1,6 @@
 """Perfect play of the last cards, by the rules alone: every action, next card and pick is tried."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
@@ -66,13 +66,9 @@ def _ends(state: State, action: Action, *, known: bool) -> tuple[list[State], bo
     ends = [apply(state, action, first)[0]]
     for pile, number in asked:
         picks = combinations(pile, number)
-        ends = [apply(state, action, _picking(pick))[0] for pick in picks]
+        ends = [apply(state, action, lambda *_, pick=pick: pick)[0] for pick in picks]
     untouched = known and ends[0].draw_pile[:1] == state.draw_pile[:1]
     return ends, untouched or _shows(ends[0])
-
-
-def _picking(pick: tuple[Card, ...]) -> Callable[[tuple[Card, ...], int], tuple[Card, ...]]:
-    return lambda _pile, _number: pick
 
 
 def _plain(state: State, *, known: bool) -> State:

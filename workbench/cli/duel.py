@@ -8,22 +8,20 @@ from cyclopts import Parameter
 
 from workbench.cli.games import FIRST, OneGame
 from workbench.lab.commands import duel as run_duel
-from workbench.lab.options import KeepOptions, Player, Positive, RunOptions, SprtOptions
+from workbench.lab.options import DuelOptions, Player, Positive
 
 Games = Annotated[
     int | None,
     Parameter(validator=Positive, help="So many games in place of --pairs, in whole deals."),
 ]
-_KEEP, _SPRT, _RUN = KeepOptions(), SprtOptions(), RunOptions()
+_USUAL = DuelOptions()
 
 
-def duel(  # noqa: PLR0913 - options of a command
+def duel(
     first: Player,
     second: Player,
     *,
-    kept: KeepOptions = _KEEP,
-    sequential: SprtOptions = _SPRT,
-    options: RunOptions = _RUN,
+    options: DuelOptions = _USUAL,
     games: Games = None,
     game: OneGame = FIRST,
 ) -> None:
@@ -31,4 +29,4 @@ def duel(  # noqa: PLR0913 - options of a command
     of_game = replace(options, game=game.name)
     if games is not None:
         of_game = replace(of_game, pairs=ceil(games / of_game.plan(first, second).matches_a_pair))
-    run_duel(first, second, kept=kept, sequential=sequential, options=of_game)
+    run_duel(first, second, options=of_game)

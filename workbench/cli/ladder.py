@@ -13,16 +13,16 @@ from cardsharp.games import game as game_named
 from cardsharp.ratings import MEAN
 from workbench.lab.duel import Duel
 from workbench.lab.ladder import MOST, TEST, Climb, Climbed, Memory, ladder_of
-from workbench.lab.ledger import watched
+from workbench.lab.ledger import warn_unsteady, watched
 from workbench.lab.options import MOST_SEEDS, LessLuckToo, Player, Positive, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.runs import all_cores, pool_of, unsteady
+from workbench.lab.runs import all_cores, pool_of
 from workbench.lab.sprt import Sequential
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, Json
-from workbench.show.output import messages, print_error, print_json, program, results
+from workbench.show.output import messages, print_json, program, results
 from workbench.strategy_file import is_file
 
 
@@ -84,10 +84,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
         for step in Climb(plan, memory, play, anew=options.anew).steps(options.rungs):
             steps.append(step)
             if step.duel is not None and sum(one.duel is not None for one in steps) == 1:
-                for name in unsteady(step.duel):
-                    print_error(
-                        f"{name} decided otherwise when a deal was played again with its dice."
-                    )
+                warn_unsteady(step.duel)
             if not options.as_json:
                 rung = step.rung
                 took = "known" if step.duel is None else f"{step.seconds:.1f} s"

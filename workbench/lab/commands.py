@@ -16,13 +16,13 @@ from rich.table import Table
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.lab.duel import Duel, Interval
-from workbench.lab.ledger import difference, followed
+from workbench.lab.ledger import difference, followed, warn_unsteady
 from workbench.lab.looking import LabProbed, probe, profile
 from workbench.lab.matches import check_keeping, lost_first
 from workbench.lab.matches import keep as keep_matches
-from workbench.lab.options import KeepOptions, LookOptions, Player, RunOptions, SprtOptions
+from workbench.lab.options import DuelOptions, LookOptions, Player, RunOptions
 from workbench.lab.players import check_players
-from workbench.lab.runs import all_cores, hosted, pool_of, run, unsteady
+from workbench.lab.runs import all_cores, hosted, pool_of, run
 from workbench.show import output
 from workbench.show.exits import Exit
 from workbench.show.lookup import open_log, store_or_default
@@ -46,44 +46,34 @@ app.command(
     help="Measure the players of a ladder, each against the next few: ratings in Elo points.",
 )
 
-_RUN, _LOOK, _SPRT, _KEEP = RunOptions(), LookOptions(), SprtOptions(), KeepOptions()
+_DUEL, _RUN, _LOOK = DuelOptions(), RunOptions(), LookOptions()
 
 
 @app.command
-def duel(
-    first: Player,
-    second: Player,
-    *,
-    kept: KeepOptions = _KEEP,
-    sequential: SprtOptions = _SPRT,
-    options: RunOptions = _RUN,
-) -> None:
+def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None:
     """Let two strategies play each deal from every side; prints FIRST's points and who is stronger.
 
     With --sprt it goes on only until the question is answered; --pairs is then the most.
     """
-    if kept.out is not None and options.seed is None:
+    if options.out is not None and options.seed is None:
         options = replace(options, seed=1)  # else the file could not be gone on with
-    plan = options.plan(first, second, most=MOST_TESTED if sequential.sprt else None)
-    tested = sequential.tested(plan)
-    if kept.keep is not None:
+    plan = options.plan(first, second, most=MOST_TESTED if options.sprt else None)
+    tested = options.tested(plan)
+    if options.keep is not None:
         check_keeping(plan)
     rule = None if tested is None else tested.sprt.rule()
     output.messages().print(plan.stop_rule(rule), soft_wrap=True)
     processes = options.workers or all_cores()
-    played = followed(plan, processes, out=kept.out, cluster=options.cluster, tested=tested)
-    for name in unsteady(played):
-        output.print_error(
-            f"{name} decided otherwise when a deal was played again with the same dice."
-        )
+    played = followed(plan, processes, out=options.out, cluster=options.cluster, tested=tested)
+    warn_unsteady(played)
     ids: list[str] = []
-    if kept.keep is not None:
+    if options.keep is not None:
         with open_log(store_or_default()) as log:
-            wanted, name = lost_first(played, kept.keep), f"lab-{token_hex(3)}"
+            wanted, name = lost_first(played, options.keep), f"lab-{token_hex(3)}"
             ids = keep_matches(played.plan, wanted, name, datetime.now(UTC), log)
     if options.as_json:
         shown = {} if tested is None else {"sprt": tested.document()}
-        print_json({**played.as_json(), **shown, **({} if kept.keep is None else {"kept": ids})})
+        print_json({**played.as_json(), **shown, **({} if options.keep is None else {"kept": ids})})
         return
     print_lines(str(played))
     if tested is not None:

@@ -15,10 +15,11 @@ from cardsharp.errors import ConfigError
 from workbench.lab.duel import Duel, Interval, Pair, interval, share_of
 from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.runs import Numbered, pool_of, run
+from workbench.lab.runs import Numbered, play_task, pool_of, run
 from workbench.lab.sprt import Sequential
+from workbench.show.output import print_error
 from workbench.show.progress import Bar
-from workbench.strategy_file import is_file
+from workbench.strategy_file import is_file, is_own
 
 
 class _Head(BaseModel, frozen=True, extra="forbid"):
@@ -120,6 +121,14 @@ def followed(
     apart = is_file(plan.first) or is_file(plan.second)
     with pool_of(processes, cluster, apart=apart) as pool:
         return watched(plan, pool, ledger, tested)
+
+
+def warn_unsteady(played: Duel) -> None:
+    """Say which users' files decide otherwise when the first deal is played again; of two, both."""
+    files = dict.fromkeys(filter(is_own, (played.plan.first, played.plan.second)))
+    if files and play_task(played.plan, [range(1)])[0][1] != played.pairs[0]:
+        for name in files:
+            print_error(f"{name} decided otherwise when a deal was played again with its dice.")
 
 
 def watched(

@@ -72,9 +72,13 @@ class RunOptions(CommandOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SprtOptions(CommandOptions):
-    """A sequential test, and what it is to tell apart."""
+class DuelOptions(RunOptions):
+    """A sequential test, what it is to tell apart, and what is kept of a duel."""
 
+    out: Annotated[Path | None, Parameter(name=["--out", "--resume"])] = None
+    """Save each pair in this file; resume from it."""
+    keep: Annotated[int | None, Parameter(validator=Positive)] = None
+    """Keep so many matches for show, why and try; FIRST's losses before others."""
     sprt: bool = False
     """Stop as soon as the test decides whether FIRST is stronger."""
     elo0: float = 0.0
@@ -91,16 +95,6 @@ class SprtOptions(CommandOptions):
         if plan.matches_a_pair != TWO:
             raise ConfigError("--sprt is for one against one; leave out --copies.")
         return Sequential(Sprt(self.elo0, self.elo1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeepOptions(CommandOptions):
-    """What is kept of a duel."""
-
-    out: Annotated[Path | None, Parameter(name=["--out", "--resume"])] = None
-    """Save each pair in this file; resume from it."""
-    keep: Annotated[int | None, Parameter(validator=Positive)] = None
-    """Keep so many matches for show, why and try; FIRST's losses before others."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from workbench.lab.matches import play_series
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
 from workbench.lab.sprt import Sequential
-from workbench.strategy_file import host, is_file, is_own
+from workbench.strategy_file import host, is_file
 
 T = TypeVar("T")
 
@@ -124,15 +124,6 @@ def run(
                     break
     pairs = plan.pairs if tested is None else tested.number
     return Duel(replace(plan, pairs=pairs), tuple(done[number] for number in range(pairs)))
-
-
-def unsteady(played: Duel) -> tuple[str, ...]:
-    """Users' files that decide otherwise when the first deal is played again; of two, both."""
-    files = tuple(filter(is_own, (played.plan.first, played.plan.second)))
-    if not files:
-        return ()
-    [(_, again)] = play_task(played.plan, [range(1)])
-    return () if again == played.pairs[0] else tuple(dict.fromkeys(files))
 
 
 def _decided(tested: Sequential | None, done: dict[int, Pair], less: LessLuck) -> bool:
