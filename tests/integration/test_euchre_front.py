@@ -21,7 +21,7 @@ from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.table import SEATS
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.http_front import HttpFront
-from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
+from workbench.euchre.probe import KINDS, ProbeFinding, ProbeOptions, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.lab.extras import LabPlayer
 
@@ -92,7 +92,7 @@ def test_clients_at_once_play_as_if_each_were_alone() -> None:
 def probe(url: str, deals: int) -> list[ProbeFinding]:
     """What hidden cards change at the service there."""
     with RemotePlayer(url) as player:
-        return [probe_kind(player, kind, Probed(deals)) for kind in KINDS]
+        return [probe_kind(player, kind, ProbeOptions(deals=deals)) for kind in KINDS]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService, Journal
 from cardsharp.euchre.store import DEAL_STORE
 from cardsharp.euchre.strategies import build
-from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
+from workbench.euchre.probe import KINDS, USUAL, ProbeFinding, ProbeOptions, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.listening import HOST
 from workbench.show.lookup import data_folder
@@ -35,9 +35,6 @@ app = cyclopts.App(
     help_format="plaintext",
     help_epilogue=_EXAMPLES,
 )
-
-Seed = Annotated[int, Parameter(help="The same seed deals the same cards.")]
-Count = validators.Number(gte=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,24 +90,8 @@ def _written_to(log: Path) -> LogFile:
         ) from None
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProbeOptions(CommandOptions):
-    """Who is asked, and how often."""
-
-    strategy: str = DEFAULT_STRATEGY
-    """The strategy to test."""
-    url: str | None = None
-    """Test the service at this address instead."""
-    deals: Annotated[int, Parameter(validator=Count)] = 200
-    """Deals for each of the five kinds of decision."""
-    permutations: Annotated[int, Parameter(validator=Count)] = 3
-    """Permutations of each deal's hidden cards."""
-    seed: Seed = 1
-    as_json: Json = False
-
-
 @app.command
-def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
+def probe(*, options: ProbeOptions = USUAL) -> int:
     """Test over HTTP that hidden cards change no answer; exits with 1 if one does.
 
     Each deal is told up to a decision, then again with the cards exchanged that
@@ -130,11 +111,10 @@ def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
 
 def _probed(url: str, options: ProbeOptions) -> list[ProbeFinding]:
     findings = []
-    probed = Probed(options.deals, options.permutations, options.seed)
     with RemotePlayer(url) as player, Bar(len(KINDS) * options.deals) as bar:
         for kind in KINDS:
             bar.describe(kind)
-            findings.append(probe_kind(player, kind, probed, bar.advance))
+            findings.append(probe_kind(player, kind, options, bar.advance))
             if not options.as_json:
                 results().print(str(findings[-1]))
     return findings

@@ -8,12 +8,17 @@ where they are; all others change places, a remote dealer's discard too.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
+from typing import Annotated
+
+from cyclopts import Parameter, validators
 
 from cardsharp.euchre.actions import PASS, Action, Question
+from cardsharp.euchre.assembly import DEFAULT_STRATEGY
 from cardsharp.euchre.rules import Deal, apply, legal_actions, start
 from cardsharp.euchre.simulation import exchanged, shuffled
 from cardsharp.euchre.table import DEALER, SEATS, Table, ToAct, turn
 from workbench.euchre.remote import RemotePlayer
+from workbench.show.options import CommandOptions, Json
 
 PASSING = 0.6  # how often a bidder passes rather than choose at random
 
@@ -65,28 +70,38 @@ def met(kind: str, rng: Random) -> Deal:
             return rng.choice(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Probed:
-    """How many deals are probed of each kind of decision, and how often their cards change."""
+@dataclass(frozen=True, kw_only=True)
+class ProbeOptions(CommandOptions):
+    """Who is asked, and how often."""
 
-    deals: int
-    permutations: int = 3
-    seed: int = 1
+    strategy: str = DEFAULT_STRATEGY
+    """The strategy to test."""
+    url: str | None = None
+    """Test the service at this address instead."""
+    deals: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 200
+    """Deals for each of the five kinds of decision."""
+    permutations: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 3
+    """Permutations of each deal's hidden cards."""
+    seed: Annotated[int, Parameter(help="The same seed deals the same cards.")] = 1
+    as_json: Json = False
+
+
+USUAL = ProbeOptions()
 
 
 def probe_kind(
-    player: RemotePlayer, kind: str, probed: Probed, done: Callable[[], None] = lambda: None
+    player: RemotePlayer, kind: str, options: ProbeOptions, done: Callable[[], None] = lambda: None
 ) -> ProbeFinding:
     """What hidden cards change in one kind of decision; `done` is called after each deal."""
     changed = 0
-    for number in range(probed.deals):
-        rng = Random(f"{probed.seed}/{kind}/{number}")
+    for number in range(options.deals):
+        rng = Random(f"{options.seed}/{kind}/{number}")
         deal = met(kind, rng)
         answers = {_asked(player, deal)}
-        answers |= {_asked(player, exchanged(deal, rng)) for _ in range(probed.permutations)}
+        answers |= {_asked(player, exchanged(deal, rng)) for _ in range(options.permutations)}
         changed += len(answers) > 1
         done()
-    return ProbeFinding(kind, probed.deals, changed)
+    return ProbeFinding(kind, options.deals, changed)
 
 
 def _asked(player: RemotePlayer, deal: Deal) -> Action:

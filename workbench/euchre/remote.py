@@ -8,7 +8,7 @@ discard before the call that caused it is told; nobody is asked about a lone def
 import uuid
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import requests
@@ -166,18 +166,14 @@ class RemotePlayer:
     ) -> Json:
         """The answer to a request, in which every field of the address came back as it went."""
         sent = {**address, **more} if status is None else {**address, **more, "status": status}
-        as_query = method == "GET"
-        query = {
-            name: [*map(str, value)] if isinstance(value, list) else str(value)
-            for name, value in sent.items()
-        }
+        query: Any = sent if method == "GET" else None
         self.calls += 1
         try:
             response = self._http.request(
                 method,
                 self.base + path,
-                params=query if as_query else None,
-                json=None if as_query else sent,
+                params=query,
+                json=None if query else sent,
                 timeout=TIMEOUT,
             )
         except requests.RequestException as error:
