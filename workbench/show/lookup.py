@@ -8,7 +8,6 @@ from contextvars import ContextVar
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
@@ -63,9 +62,6 @@ def copy_match(match_id: str, source: MatchLog, target: MatchLog, more: Body) ->
             target.note(match_id, note.kind, note.body)
 
 
-if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.arena.storage import KeptMatches
-
 LAST = "last"  # the word that means the match that started last
 _ENOUGH = 100_000  # matches that are looked through for an abbreviated id
 _NEWEST = 20  # matches among which the last one is that can be read
@@ -115,7 +111,7 @@ def open_to_read(store: str | None, filled_by: str = "cardsharp play") -> Iterat
         raise ConfigError(
             f"There is no match log {file} yet; run `{filled_by}`, or name one with --store."
         )
-    with closing(_log_to_read(name)) as log:
+    with _log_to_read(name) as log:
         yield log
 
 
@@ -142,20 +138,20 @@ def file_of(name: str) -> Path:
     return Path(name.removeprefix(SQLITE)).expanduser()
 
 
-def _log_to_read(name: str) -> "MatchLog | KeptMatches":
+def _log_to_read(name: str) -> AbstractContextManager[MatchReader]:
     """The match log of that name, or an arena's file; of a file nothing but what is in it."""
     if not name.startswith(SQLITE):
-        return build_log(name, SystemClock())
+        return closing(build_log(name, SystemClock()))
     file = file_of(name)
     if _is_of_arena(file):  # the names of a contest's teams lie beside it
         from cardsharp.contest.sqlite import FILE, kept_in  # noqa: PLC0415 - many modules
         from cardsharp.deadmansdraw.arena.storage import KeptMatches  # noqa: PLC0415 - the same
 
         if not (file.parent / FILE).is_file():
-            return KeptMatches(file, {})
+            return closing(KeptMatches(file, {}))
         with kept_in(file.parent) as records:
-            return KeptMatches(file, records.names())
-    return SqliteLog(file, SystemClock(), to_read=True)
+            return closing(KeptMatches(file, records.names()))
+    return closing(SqliteLog(file, SystemClock(), to_read=True))
 
 
 def _is_of_arena(file: Path) -> bool:
