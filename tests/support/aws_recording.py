@@ -17,7 +17,6 @@ import poller.app
 import viewer.app
 import web.app
 import worker.app
-from cardsharp.cloud import aws
 from cardsharp.cloud.clock import SystemClock, utc_now
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
@@ -26,6 +25,7 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.games import games
 from support.arena import ALICE, BOB, PASSWORDS, write_players
+from support.cloud_benches import moto_client
 from workbench.arena.server import ArenaServer
 from workbench.build.target import ROOT
 from workbench.cloud.events import (
@@ -44,7 +44,6 @@ from workbench.stage.side import assembled, embedded_in
 from workbench.stage.surroundings import environment
 
 STACK = SERVICE
-REGION = "us-east-1"
 FUNCTIONS: dict[str, LambdaHandler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
 GAMES = {
     game.name: game.service.load().store
@@ -159,14 +158,8 @@ class Scene:
 @contextmanager
 def emulated_table(resource: str) -> Iterator[str]:
     """The name of a table of the template, in an AWS that is there as long as the block runs."""
-    # Here, for they take seconds to import.
-    import boto3  # noqa: PLC0415
-    from moto import mock_aws  # noqa: PLC0415
-
-    with environment({"AWS_DEFAULT_REGION": REGION}), mock_aws():
-        aws.session.cache_clear()
-        yield create_table(boto3.client("dynamodb", REGION), resource)
-    aws.session.cache_clear()
+    with moto_client() as client:
+        yield create_table(client, resource)
 
 
 @contextmanager

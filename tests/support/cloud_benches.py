@@ -209,7 +209,8 @@ def moto_client() -> Iterator["DynamoDBClient"]:
     from boto3.session import Session  # noqa: PLC0415
     from moto import mock_aws  # noqa: PLC0415
 
-    with environment({"AWS_REGION": "us-east-1"}), mock_aws():
+    here = dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
+    with environment(here), mock_aws():
         # The emulator of other tests may still be in the environment.
         os.environ.pop("AWS_ENDPOINT_URL", None)
         # Sessions and clients that were made before would ask AWS itself.
