@@ -25,7 +25,7 @@ from research.blef.tables import write as write_solved
 from research.blef.training import ROUNDS, Budget, Folder, learner_of, train
 from workbench.lab.options import Cluster, Positive, Seed
 from workbench.lab.runs import pool_of
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import messages, print_json, results
 from workbench.show.progress import Bar
 
@@ -49,9 +49,8 @@ app.command("research.blef.gate:gate", name="gate")
 app.command("research.blef.gate:reliability", name="reliability")
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class SolveOptions:
+class SolveOptions(CommandOptions):
     """Which rounds, and what to do with them."""
 
     cards: Annotated[
@@ -114,9 +113,8 @@ Setups = Annotated[
 Checkpoint = Annotated[Path, Parameter(help="A folder that keeps what was learned so far.")]
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(CommandOptions):
     """How long to train, and by what."""
 
     hours: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 1.0
@@ -189,9 +187,8 @@ def large(
     results().print(f"{out}: {len(learned)} tables, {out.stat().st_size / 1e6:.2f} MB")
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions:
+class CheckOptions(CommandOptions):
     """How much is played."""
 
     rounds: Annotated[int, Parameter(alias="-n", validator=Positive)] = 4_000

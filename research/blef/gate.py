@@ -25,7 +25,7 @@ from workbench.lab.ledger import followed
 from workbench.lab.options import Positive, Seed
 from workbench.lab.plan import Plan
 from workbench.show.exits import Exit
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import each
 
@@ -41,9 +41,8 @@ _LEVELS = 10
 _ALONE, _AGAINST_COPIES = Aim(90, 86), Aim(75, 0)
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class GateOptions:
+class GateOptions(CommandOptions):
     """Who meets whom, and how often."""
 
     player: Annotated[str, Parameter(help="Who is measured.")] = GAME.default_strategy
@@ -138,9 +137,8 @@ class Level(NamedTuple):
     high: float
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class ReliabilityOptions:
+class ReliabilityOptions(CommandOptions):
     """How many bets, at how large tables."""
 
     bets: Annotated[int, Parameter(alias="-n", validator=Positive)] = 10_000

@@ -28,7 +28,7 @@ from research.deadmansdraw.exact import Effort, Solver, table_of
 from research.deadmansdraw.kept import Kept, OfMatch
 from research.deadmansdraw.network import read_network
 from workbench.lab.options import Positive, Seed
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results
 
 _NOT_NEGATIVE = validators.Number(gte=0)
@@ -94,9 +94,8 @@ class Gained(OfMatch):
     nodes: int
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class BoundsOptions:
+class BoundsOptions(CommandOptions):
     """From where on, and how much is worked out."""
 
     cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 4

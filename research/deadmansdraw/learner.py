@@ -32,7 +32,7 @@ from research.deadmansdraw.engine import ADAPTIVE, Engine, Twin, needed, share
 from research.deadmansdraw.specialist import Specialists
 from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met
 from workbench.lab.options import Positive, Seed
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results
 
 
@@ -131,9 +131,8 @@ _SERIES = 3  # pairs of matches through which an opponent is remembered
 Row = tuple[str, str, list[float]]
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class LearnerOptions:
+class LearnerOptions(CommandOptions):
     """What is measured, and how much is played."""
 
     way: Literal["learned", "ideal", "reply"] = "learned"

@@ -18,7 +18,7 @@ from research.deadmansdraw.engine import Engine, needed
 from research.deadmansdraw.exact import Effort, Solver
 from research.deadmansdraw.kept import Kept, OfMatch
 from workbench.lab.options import Positive, Seed
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import plain_table, print_json, results
 
 _WORST = 8
@@ -34,9 +34,8 @@ class LostHere(OfMatch):
     nodes: int
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class LossesOptions:
+class LossesOptions(CommandOptions):
     """Which positions, and how much is worked out."""
 
     player: Annotated[str, Parameter(help="Who plays itself.")] = "captain"

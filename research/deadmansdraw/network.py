@@ -21,6 +21,7 @@ from research.deadmansdraw.exact import Effort, Solver
 from research.deadmansdraw.kept import restored, save
 from research.deadmansdraw.rounding import rounded
 from workbench.lab.options import Positive, Seed
+from workbench.show.options import CommandOptions
 from workbench.show.output import results
 from workbench.show.progress import Bar
 
@@ -42,9 +43,8 @@ class Example(ctypes.Structure):
     )
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class NetworkOptions:
+class NetworkOptions(CommandOptions):
     """A course: equal ones give equal networks, whether or not they were stopped on the way."""
 
     matches: Annotated[int, Parameter(validator=Positive, help="Against the tables.")] = 36_000

@@ -13,7 +13,7 @@ from research.compiling import declare, members
 from research.deadmansdraw.engine import Engine, Twin, needed
 from workbench.lab.duel import LessLuck, Luck, Result, interval
 from workbench.lab.options import Positive, Seed
-from workbench.show.options import Json
+from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
@@ -26,9 +26,8 @@ class Numbers(Structure):
     _fields_ = members("iii", " ".join(_CHOICES))
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class RuleOptions:
+class RuleOptions(CommandOptions):
     """Against whom, and on how many decks."""
 
     opponent: Annotated[str, Parameter(help="Whom it is to beat.")] = "champion"

@@ -13,7 +13,6 @@ from workbench.show.options import Json
 from workbench.show.output import messages, plain_table, print_json, results
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class CostOptions(Load):
     """What is planned, and how the bill is told."""

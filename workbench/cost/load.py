@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter, validators
 
 from cardsharp.deadmansdraw.scout import ScoutTiming
+from workbench.show.options import CommandOptions
 
 TIMING = ScoutTiming()
 
@@ -22,7 +23,7 @@ NotNegative = validators.Number(gte=0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Load:
+class Load(CommandOptions):
     """What is wanted of a stack; the defaults are those of template.yaml.
 
     The worker waits through a match, which takes so long nearly all for the opponents' thinking.
