@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from support.arena import (
     ADMIN,
-    ADMIN_PASSWORD,
     ALICE,
     BOB,
     DUMMY,
@@ -23,11 +22,10 @@ from support.arena import (
     HandClock,
     Inside,
     running_arena,
-    write_players,
+    settled,
 )
 from support.size import cases
 
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.inputs import MAX_BODY
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
@@ -69,15 +67,9 @@ def client(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Client]:
     """It is asked so much that a socket would cost more than the answers."""
-    config = ArenaConfig(
-        players=write_players(tmp_path_factory.mktemp("arena")),
-        admin_password=ADMIN_PASSWORD,
-        clock=CLOCK,
-        randomness=request.param,
-        poll_timeout=timedelta(milliseconds=1),
-        public=True,
-    )
-    with closing(Inside(config)) as client:
+    short, folder = timedelta(milliseconds=1), tmp_path_factory.mktemp("arena")
+    told = settled(folder, clock=CLOCK, randomness=request.param, poll_timeout=short, public=True)
+    with closing(Inside(told)) as client:
         yield client
 
 

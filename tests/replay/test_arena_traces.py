@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,21 +10,19 @@ from typing import Any
 import pytest
 from support.arena import (
     ADMIN,
-    ADMIN_PASSWORD,
     Answer,
     Client,
     HandClock,
     Inside,
     as_text,
     normalised,
-    running_arena,
+    settled,
     without_secrets,
-    write_players,
 )
 from support.recorded import WHOLE, Matches, about, sample_and_whole
 
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.randomness import Randomness
+from workbench.arena.server import ArenaServer
 
 ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to a falsy value")
 """Texts of the original's JavaScript engine, which differ (docs/spec/arena.md section 10)."""
@@ -36,13 +34,13 @@ Setting = tuple[Client, HandClock]
 def setting(matches: Matches, tmp_path: Path) -> Iterator[Setting]:
     """An arena, which is asked for the whole recording by a socket, and for the sample without."""
     clock = HandClock()
-    given: dict[str, Any] = {"randomness": Randomness.ORIGINAL, "clock": clock}
-    if matches is WHOLE:
-        with running_arena(tmp_path, **given) as (_, client):
-            yield client, clock
-        return
-    config = ArenaConfig(players=write_players(tmp_path), admin_password=ADMIN_PASSWORD, **given)
-    with closing(Inside(config)) as client:
+    told = settled(tmp_path, randomness=Randomness.ORIGINAL, clock=clock)
+    with ExitStack() as stack:
+        if matches is WHOLE:
+            client = Client(stack.enter_context(ArenaServer(told)).url)
+        else:
+            client = Inside(told)
+        stack.callback(client.close)
         yield client, clock
 
 

@@ -223,6 +223,13 @@ def play_by_chance(
     return dict(client.get(f"{path}?showevents=1", ADMIN).json())
 
 
+def settled(folder: Path, without: Collection[str] = (), **settings: Any) -> ArenaConfig:  # noqa: ANN401 - its fields
+    """The configuration of an arena for the players in `NAMES`, perhaps without some."""
+    settings.setdefault("admin_password", ADMIN_PASSWORD)
+    players = settings.pop("players", None) or write_players(folder, without)
+    return ArenaConfig(players=players, **settings)
+
+
 @contextmanager
 def running_arena(
     folder: Path,
@@ -236,10 +243,7 @@ def running_arena(
 
     `more` are pages beside the arena's own, and `serve` makes it.
     """
-    settings.setdefault("admin_password", ADMIN_PASSWORD)
-    players = settings.pop("players", None) or write_players(folder, without)
-    config = ArenaConfig(players=players, **settings)
-    with serve(config, more) as arena:
+    with serve(settled(folder, without, **settings), more) as arena:
         client = Client(arena.url)
         try:
             yield arena, client
