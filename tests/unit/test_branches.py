@@ -67,7 +67,8 @@ def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> No
     """
     record, moves = match_of(game)
     known = {one.step.sequence: one.position for one in game.decisions.load()(record, moves)}
-    for turn, number in enumerate(range(1, len(moves), max(1, len(moves) // 3))):
+    step = max(1, len(moves) // cases(2, every=3))
+    for turn, number in enumerate(range(1, len(moves), step)):
         same = turn % 2 == 1
         point = branch_point(record, moves, number, same=same)
         branch = branched(point)
