@@ -18,21 +18,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.census import Lifetime, count_active, count_all, moves
 from cardsharp.blef.records import RECENT, WHOLE_LIFE, ClosedRound, GameRecord, Player
 from cardsharp.blef.rules import Move, Round
 from cardsharp.cloud.codec import decode, from_micros, to_micros
+from cardsharp.cloud.dynamodb_items import Item
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.telemetry import logger
 from cardsharp.errors import StoreError
 from cardsharp.keep.port import Add, Keep, Key, Listed, Put, is_done
 from cardsharp.keep.stores import Store
-
-if TYPE_CHECKING:
-    from cardsharp.cloud.dynamodb_items import Item
 
 LIST_LIMIT = 500  # public games in the list
 _PUBLIC = "public"
@@ -181,7 +179,7 @@ def _round_key(game_uuid: str, round_number: int) -> Key:
     return Key(f"game#{game_uuid}", f"round#{round_number:05}")
 
 
-def _earlier(item: "Item") -> Mapping[str, object]:
+def _earlier(item: Item) -> Mapping[str, object]:
     """The body of a game or round of version 0.2."""
     if "round_json" in item:
         return decode(item["round_json"]["S"])

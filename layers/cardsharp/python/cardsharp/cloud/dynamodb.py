@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.codec import NOTE_LIFE, reopened, withdrawn
-from cardsharp.cloud.dynamodb_items import Told
+from cardsharp.cloud.dynamodb_items import Told, Value
 from cardsharp.cloud.dynamodb_reader import DynamoReader
 from cardsharp.cloud.ports import (
     Body,
@@ -41,8 +41,6 @@ from cardsharp.errors import Conflict
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
     from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
-
-    from cardsharp.cloud.dynamodb_items import Value
 
 _OURS = "lease_fence = :fence AND lease_owner = :owner"
 _BEAT = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
@@ -268,7 +266,7 @@ class DynamoLog(DynamoReader):
         return self._table.updating(key, update, "", {f":{name}": item[name] for name in item})
 
 
-def _ours(lease: Lease) -> "dict[str, Value]":
+def _ours(lease: Lease) -> dict[str, Value]:
     return items.values(**_ONE, fence=lease.fence, owner=lease.owner)
 
 

@@ -16,8 +16,6 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
-    from cardsharp.cloud.dynamodb_items import Item
-
 
 class DynamoReader:
     """Matches and their moves in the table of that name; of items only the `shown` attributes."""
@@ -57,7 +55,7 @@ class DynamoReader:
         records = self._headers(newest, limit)
         return [record for record in records if status is None or record.status is status]
 
-    def _by_status(self, status: Status, day: date | None) -> "Iterator[Item]":
+    def _by_status(self, status: Status, day: date | None) -> Iterator[items.Item]:
         """The keys of the matches of a status, and of a UTC day, newest first."""
         condition, values = "match_status = :key", items.values(key=status)
         if day is not None:
@@ -66,7 +64,7 @@ class DynamoReader:
             values |= items.values(first=first, last=last)
         return self._table.listed("by-status", condition, values)
 
-    def _headers(self, keys: "Iterable[Item]", limit: int) -> list[MatchRecord]:
+    def _headers(self, keys: Iterable[items.Item], limit: int) -> list[MatchRecord]:
         """The present headers of the first `limit` listed matches, of all with -1, in order."""
         wanted: dict[str, None] = {}  # one between two statuses may be listed under both
         for key in keys:

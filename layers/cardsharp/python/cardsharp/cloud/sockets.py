@@ -14,15 +14,13 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from cardsharp.cloud.codec import from_micros, to_micros
+from cardsharp.cloud.dynamodb_items import Item
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import CardsharpError
 from cardsharp.keep.port import Delete, Keep, Key, Put
-
-if TYPE_CHECKING:
-    from cardsharp.cloud.dynamodb_items import Item
 
 LIFE = timedelta(hours=2, minutes=10)  # of a watcher; API Gateway ends a connection after two
 MOST_WATCHERS = 200  # of one topic
@@ -93,7 +91,7 @@ class Watchers:
             self.keep.commit(Delete(_named(connection), None))
 
 
-def earlier(item: "Item") -> Mapping[str, object]:
+def earlier(item: Item) -> Mapping[str, object]:
     """The body of what version 0.2 kept: an attribute each, and none for the first ones' caller."""
     if "topic_name" in item:
         return {"topic": item["topic_name"]["S"]}

@@ -17,16 +17,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from cardsharp.cloud.dynamodb_items import Item
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import StoreError
 from cardsharp.euchre.cards import DECK, Card
 from cardsharp.keep.port import Keep, Key, Put
 from cardsharp.keep.stores import Store
-
-if TYPE_CHECKING:
-    from cardsharp.cloud.dynamodb_items import Item
 
 EventKey = tuple[str | int | bool, ...]
 
@@ -192,7 +190,7 @@ def _place(key: DealKey) -> Key:
     return Key(f"token#{key.token}", f"deal#{key.game:010}#{key.deal:010}")
 
 
-def _earlier(item: "Item") -> Mapping[str, object]:
+def _earlier(item: Item) -> Mapping[str, object]:
     """The body of a deal that version 0.2 began: an attribute each, the events a list."""
     events = "".join(f"{event['S']}\n" for event in item["events"]["L"])
     return {"cards": item["cards"]["S"], "events": events}

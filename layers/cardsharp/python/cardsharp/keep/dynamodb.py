@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, cast
 
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.codec import decode, encode, from_micros
+from cardsharp.cloud.dynamodb_items import Item, Value, moment, number, text
 from cardsharp.cloud.dynamodb_items import key as item_key
-from cardsharp.cloud.dynamodb_items import moment, number, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
     from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
-    from cardsharp.cloud.dynamodb_items import Item, Value
-
-    _Update = tuple[str, str, dict[str, Value]]  # what is to be done, under what condition, values
+_Update = tuple[str, str, dict[str, Value]]  # what is to be done, under what condition, values
 
 RECEIPTS = 12  # writes that an item remembers: more than can follow one while its answer is awaited
 
@@ -61,7 +59,7 @@ class DynamoKeep:
         body: str = "doc_body",
         version: str = "doc_version",
         count: str = "doc_count",
-        earlier: "Callable[[Item], Mapping[str, object]] | None" = None,
+        earlier: Callable[[Item], Mapping[str, object]] | None = None,
     ) -> None:
         self._table = DynamoTable(table, client)
         self._clock = clock
@@ -114,17 +112,17 @@ class DynamoKeep:
         told = {"ConditionExpression": condition, "ExpressionAttributeValues": values}
         return {"Delete": {"TableName": self._table.name, "Key": key, **told}}  # type: ignore[typeddict-item]
 
-    def _update(self, change: Put | Add, receipt: str) -> "_Update":
+    def _update(self, change: Put | Add, receipt: str) -> _Update:
         return self._adding(change) if isinstance(change, Add) else self._putting(change, receipt)
 
-    def _adding(self, add: Add) -> "_Update":
+    def _adding(self, add: Add) -> _Update:
         condition, values = _ANY, {":by": number(add.by), ":end": _second(add.expires)}
         if add.most is not None:
             condition = f"(attribute_not_exists({self._count}) OR {self._count} <= :room)"
             values[":room"] = number(add.most - add.by)
         return f"SET expires_at = :end ADD {self._count} :by", condition, values
 
-    def _putting(self, put: Put, receipt: str) -> "_Update":
+    def _putting(self, put: Put, receipt: str) -> _Update:
         written = {
             self._version: number((put.expected or 0) + 1),
             self._body: text(encode(put.body)),
@@ -151,7 +149,7 @@ class DynamoKeep:
         update += f" REMOVE {', '.join(removed)}" if removed else ""
         return update, condition, values
 
-    def _condition(self, expected: int | None) -> "tuple[str, dict[str, Value]]":
+    def _condition(self, expected: int | None) -> tuple[str, dict[str, Value]]:
         if expected is None:
             return _ANY, {}
         values = {":now": number(self._now())}
@@ -171,13 +169,13 @@ class DynamoKeep:
                 return item is not None and item.get(_slot(change)) == text(receipt)
         return False
 
-    def _is_live(self, item: "Item") -> bool:
+    def _is_live(self, item: Item) -> bool:
         return "expires_at" not in item or int(item["expires_at"]["N"]) > self._now()
 
     def _now(self) -> int:
         return int(self._clock.now().timestamp())
 
-    def _document(self, item: "Item") -> Document:
+    def _document(self, item: Item) -> Document:
         end = item.get("expires_at")
         return Document(
             Key(item["pk"]["S"], item["sk"]["S"]),
@@ -186,7 +184,7 @@ class DynamoKeep:
             None if end is None else datetime.fromtimestamp(int(end["N"]), UTC),
         )
 
-    def _read(self, item: "Item") -> Mapping[str, object]:
+    def _read(self, item: Item) -> Mapping[str, object]:
         if self._count in item:
             return {"count": int(item[self._count]["N"])}
         if self._earlier is not None and self._body not in item:
@@ -199,11 +197,11 @@ def _slot(put: Put) -> str:
     return f"r{((put.expected or 0) + 1) % RECEIPTS}"
 
 
-def _second(end: datetime) -> "Value":
+def _second(end: datetime) -> Value:
     return number(int(end.timestamp()))
 
 
-def _entry(item: "Item") -> tuple[Key, Listed]:
+def _entry(item: Item) -> tuple[Key, Listed]:
     """An entry of a list: what the index has of it."""
     shown = {name: next(iter(value.values())) for name, value in item.items()}
     key = Key(str(shown.pop("pk")), str(shown.pop("sk")))
