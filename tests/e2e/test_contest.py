@@ -52,17 +52,17 @@ def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Pat
     assert "Create it by: cardsharp contest new NAME --format " in proposed
     assert "double-elimination, 5 matches" in cli("contest", "new", folder).out
     assert cli("contest", "new", folder).code == 2
-    told = cli("contest", "teams", "add", folder, "[Goal] Diggers").out
+    told = cli("contest", "teams", "add", folder, "[goal] Diggers").out
     password = told.split("password ")[1].strip()
     (tmp_path / "teams.csv").write_text("name,strategy\nHouse,captain\nBananas,\n")
     entered = cli("contest", "teams", "import", folder, str(tmp_path / "teams.csv")).out
     assert "team House" in entered
     assert entered.count("password") == 1
     listed = cli("contest", "teams", "list", folder)
-    assert "1. [Goal] Diggers" in listed.out
+    assert "1. [goal] Diggers" in listed.out
     assert "played here by captain" in listed.out
     assert password not in listed.out
-    again = cli("contest", "teams", "credentials", folder, "[Goal] Diggers").out
+    again = cli("contest", "teams", "credentials", folder, "[goal] Diggers").out
     assert password not in again
     assert cli("contest", "teams", "remove", folder, "House").out == "Removed House.\n"
     assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
@@ -78,6 +78,7 @@ def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Pat
     paused = cli("contest", "pause", folder).out
     assert paused == f"No match begins until: cardsharp contest resume {folder}\n"
     assert cli("contest", "resume", folder).out == "Matches begin again.\n"
+    assert re.search(r" \[goal\] Diggers", cli("contest", "status", folder).out)
 
 
 @pytest.mark.slow
