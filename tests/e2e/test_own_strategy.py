@@ -20,9 +20,13 @@ from workbench.twins import twin_function
 
 
 def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None:
-    """It decides as ours does, until it is changed."""
+    """It decides as ours does, until it is changed; what it prints spoils no JSON."""
     file = tmp_path / "thumb.py"
     assert cli("new", str(file), "--from", "rule").code == 0
+    decide = "    def decide(self, position: Position) -> Decision:\n"
+    text = file.read_text()
+    assert decide in text
+    file.write_text(text.replace(decide, f"{decide}        print('spoilt')\n"))
     same = [
         cli("lab", "duel", player, "draw-3", "--seed", "1", "--pairs", "2", "--json").json()
         for player in (str(file), "rule")
