@@ -221,7 +221,8 @@ def sam_build(into: Path = BUILD, target: Target | None = None, *, again: bool =
     For this machine alone the layer of the other processor's packages stays as it is.
     """
     target = target or Target()
-    less = ["--exclude", OTHERS_PACKAGES[native_architecture()]] if target.native else []
+    others = OTHERS_PACKAGES[native_architecture()] if target.native else ""
+    less = ["--exclude", others] if others else []
     environment = {**target.environment(), **QUIET}
     environment |= {"UV_OFFLINE": "1", "PYTHONHASHSEED": "2"} if again else {}
     build = Build(into)
@@ -229,7 +230,11 @@ def sam_build(into: Path = BUILD, target: Target | None = None, *, again: bool =
         place = (into / folder).absolute()
         run_sam(["build", "--template", str(root), "--build-dir", str(place), *less], environment)
         for template in place.rglob("template.yaml"):  # the root's, and those that it nests
-            write_template(template, parsed(template.read_text()))
+            whole = parsed(template.read_text())
+            if layer := whole["Resources"].get(others):
+                there = template.parent / layer["Properties"]["ContentUri"]
+                layer["Properties"]["ContentUri"] = str(there.resolve())  # a build may be copied
+            write_template(template, whole)
         write_commit(build.template(root))
     name_strategies(build.template())
     return build
