@@ -16,7 +16,7 @@ from cardsharp.blef.strategies.trained import Rows
 from cardsharp.errors import ConfigError
 from cardsharp.ratings import NORMAL_95
 from research.compiling import declare, load, members, why_not
-from workbench.lab.duel import Interval
+from workbench.lab.interval import Interval
 
 _BETS, _VALUES, _MOST_CARDS = len(BETS), 6, 11
 _CODES, _PLACES = 5**_VALUES, 80_000

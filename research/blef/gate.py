@@ -20,7 +20,8 @@ from cardsharp.blef.strategies.greedy import own_odds
 from cardsharp.blef.strategies.reading import readings
 from cardsharp.errors import ConfigError
 from research.blef.strangers import RULES, STEPS
-from workbench.lab.duel import Duel, score_interval
+from workbench.lab.duel import Duel
+from workbench.lab.interval import score_interval
 from workbench.lab.ledger import followed
 from workbench.lab.options import Positive, Seed
 from workbench.lab.plan import Plan

@@ -11,7 +11,8 @@ from cyclopts import Parameter
 
 from research.compiling import declare, members
 from research.deadmansdraw.engine import Engine, Twin, needed
-from workbench.lab.duel import LessLuck, Luck, Result, interval
+from workbench.lab.duel import LessLuck, Luck, Result
+from workbench.lab.interval import interval
 from workbench.lab.options import Positive, Seed
 from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results

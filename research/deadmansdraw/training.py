@@ -28,7 +28,7 @@ from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, read_
 from research.compiling import declare, members
 from research.deadmansdraw.engine import Engine, Twin, needed, share
 from research.deadmansdraw.kept import restored, save
-from workbench.lab.duel import interval
+from workbench.lab.interval import interval
 
 WHOLE = 65536  # a learned number is a whole multiple of one of so many parts
 FIRST_SQUARES = 0.01  # the sums of squared gradients begin here: no first step is a leap

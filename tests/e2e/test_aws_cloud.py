@@ -34,8 +34,9 @@ from workbench.cli import main
 from workbench.operate import letters
 from workbench.operate.letters import drop, list_letters
 from workbench.operate.orders import arena_url, forget, pause, practise, resume, ring, rotate_secret
-from workbench.operate.stack import find_stack, lines_about
+from workbench.operate.stack import find_stack
 from workbench.operate.status import look_at
+from workbench.operate.story import lines_about
 from workbench.operate.trial import WORD, CloudTrial, publish, trial
 from workbench.stage.opponent import OPPONENT, US
 from workbench.stage.side import assembled

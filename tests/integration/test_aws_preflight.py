@@ -21,6 +21,7 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
 from workbench.cli.cloud_stack import SwitchesWanted
 from workbench.cloud.emulator import Emulator
+from workbench.operate.export import export
 from workbench.operate.orders import change, held
 from workbench.operate.preflight import (
     RIGHTS,
@@ -31,7 +32,7 @@ from workbench.operate.preflight import (
     planned,
     preflight,
 )
-from workbench.operate.stack import Stack, export
+from workbench.operate.stack import Stack
 from workbench.show.checks import Finding
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import build
 from workbench.cloud.lifeline import matcher
 from workbench.cloud.samples import Sample, sample, shifted
-from workbench.operate.stack import PROBLEMS
+from workbench.operate.story import PROBLEMS
 
 VISIBILITY = timedelta(minutes=30)
 QUICK = 500  # milliseconds that are late for nobody

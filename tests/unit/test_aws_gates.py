@@ -25,7 +25,8 @@ from workbench.cost.load import Load
 from workbench.cost.measure import write_measured
 from workbench.cost.usage import load_measured, usage
 from workbench.operate.orders import rotate_service_secret
-from workbench.operate.stack import PROBLEMS, LogLine, Stack, followed
+from workbench.operate.stack import Stack
+from workbench.operate.story import PROBLEMS, LogLine, followed
 
 WORKFLOWS = ROOT / ".github" / "workflows"
 

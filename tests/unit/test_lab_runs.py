@@ -25,7 +25,8 @@ from cardsharp.registry import strategies_of
 from workbench import strategy_file
 from workbench.lab.commands import app
 from workbench.lab.dice import PairDice
-from workbench.lab.duel import Duel, Result, interval, score_interval
+from workbench.lab.duel import Duel, Result
+from workbench.lab.interval import interval, score_interval
 from workbench.lab.ladder import Climb, Memory, ladder_of
 from workbench.lab.ledger import RunLedger, difference
 from workbench.lab.plan import Plan

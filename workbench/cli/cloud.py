@@ -20,9 +20,11 @@ from workbench.cli.cloud_stack import NOTHING, USUAL, StackOptions, SwitchesWant
 from workbench.cli.commands import command
 from workbench.cli.matches import print_matches
 from workbench.operate import orders
+from workbench.operate.export import export
 from workbench.operate.preflight import outdated, planned, preflight
-from workbench.operate.stack import account_clients, export, followed, lines_about
+from workbench.operate.stack import account_clients
 from workbench.operate.status import look_at, spend
+from workbench.operate.story import followed, lines_about
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
 from workbench.show.lookup import find_match

@@ -13,7 +13,8 @@ from cyclopts import Parameter, validators
 from cardsharp.errors import ConfigError
 from workbench.operate import deploying
 from workbench.operate.letters import Letter, LetterBox, drop, list_letters, replay
-from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack, lines_about
+from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
+from workbench.operate.story import lines_about
 from workbench.show.options import CommandOptions, Json
 from workbench.show.output import tell
 

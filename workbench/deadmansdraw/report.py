@@ -17,7 +17,7 @@ from cardsharp.errors import StoreError, StrategyFault
 from cardsharp.replay import Outcome, header_of, outcome_of
 from cardsharp.trying import LATE
 from workbench.deadmansdraw.drawing import Labels
-from workbench.lab.duel import interval
+from workbench.lab.interval import interval
 from workbench.show.output import plain_table, print_error, program
 
 

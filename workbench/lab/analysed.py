@@ -14,7 +14,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.ratings import NORMAL_95, Rating
 from cardsharp.replay import header_of
-from workbench.lab.duel import Interval, interval
+from workbench.lab.interval import Interval, interval
 from workbench.show.analysis import our_sides
 
 _AT_ONCE = 64  # matches in memory: each is about a megabyte

@@ -15,7 +15,8 @@ from rich.table import Table
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
-from workbench.lab.duel import Duel, Interval
+from workbench.lab.duel import Duel
+from workbench.lab.interval import Interval
 from workbench.lab.ledger import difference, followed, warn_unsteady
 from workbench.lab.looking import LabProbed, probe, profile
 from workbench.lab.matches import check_keeping, lost_first

@@ -1,62 +1,15 @@
-"""What came of a duel: points with their interval (docs/decisions/0010), and other counts."""
+"""What came of a duel: points, and other counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import fsum, isfinite, sqrt
+from math import isfinite
 from statistics import fmean, pvariance
 from typing import NamedTuple
 
-from cardsharp.ratings import NORMAL_95
 from cardsharp.simulation import Figure
+from workbench.lab.interval import Interval, interval
 from workbench.lab.plan import Plan
 from workbench.lab.sprt import elo_of
-
-_WORST_CASE = 2.0  # how many of the rarer outcomes the worst case weighs as much as
-
-
-class Interval(NamedTuple):
-    """Where a share lies with 95 % confidence."""
-
-    low: float
-    high: float
-
-    def scaled(self, factor: float, offset: float = 0.0) -> "Interval":
-        """The interval of another scale."""
-        return Interval(factor * self.low + offset, factor * self.high + offset)
-
-    @property
-    def margin(self) -> float:
-        """Half its width."""
-        return (self.high - self.low) / 2
-
-
-def interval(shares: Sequence[float], matches: int = 1) -> Interval:
-    """The 95 % interval of the mean of independent `shares` of 1, each of so many matches.
-
-    Matches of one deal are alike or unlike, and a design effect estimated from the shares says how
-    much. Where few matches were lost, or few won, that estimate is worth little, so it is drawn
-    towards the worst case, in which all matches of a share end alike.
-    """
-    if not shares:
-        raise ValueError("No share was measured.")
-    number, mean = len(shares), min(1.0, max(0.0, fmean(shares)))
-    worst = mean * (1 - mean)
-    spread = fsum((share - mean) ** 2 for share in shares) / (number - 1) if number > 1 else worst
-    found = min(1.0, spread / worst) if worst > 0 else 1.0
-    rarer = number * matches * min(mean, 1 - mean)
-    return score_interval(mean, number / ((rarer * found + _WORST_CASE) / (rarer + _WORST_CASE)))
-
-
-def score_interval(mean: float, number: float) -> Interval:
-    """Wilson's score interval with continuity correction, of a share of so many trials."""
-    z, n, rest = NORMAL_95, number, 1 - mean
-    scale = 2 * (n + z * z)
-    below = z * sqrt(max(0.0, z * z - 2 - 1 / n + 4 * mean * (n * rest + 1)))
-    above = z * sqrt(max(0.0, z * z + 2 - 1 / n + 4 * mean * (n * rest - 1)))
-    low = (2 * n * mean + z * z - 1 - below) / scale if mean > 0 else 0.0
-    high = (2 * n * mean + z * z + 1 + above) / scale if mean < 1 else 1.0
-    return Interval(max(0.0, low), min(1.0, high))
-
 
 Counts = Mapping[str, tuple[float, ...]]  # by name: both players', or one for the match
 

@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, TypeAdapter
 
 from cardsharp.errors import ConfigError
-from workbench.lab.duel import Duel, Interval, Pair, interval, share_of
+from workbench.lab.duel import Duel, Pair, share_of
+from workbench.lab.interval import Interval, interval
 from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
 from workbench.lab.runs import Numbered, play_task, pool_of, run
