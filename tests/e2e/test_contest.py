@@ -93,6 +93,7 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     cli("contest", "teams", "add", folder, "Gone")
     with program("contest", "run", folder, "--port", "0", "--public", "--stay") as contest:
         url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
+        until(lambda: requests.get(f"{url}/api/matches", auth=auth, timeout=5).json() != [])
         late = cli("contest", "teams", "add", folder, "Late", "--strategy", "draw-2")
         assert late.out.endswith("played here, from round 2 on\n")
         for players in ([auth[0], DUMMY_ID], [DUMMY_ID, auth[0]]):  # in one of them it begins
