@@ -26,7 +26,6 @@ from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.assembly import Assembly
-from cardsharp.deadmansdraw.cards import Suit
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from cardsharp.viewer.assembly import PAUSE
 from workbench.build.target import ROOT
@@ -70,11 +69,11 @@ def commands() -> str:
 def watched(cloud: CloudTrial) -> tuple[str, list[int]]:
     """A match that the practice function created, and how many steps each look at it told.
 
-    A short one, of two cards of each suit.
+    A whole one, and looked at from its first move on, as a quick machine plays a short one within
+    one look.
     """
-    pile = [{"suit": suit, "value": value} for value in (6, 5) for suit in Suit]
-    (match_id,) = practise(cloud.stack, {"draw_pile": pile})
     cookie, answers, told = entered(cloud), list[int](), {"over": False}
+    (match_id,) = practise(cloud.stack, {})
     while not told["over"]:
         target = f"/matches/{match_id}/steps?from={sum(answers)}&wait=1"
         status, _, text = cloud.visit("GET", target, cookie=cookie)
