@@ -14,13 +14,31 @@ from itertools import product
 from typing import NamedTuple
 
 import pytest
-from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Answer, Client
-from support.arena_homes import HOMES, Home
+from starlette.routing import Route
+from support.arena import (
+    ADMIN,
+    ALICE,
+    BOB,
+    DUMMY,
+    OUTSIDER,
+    PASSWORDS,
+    Answer,
+    Client,
+    HandClock,
+    write_players,
+)
+from support.arena_homes import Opened
 from support.recorded import rows as table
 from support.size import cases
 
 from cardsharp.access import ha1
+from cardsharp.contest.entries import Entrant, Settings
+from cardsharp.contest.kept import ContestsKept
+from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.arena import limits
+from cardsharp.deadmansdraw.arena.players import load_players
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages
+from workbench.arena.server import ArenaServer
 
 OTHER = "636438380ee778617e6e5c00"
 ASKERS = {
@@ -64,12 +82,17 @@ ROWS = list(every_row())
 class World:
     """An arena with matches of each kind; who asks, and what an answer shows of them."""
 
-    def __init__(self, home: Home, *, public: bool) -> None:
-        self.home = home
-        self.client = Client(home.url)
+    def __init__(self, arena: ArenaServer, client: Client, left: str, *, public: bool) -> None:
+        self.routes = {
+            (method, route.path)
+            for route in arena._arena.app.routes
+            if isinstance(route, Route)
+            for method in (route.methods or set()) - {"HEAD"}
+        }
+        self.client = client
         self.askers = [who for who in ASKERS if who != ("nobody" if public else "spectator")]
-        self.taking_part = {home.left: {ALICE, OUTSIDER}}
-        self.matches = {kind: self.create(kind) for kind in MATCHES} | {"left": home.left}
+        self.taking_part = {left: {ALICE, OUTSIDER}}
+        self.matches = {kind: self.create(kind) for kind in MATCHES} | {"left": left}
 
     def create(self, kind: str) -> str:
         """A new match of a kind, in which Alice is to move."""
@@ -120,29 +143,28 @@ class World:
         return "".join(letter for letter, is_told in told.items() if is_told)
 
 
-MODES = [
-    pytest.param(
-        (home, public),
-        id=f"{home}{', public' * public}",
-        marks=[pytest.mark.slow] if home == "cloud" else [],
-    )
-    for home, public in product(HOMES, (False, True))
-]
-
-
-@pytest.fixture(scope="module", params=MODES)
+@pytest.fixture(scope="module", params=[False, True], ids=["closed", "public"])
 def world(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    opened: Opened, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    name, public = request.param
+    """An arena with a contest that has begun, and a match of a team that was removed since."""
+    folder, at_once = tmp_path_factory.mktemp("arena"), timedelta(milliseconds=1)
+    teams = load_players(write_players(folder))
+    contest = found_in(folder / "contest", Settings("cup", seed="canary-contest"))
+    for team in ("a" * 24, "b" * 24):
+        contest.add(Entrant(team, f"Team {team[0]}", "canary-ha1"))
+    contest.begin()
+    told = {"clock": HandClock(), "poll_timeout": at_once, "watchdog_pause": at_once}
     # Hundreds of wrong passwords, one after the other, are not to be slowed here.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "delay_for", lambda _over: timedelta())
         patch.setattr(limits, "MOST_AT_ONCE", 10**6)
-        with HOMES[name](tmp_path_factory.mktemp("arena"), public=public) as home:
-            found = World(home, public=public)
-            yield found
-            found.client.close()
+        with opened(folder, public=request.param, teams=lambda: teams, **told) as (arena, client):
+            left = arena.create_match([ALICE, OUTSIDER], seed="canary-left")
+            del teams[OUTSIDER]
+            arena._arena.show(ContestPages(lambda: ContestsKept(contest.documents)))
+            yield World(arena, client, left, public=request.param)
+    contest.close()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
@@ -186,10 +208,10 @@ def test_every_route_has_a_row_and_each_of_the_api_is_in_the_document_by_hand(wo
     """And every row a route: what is new is looked at by everybody before it is there."""
     named = re.compile(r"\{(?!name)\w+\}")
     found = {(row.method, named.sub("{id}", row.path.partition("?")[0])) for row in ROWS}
-    assert found == world.home.routes
+    assert found == world.routes
     document = world.client.get("/swagger.json", ADMIN).json()
     described = {(how.upper(), path) for path, told in document["paths"].items() for how in told}
-    assert described == {one for one in world.home.routes if one[1].startswith("/api/")}
+    assert described == {one for one in world.routes if one[1].startswith("/api/")}
 
 
 def test_no_action_is_played_for_another(world: World) -> None:
