@@ -171,7 +171,7 @@ def test_a_dead_teams_turn_ends_ten_seconds_after_its_limit(cloud: Cloud, phase:
     cloud.wake()
     cloud.clock.advance(timedelta(seconds=phase))
     wish = {"playerids": [*cloud.book.players][:2], "timeout": 7, "tags": ["practice"]}
-    match, _ = cloud.referee.create(ORGANISER, wish, None)
+    match = cloud.referee.create(ORGANISER, wish, None)
     cloud.wake()
     began, ended = match.started_at, 0
     while not match.finished:

@@ -110,7 +110,7 @@ def held(
 
 def table(match_id: str, pairing: Pairing) -> Match:
     """A match in which a card was drawn."""
-    params = parse_wish({"timeout": 7}, match_id).params
+    params = parse_wish({"timeout": 7}, match_id)
     origin = Origin(HandClock().now)
     match, _ = begin(
         match_id, at_arena.Pairing(pairing.teams, None), params, Randomness.FAIR, origin

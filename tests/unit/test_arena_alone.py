@@ -16,12 +16,7 @@ from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import PlayersFile, User, load_players
-from cardsharp.deadmansdraw.arena.randomness import (
-    Randomness,
-    draws_for_request,
-    draws_for_start,
-    fractions,
-)
+from cardsharp.deadmansdraw.arena.randomness import Randomness, draws_of, fractions
 from cardsharp.errors import ConfigError
 from workbench.arena.server import ADMIN_USER
 
@@ -40,7 +35,7 @@ class Hall:
     def begin(self) -> str:
         timeout = LIMIT.total_seconds()
         body = {"playerids": [ALICE, BOB], "timeout": timeout, "randomSeed": "norandom"}
-        return self.arena.referee.create(ADMIN_USER, body, None)[0].id
+        return self.arena.referee.create(ADMIN_USER, body, None).id
 
     def after(self, seconds: float) -> int:
         self.clock.turn(timedelta(seconds=seconds))
@@ -131,7 +126,7 @@ def picks_of_requests(randomness: Randomness, requests: int) -> list[tuple[objec
     used = 0
     picks: list[tuple[object, ...]] = []
     for _ in range(requests):
-        draws = draws_for_request("a seed", randomness, used)
+        draws = draws_of("a seed", randomness, used)
         picks.append(draws(DEFAULT_DRAW_DECK, 3))
         used = draws.used
     return picks
@@ -148,12 +143,12 @@ def test_fair_chance_goes_on_favours_no_card_and_depends_on_seed_and_index_alone
     assert len(set(original)) == 1
     counts = dict.fromkeys(range(50), 0)
     for seed in range(10_000):
-        counts[draws_for_start(str(seed), Randomness.FAIR).below(50)] += 1
+        counts[draws_of(str(seed), Randomness.FAIR).below(50)] += 1
     deviation = (10_000 * 0.02 * 0.98) ** 0.5
     assert all(abs(count - 200) < 5 * deviation for count in counts.values())
-    whole = draws_for_start("seed", Randomness.FAIR)
+    whole = draws_of("seed", Randomness.FAIR)
     numbers = [whole.below(1000) for _ in range(20)]
-    later = draws_for_request("seed", Randomness.FAIR, 12)
+    later = draws_of("seed", Randomness.FAIR, 12)
     assert [later.below(1000) for _ in range(8)] == numbers[12:]
 
 

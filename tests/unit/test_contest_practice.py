@@ -154,7 +154,7 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
     clock = HandClock()
     pile = [["Mermaid", value] for value in range(4, 9)]
     body = {"drawPile": pile, "randomSeed": "norandom", "timeout": 7, "discardPile": []}
-    params = parse_wish(body, "1").params
+    params = parse_wish(body, "1")
     match, move = begin(
         "0" * 24, Pairing((ALICE, BOB), None), params, Randomness.FAIR, Origin(clock.now)
     )

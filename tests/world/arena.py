@@ -98,7 +98,7 @@ class BenchArena:
         if self.table is None:
             return
         wish = {"playerids": [ALICE, DUMMY], "randomSeed": SEED, **self.table}
-        self.match_id = self.arena.referee.create(ALICE_USER, wish, None)[0].id
+        self.match_id = self.arena.referee.create(ALICE_USER, wish, None).id
 
     def close(self) -> None:
         self.arena.close()

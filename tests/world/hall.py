@@ -104,7 +104,7 @@ class Hall(World):
             "timeout": self.wish.turn,
             "randomSeed": f"{self.wish.seed}/{number}",
         }
-        match_id = self.referee.create(ADMINISTRATOR, wish, None)[0].id
+        match_id = self.referee.create(ADMINISTRATOR, wish, None).id
         self.numbers[match_id] = number
         self.time.news += 1
         self.time.spawn(lambda: self._oppose(match_id))

@@ -78,7 +78,7 @@ class ArenaServer(Background):
         told = {"tags": list(tags) or None, "randomSeed": seed, "timeout": seconds}
         given = {name: value for name, value in told.items() if value is not None}
         body: Json = {"playerids": list(players), **piles, **given}
-        return self._call(lambda: self._arena.referee.create(ADMIN_USER, body, None)[0].id)
+        return self._call(lambda: self._arena.referee.create(ADMIN_USER, body, None).id)
 
     def look(self, match_id: str) -> Json:
         """The whole match as the admin sees it: piles, seed and all events."""

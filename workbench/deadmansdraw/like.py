@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import SystemRandom
 
 from cardsharp.cloud.ports import Status
-from cardsharp.deadmansdraw.arena.randomness import Randomness, draws_for_start, new_seed
+from cardsharp.deadmansdraw.arena.randomness import Randomness, draws_of, new_seed
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ConfigError
@@ -15,7 +15,7 @@ def _seed_of_first() -> str:
     """A seed by which the first player begins, at the original arena and at ours."""
     while True:
         seed = new_seed()
-        if not any(draws_for_start(seed, one).below(2) for one in Randomness):
+        if not any(draws_of(seed, one).below(2) for one in Randomness):
             return seed
 
 

@@ -59,17 +59,8 @@ class CreationParams:
         return timedelta(seconds=self.timeout) if self.timeout else None
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """A create request as it was read: who is to play, and with what."""
-
-    player_ids: tuple[str, ...] | None
-    params: CreationParams
-    given_seed: object
-
-
-def parse_wish(body: dict[str, Any], fresh_seed: str) -> Wish:
-    """The wish of a create request's body, by default with `fresh_seed`; raises `Malformed`."""
+def parse_wish(body: dict[str, Any], fresh_seed: str) -> CreationParams:
+    """What a create request's body asks for, by default with `fresh_seed`; raises `Malformed`."""
     given_seed = body.get("randomSeed")
     params = CreationParams(
         seed=fresh_seed if given_seed is None else _seed(given_seed),
@@ -82,8 +73,7 @@ def parse_wish(body: dict[str, Any], fresh_seed: str) -> Wish:
         nulls=frozenset(name for name in SHOWN if name in body and body[name] is None),
     )
     _refuse_duplicates(params)
-    ids = body.get("playerids")
-    return Wish(tuple(map(js_string, ids)) if isinstance(ids, list) else None, params, given_seed)
+    return params
 
 
 def lay_table(params: CreationParams, draws: Draws) -> State:

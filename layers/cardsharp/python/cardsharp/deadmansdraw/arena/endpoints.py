@@ -113,8 +113,9 @@ class RestApi:
 
     async def create(self, request: Request, user: User) -> Response:
         """POST /api/matches."""
-        match, wish = self._referee.create(user, request.state.body, client_ip(request))
-        seed = match.params.seed if wish.given_seed is None else wish.given_seed
+        match = self._referee.create(user, request.state.body, client_ip(request))
+        given = request.state.body.get("randomSeed")
+        seed = match.params.seed if given is None else given
         return json_answer({"id": match.id, "randomSeed": seed}, headers={"X-Result-Id": match.id})
 
     async def match(self, request: Request, user: User) -> Response:

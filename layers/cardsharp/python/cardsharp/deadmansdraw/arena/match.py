@@ -16,12 +16,7 @@ from pydantic_core import from_json, to_json
 from cardsharp.deadmansdraw.actions import Action, action_body
 from cardsharp.deadmansdraw.arena.creation import CreationParams, lay_table
 from cardsharp.deadmansdraw.arena.dto import Json, event_json
-from cardsharp.deadmansdraw.arena.randomness import (
-    Draws,
-    Randomness,
-    draws_for_request,
-    draws_for_start,
-)
+from cardsharp.deadmansdraw.arena.randomness import Draws, Randomness, draws_of
 from cardsharp.deadmansdraw.events import Comment, Event, MatchEnded, TurnStarted
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, terminate
 from cardsharp.deadmansdraw.state import State
@@ -113,7 +108,7 @@ def begin(
     match_id: str, pairing: Pairing, params: CreationParams, randomness: Randomness, origin: Origin
 ) -> tuple[Match, Move]:
     """A new match and the move that opens it."""
-    draws = draws_for_start(params.seed, randomness)
+    draws = draws_of(params.seed, randomness)
     state = lay_table(params, draws)
     at = origin.at
     match = Match(match_id, pairing, params, randomness, at, at, state, draws.used)
@@ -156,7 +151,7 @@ def end_by_decision(
 
 
 def _draws(match: Match) -> Draws:
-    return draws_for_request(match.params.seed, match.randomness, match.draws)
+    return draws_of(match.params.seed, match.randomness, match.draws)
 
 
 def _moved(

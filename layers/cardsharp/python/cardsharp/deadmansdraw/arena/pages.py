@@ -296,7 +296,7 @@ class Practising:
         wish: Json = {"playerids": [user.id, DUMMY_ID if "dummy" in form else user.id]}
         if form.get("seed"):
             wish["randomSeed"] = form["seed"]
-        match, _ = self._referee.create(user, wish, client_ip(request))
+        match = self._referee.create(user, wish, client_ip(request))
         return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
 
     @_explained

@@ -48,13 +48,8 @@ class Draws:
         return self(deck, len(deck))
 
 
-def draws_for_start(seed: str, randomness: Randomness) -> Draws:
-    """The chance that makes a match's draw pile and starting player."""
-    return Draws(_numbers(seed, randomness))
-
-
-def draws_for_request(seed: str, randomness: Randomness, used: int) -> Draws:
-    """The chance of a later request, after `used` draws of the match."""
+def draws_of(seed: str, randomness: Randomness, used: int = 0) -> Draws:
+    """The chance of a request after `used` draws of the match; the first makes its draw pile."""
     again = randomness is Randomness.ORIGINAL
     return Draws(_numbers(seed, randomness), 0 if again else used)
 

@@ -9,9 +9,9 @@ from typing import Any, ParamSpec, TypeVar
 
 from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.actions import Action
-from cardsharp.deadmansdraw.arena.creation import Wish, parse_wish
+from cardsharp.deadmansdraw.arena.creation import parse_wish
 from cardsharp.deadmansdraw.arena.ids import DUMMY_ID, IdMaker, parse_id
-from cardsharp.deadmansdraw.arena.inputs import parse_response, parse_verb, truthy
+from cardsharp.deadmansdraw.arena.inputs import js_string, parse_response, parse_verb, truthy
 from cardsharp.deadmansdraw.arena.listing import fits_tags
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.match import (
@@ -100,20 +100,21 @@ class Referee:
 
     def create(
         self, user: User, body: dict[str, Any], ip: str | None, match_id: str | None = None
-    ) -> tuple[Match, Wish]:
+    ) -> Match:
         """A new match as `body` asks for it; raises `Conflict` if there is one with this id."""
-        wish = parse_wish(body, new_seed())
-        pairing = Pairing(self._seated(user, wish.player_ids), None if user.is_admin else user.id)
+        params = parse_wish(body, new_seed())
+        players = self._seated(user, body.get("playerids"))
+        pairing = Pairing(players, None if user.is_admin else user.id)
         origin = self.origin(ip)
         new_id = match_id or self._new_id(origin.at)
-        match, move = begin(new_id, pairing, wish.params, self._randomness, origin)
+        match, move = begin(new_id, pairing, params, self._randomness, origin)
         self.lobby.commit(match, move)
-        return match, wish
+        return match
 
-    def _seated(self, user: User, player_ids: tuple[str, ...] | None) -> tuple[str, str]:
-        if player_ids is None and user.is_admin:
+    def _seated(self, user: User, given: object) -> tuple[str, str]:
+        if not isinstance(given, list) and user.is_admin:
             raise Malformed("Missing players from input parameters.")
-        ids = (user.id, user.id) if player_ids is None else player_ids
+        ids = [js_string(one) for one in given] if isinstance(given, list) else [user.id] * SEATS
         if len(ids) != SEATS:
             raise Malformed("Invalid players specified, please check settings.")
         first, second = ids[0].lower(), ids[1].lower()
