@@ -15,10 +15,9 @@ from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
 from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.players import PlayersFile, User, load_players
+from cardsharp.deadmansdraw.arena.players import ORGANISER, PlayersFile, User, load_players
 from cardsharp.deadmansdraw.arena.randomness import Randomness, draws_of, fractions
 from cardsharp.errors import ConfigError
-from workbench.arena.server import ADMIN_USER
 
 LIMIT, GRACE = timedelta(seconds=7), timedelta(seconds=5)
 
@@ -35,7 +34,7 @@ class Hall:
     def begin(self) -> str:
         timeout = LIMIT.total_seconds()
         body = {"playerids": [ALICE, BOB], "timeout": timeout, "randomSeed": "norandom"}
-        return self.arena.referee.create(ADMIN_USER, body, None).id
+        return self.arena.referee.create(ORGANISER, body, None).id
 
     def after(self, seconds: float) -> int:
         self.clock.turn(timedelta(seconds=seconds))

@@ -16,7 +16,7 @@ from cardsharp.deadmansdraw.arena.app import MorePages, check_openness
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.home import HomeArena
-from cardsharp.deadmansdraw.arena.players import ADMIN, User
+from cardsharp.deadmansdraw.arena.players import ORGANISER
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.errors import ConfigError
 from workbench.listening import Background, Options
@@ -25,8 +25,6 @@ from workbench.sparing import Sparing
 T = TypeVar("T")
 
 KEEP_ALIVE = timedelta(minutes=5)  # longer than a long think, that no POST meets a closing one
-
-ADMIN_USER = User(ADMIN, None, ADMIN)
 
 
 class ArenaServer(Background):
@@ -78,14 +76,14 @@ class ArenaServer(Background):
         told = {"tags": list(tags) or None, "randomSeed": seed, "timeout": seconds}
         given = {name: value for name, value in told.items() if value is not None}
         body: Json = {"playerids": list(players), **piles, **given}
-        return self._call(lambda: self._arena.referee.create(ADMIN_USER, body, None).id)
+        return self._call(lambda: self._arena.referee.create(ORGANISER, body, None).id)
 
     def look(self, match_id: str) -> Json:
         """The whole match as the admin sees it: piles, seed and all events."""
 
         def view() -> Json:
             match = self._arena.referee.find(match_id)
-            look = Look(ADMIN_USER, debug=True, events=True)
+            look = Look(ORGANISER, debug=True, events=True)
             return full_view(match, look, self._arena.lobby.history(match.id), self._arena.book)
 
         return self._call(view)

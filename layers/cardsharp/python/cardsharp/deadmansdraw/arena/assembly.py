@@ -11,14 +11,15 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from cardsharp.cloud.secrets import Unset, credentials
+from cardsharp.cloud.clock import utc_now
+from cardsharp.cloud.secrets import Unset, fetched, guarded
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM
 from cardsharp.deadmansdraw.arena.lobby import Moved
@@ -50,26 +51,21 @@ NO_WORD = (
 _log = logging.getLogger(__name__)
 
 
-class _Organiser(NamedTuple):
-    """Where the organiser's password is: a `Login`, or nowhere."""
+def _word(environment: Mapping[str, str]) -> SecretStr | None:
+    """The organiser's password as of now, None where there is no organiser.
 
-    password: SecretStr | None
-    secret_id: str | None
-    user: str | None = ADMIN
-
-    def word(self) -> SecretStr | None:
-        """The password as of now, None where there is no organiser.
-
-        Raises `Refused` if Parameter Store has none yet, so nobody can be admitted, and
-        `StoreError` if Parameter Store did not give it.
-        """
-        if self.password is None and self.secret_id is None:
-            return None
-        try:
-            return SecretStr(credentials(self).password)
-        except Unset as error:
-            _log.error("%s", error)
-            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, NO_WORD) from error
+    Raises `Refused` if Parameter Store has none yet, so nobody can be admitted, and `StoreError` if
+    Parameter Store did not give it.
+    """
+    given, parameter = environment.get(WORD), environment.get(PARAMETER)
+    if not given and not parameter:
+        return None
+    try:
+        login = guarded(ADMIN, given) if given else fetched(str(parameter))
+    except Unset as error:
+        _log.error("%s", error)
+        raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, NO_WORD) from error
+    return SecretStr(login.password)
 
 
 def referee_of(environment: Mapping[str, str], teams: "Teams", moved: Moved) -> Referee:
@@ -88,15 +84,12 @@ def arena_of(environment: Mapping[str, str]) -> "Arena":
     from cardsharp.deadmansdraw.arena.teams import Teams  # noqa: PLC0415
     from cardsharp.deadmansdraw.arena.ticks import tells_of_moves  # noqa: PLC0415
 
-    given = environment.get(WORD)
-    organiser = _Organiser(SecretStr(given) if given else None, environment.get(PARAMETER) or None)
     public = environment.get(PUBLIC) == "yes"
     table, life = _table(environment), _life(environment)
-    config = ArenaConfig(slow_down=True, public=public, quotas=OF_A_TEAM)
-    teams = Teams(table, config.clock)
-    config = replace(config, teams=teams)
+    teams = Teams(table, utc_now)
+    config = ArenaConfig(slow_down=True, public=public, quotas=OF_A_TEAM, teams=teams)
     moved = tells_of_moves(table, teams.strategy_of, wakes=True)
-    return CloudArena(config, table, organiser.word, life=life, moved=moved)
+    return CloudArena(config, table, partial(_word, environment), life=life, moved=moved)
 
 
 def _table(environment: Mapping[str, str]) -> "DynamoTable":

@@ -82,6 +82,9 @@ class User:
         return self.role == PLAYER
 
 
+ORGANISER = User(ADMIN, None, ADMIN)
+
+
 @dataclass(frozen=True, slots=True)
 class Book:
     """What brings the players by id, and the admin's password if there is an admin."""
@@ -105,7 +108,7 @@ class Book:
     def user(self, user_id: str) -> User:
         """The user with this id, who must exist."""
         if user_id == ADMIN:
-            return User(ADMIN, None, ADMIN)
+            return ORGANISER
         player = self.players[user_id]
         return User(player.id, player.name, PLAYER, player.country)
 

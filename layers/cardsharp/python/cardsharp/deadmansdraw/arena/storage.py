@@ -16,7 +16,7 @@ from cardsharp.cloud.ports import Status
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile, steps_in
 from cardsharp.cloud.told import ToldMatches, Whole
 from cardsharp.deadmansdraw.arena.match import Match, Move, NewerSnapshot, match_of, snapshot_of
-from cardsharp.deadmansdraw.arena.players import ADMIN, Book, User
+from cardsharp.deadmansdraw.arena.players import ORGANISER, Book
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.deadmansdraw.wire import parse_view
@@ -84,7 +84,7 @@ class SqliteStorage:
         self._file.close()
 
 
-_LOOK = Look(User(ADMIN, None, ADMIN), debug=True, events=True)
+_LOOK = Look(ORGANISER, debug=True, events=True)
 _BOOK = Book(dict)
 
 

@@ -16,7 +16,7 @@ from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.deadmansdraw import wire
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.players import ADMIN, User
+from cardsharp.deadmansdraw.arena.players import ORGANISER
 from cardsharp.deadmansdraw.arena.presence import TablePresence
 from cardsharp.deadmansdraw.arena.referee import NOT_YOUR_TURN, Referee
 from cardsharp.deadmansdraw.arena.views import Look, full_view, list_view
@@ -24,8 +24,7 @@ from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import EventView, MatchCreated, MatchView, PlayerRecord
 from cardsharp.errors import Conflict, NotYourTurn
 
-_ORGANISER = User(ADMIN, None, ADMIN)
-_LOOK = Look(_ORGANISER, events=True)
+_LOOK = Look(ORGANISER, events=True)
 
 
 class Office:
@@ -75,7 +74,7 @@ class Office:
         match_id = sha256("\n".join(known_by).encode()).hexdigest()[:24]
         self._table.put(key(_partition(params.tags[0]), match_id))
         with suppress(Conflict):  # it was created before
-            self._referee.create(_ORGANISER, wire.params_body(params), None, match_id)
+            self._referee.create(ORGANISER, wire.params_body(params), None, match_id)
         return MatchCreated(id=match_id)
 
     def terminate(
@@ -83,7 +82,7 @@ class Office:
     ) -> MatchView:
         """The match after it was ended by decision."""
         said = {"winnerId": winner_id, "comment": comment}
-        return _view(self._referee.terminate(_ORGANISER, match_id, said, None))
+        return _view(self._referee.terminate(ORGANISER, match_id, said, None))
 
 
 class TableSeat:
