@@ -3,8 +3,8 @@
 import base64
 import json
 import re
-import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import groupby
@@ -187,30 +187,28 @@ def replayed(
     pairs: Iterable[Json], arena: ArenaServer, clock: HandClock
 ) -> Iterator[tuple[Json, Json, Json]]:
     """Each pair with the recorded answer and ours."""
-    for _, group in groupby(pairs, key=lambda pair: pair["seq"]):
-        clock.turn(timedelta(seconds=61))  # a new minute of the slow-down
-        sequence = Sequence(arena, clock)
-        waiting: list[tuple[Json, threading.Thread, list[Answer]]] = []
-        for pair in group:
-            if pair.get("background"):
-                waiting.append(_begin(sequence, pair))
-                continue
-            answer = sequence.ask(pair)
-            yield pair, sequence.theirs(pair), sequence.ours(pair, answer)
-            for earlier, thread, answers in waiting:
-                thread.join()
-                yield earlier, sequence.theirs(earlier), sequence.ours(earlier, answers[0])
-            waiting.clear()
+    with ThreadPoolExecutor() as threads:
+        for _, group in groupby(pairs, key=lambda pair: pair["seq"]):
+            clock.turn(timedelta(seconds=61))  # a new minute of the slow-down
+            sequence = Sequence(arena, clock)
+            waiting: list[tuple[Json, Future[Answer]]] = []
+            for pair in group:
+                if pair.get("background"):
+                    waiting.append((pair, _begin(threads, sequence, pair)))
+                    continue
+                answer = sequence.ask(pair)
+                yield pair, sequence.theirs(pair), sequence.ours(pair, answer)
+                for earlier, asked in waiting:
+                    yield earlier, sequence.theirs(earlier), sequence.ours(earlier, asked.result())
+                waiting.clear()
 
 
-def _begin(sequence: Sequence, pair: Json) -> tuple[Json, threading.Thread, list[Answer]]:
+def _begin(threads: ThreadPoolExecutor, sequence: Sequence, pair: Json) -> Future[Answer]:
     """A request that waits in a thread of its own."""
-    answers: list[Answer] = []
     before = sequence.arena.waiting
-    thread = threading.Thread(target=lambda: answers.append(sequence.ask(pair)))
-    thread.start()
-    until(lambda: sequence.arena.waiting > before or not thread.is_alive())
-    return pair, thread, answers
+    asked = threads.submit(sequence.ask, pair)
+    until(lambda: sequence.arena.waiting > before or asked.done())
+    return asked
 
 
 OTHER_BODY = {

@@ -3,12 +3,12 @@
 import asyncio
 import base64
 import json
-import queue
 import re
 import socket
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -106,7 +106,7 @@ class Client:
     """One kept-alive connection that speaks for whichever user is named."""
 
     def __init__(self, url: str, timeout: float = 30) -> None:
-        parts = urlsplit(url)
+        self.url, parts = url, urlsplit(url)
         self._connection = HTTPConnection(str(parts.hostname), parts.port, timeout=timeout)
         self._credentials = {user: basic(user) for user in PASSWORDS}
 
@@ -299,29 +299,19 @@ class Poll:
 
     def __init__(self, arena: ArenaServer, method: str, path: str, user: str | None) -> None:
         self._client = Client(arena.url)
-        self._answers: queue.Queue[Answer | OSError | HTTPException] = queue.Queue()
-        before = arena.waiting
-        self._thread = threading.Thread(target=self._ask, args=(method, path, user), daemon=True)
-        self._thread.start()
-        until(lambda: arena.waiting > before)
-
-    def _ask(self, method: str, path: str, user: str | None) -> None:
         body = {"etype": "Draw"} if method == "POST" else None
-        try:
-            self._answers.put(self._client.ask(method, path, user, body))
-        except (OSError, HTTPException) as error:
-            self._answers.put(error)
+        before, thread = arena.waiting, ThreadPoolExecutor(1)
+        self._asked = thread.submit(self._client.ask, method, path, user, body)
+        thread.shutdown(wait=False)
+        until(lambda: arena.waiting > before)
 
     def answer(self) -> Answer:
         """The answer; it must come soon."""
-        answer = self._answers.get(timeout=10)
-        self._thread.join()
+        answer = self._asked.result(timeout=10)
         self._client.close()
-        assert isinstance(answer, Answer)
         return answer
 
     def hang_up(self) -> None:
         """Close the connection without waiting for the answer."""
         self._client.hang_up()
-        self._answers.get(timeout=10)
-        self._thread.join()
+        assert isinstance(self._asked.exception(timeout=10), OSError | HTTPException)
