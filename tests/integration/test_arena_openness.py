@@ -31,7 +31,7 @@ from cardsharp.access import Address, Credentials, Limits
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.arena import referee
-from cardsharp.deadmansdraw.arena.app import PrivateOnly
+from cardsharp.deadmansdraw.arena.app import private_only
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.limits import MOST_KEPT, OF_SPECTATORS
 from cardsharp.deadmansdraw.arena.randomness import Randomness
@@ -100,7 +100,7 @@ def test_without_tls_only_private_addresses_are_answered(address: str) -> None:
         said.append(message)
 
     scope = {"type": "http", "client": (address, 1), "method": "GET", "headers": []}
-    asyncio.run(PrivateOnly(arena)(scope, receive, send))
+    asyncio.run(private_only(arena)(scope, receive, send))
     assert said[0]["status"] == (403 if address in FOREIGN else 200)
 
 

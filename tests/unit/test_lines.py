@@ -222,8 +222,7 @@ class Person:
         self.inside, self._go, before = threading.Event(), threading.Event(), line.wait
         self._thread = threading.Thread(target=self._stand, args=(line,), daemon=True)
         self._thread.start()
-        while line.wait == before and not self.inside.wait(0.001):
-            pass
+        until(lambda: line.wait != before or self.inside.is_set(), limit=30)
 
     def _stand(self, line: Line) -> None:
         with line.place():

@@ -17,7 +17,7 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.players import ORGANISER
-from cardsharp.deadmansdraw.arena.views import Look, full_view
+from cardsharp.deadmansdraw.arena.views import Look
 from cardsharp.errors import ConfigError
 from workbench.listening import Background, Options
 from workbench.sparing import Sparing
@@ -80,13 +80,8 @@ class ArenaServer(Background):
 
     def look(self, match_id: str) -> Json:
         """The whole match as the admin sees it: piles, seed and all events."""
-
-        def view() -> Json:
-            match = self._arena.referee.find(match_id)
-            look = Look(ORGANISER, debug=True, events=True)
-            return full_view(match, look, self._arena.lobby.history(match.id), self._arena.book)
-
-        return self._call(view)
+        referee, look = self._arena.referee, Look(ORGANISER, debug=True, events=True)
+        return self._call(lambda: referee.view(referee.find(match_id), look))
 
     def _call(self, work: Callable[[], T]) -> T:
         """What `work` returns in the server's thread, where all matches live."""

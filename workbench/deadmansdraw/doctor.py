@@ -3,7 +3,7 @@
 import os
 import platform
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from email.utils import parsedate_to_datetime
 
 import requests
@@ -110,14 +110,9 @@ def clock(settings: Settings) -> str:
             )
         except requests.RequestException:
             raise Skipped("the arena tells no time") from None
-        after = system.now()
-    return judge_clock(answer.headers.get("Date", ""), before + (after - before) / 2)
-
-
-def judge_clock(date: str, now: datetime) -> str:
-    """What the arena's Date header says of our clock."""
+        now = before + (system.now() - before) / 2
     try:
-        told = parsedate_to_datetime(date).astimezone(UTC)
+        told = parsedate_to_datetime(answer.headers.get("Date", "")).astimezone(UTC)
     except (TypeError, ValueError):
         raise Skipped("the arena tells no time") from None
     skew = now - told - timedelta(seconds=0.5)  # a whole second, half of it gone by on average

@@ -24,10 +24,10 @@ from cardsharp.deadmansdraw.arena.endpoints import RestApi
 from cardsharp.deadmansdraw.arena.http import (
     Guard,
     LooseRoute,
-    PathAsSent,
     allowed_methods,
     error_answer,
     not_found,
+    path_as_sent,
     tagged,
 )
 from cardsharp.deadmansdraw.arena.limits import Counts
@@ -105,7 +105,7 @@ class Arena:
         guard = Guard(gatekeeper, config, place.counts, waits=not place.waits_cost)
         self._grace = config.watchdog
         api = RestApi(self.referee, place, config)
-        layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
+        layers = (private_only, path_as_sent) if config.insecure else (path_as_sent,)
         self._links = list(_LINKS)
         self._guard = guard
 
@@ -214,19 +214,15 @@ def check_openness(config: ArenaConfig) -> None:
         )
 
 
-class PrivateOnly:
+def private_only(app: ASGIApp) -> ASGIApp:
     """ASGI middleware: only clients of this machine or of a private network are answered."""
+    refusal = PlainTextResponse("This arena is for its private network only.\n", 403)
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        refused = scope["type"] == "http" and not _is_private(scope["client"][0])
+        await (refusal if refused else app)(scope, receive, send)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] == "http" and not _is_private(scope["client"][0]):
-            refusal = PlainTextResponse("This arena is for its private network only.\n", 403)
-            await refusal(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+    return answer
 
 
 def _is_here(host: str) -> bool:

@@ -28,7 +28,7 @@ from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, MATCH, NEW_MATCH, TURN
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.referee import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Referee
-from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
+from cardsharp.deadmansdraw.arena.views import Look, closing_json, header_view, list_view
 from cardsharp.errors import Malformed
 from cardsharp.web.route import Refused
 
@@ -71,11 +71,9 @@ class RestApi:
         players = self._place.book.players.values()
         records = [player.json_record() for player in players]
         if flag(request.query_params, "idle"):
-            heard = self._place.presence.last()
+            idle = self._place.presence.idle(self._referee.origin(None).at)
             for record, player in zip(records, players, strict=True):
-                last = heard.get(player.id)
-                idle = None if last is None else self._referee.origin(None).at - last
-                record["idleSeconds"] = None if idle is None else idle.total_seconds()
+                record["idleSeconds"] = idle.get(player.id)
         return json_answer(records)
 
     async def player(self, request: Request, user: User) -> Response:
@@ -215,8 +213,7 @@ class RestApi:
         if flag(query, "condensed"):
             return json_answer(header_view(match, self._place.book), status)
         look = Look(user, debug=flag(query, "showdebug"), events=flag(query, "showevents"))
-        history = self._place.lobby.history(match.id)
-        return json_answer(full_view(match, look, history, self._place.book), status)
+        return json_answer(self._referee.view(match, look), status)
 
 
 def _awaited(user: User, wanted: Filter) -> Signal:

@@ -308,17 +308,15 @@ class LooseRoute(Route):
         self.path_regex = re.compile(loose, re.IGNORECASE)
 
 
-class PathAsSent:
+def path_as_sent(app: ASGIApp) -> ASGIApp:
     """ASGI middleware: the routes see the path as it was sent, not decoded."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand one request on."""
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope.get("raw_path"):
             scope = {**scope, "path": scope["raw_path"].decode("latin-1")}
-        await self._app(scope, receive, send)
+        await app(scope, receive, send)
+
+    return answer
 
 
 def decode_parameters(request: Request) -> None:

@@ -33,8 +33,11 @@ class Presence:
         """Note that a player was heard of."""
         self._heard[player] = at
 
-    def last(self) -> Mapping[str, datetime]:
-        """When each player was heard of last."""
+    def idle(self, now: datetime) -> Mapping[str, float]:
+        """How many seconds ago each player was heard of last."""
+        return {player: (now - at).total_seconds() for player, at in self._last().items()}
+
+    def _last(self) -> Mapping[str, datetime]:
         return self._heard
 
 
@@ -56,7 +59,6 @@ class TablePresence(Presence):
         except StoreError as error:
             _log.warning("It could not be noted that %s is there: %s", player, error)
 
-    def last(self) -> Mapping[str, datetime]:
-        """When each player was heard of last, by any process."""
+    def _last(self) -> Mapping[str, datetime]:
         found = self._table.under(_HEARD)
         return {one["sk"]["S"]: from_micros(int(one["heard_at"]["N"])) for one in found}

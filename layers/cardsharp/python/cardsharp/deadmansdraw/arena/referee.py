@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.arena.creation import parse_wish
+from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.ids import DUMMY_ID, IdMaker, parse_id
 from cardsharp.deadmansdraw.arena.inputs import js_string, parse_response, parse_verb, truthy
 from cardsharp.deadmansdraw.arena.listing import fits_tags
@@ -26,6 +27,7 @@ from cardsharp.deadmansdraw.arena.match import (
 )
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness, new_seed
+from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.errors import CardsharpError, Conflict, Malformed, StoreError
 from cardsharp.web.route import Refused
 
@@ -149,6 +151,10 @@ class Referee:
         match = self.find(match_id)
         self._check_shown(user, match)
         return match
+
+    def view(self, match: Match, look: Look) -> Json:
+        """A match as somebody sees it, with its moves up to now."""
+        return full_view(match, look, self.lobby.history(match.id), self.book)
 
     def _check_shown(self, user: User, match: Match) -> None:
         knows = user.is_admin or user.id in match.pairing.players

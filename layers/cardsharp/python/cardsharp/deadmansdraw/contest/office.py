@@ -19,7 +19,7 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import ORGANISER
 from cardsharp.deadmansdraw.arena.presence import TablePresence
 from cardsharp.deadmansdraw.arena.referee import NOT_YOUR_TURN, Referee
-from cardsharp.deadmansdraw.arena.views import Look, full_view, list_view
+from cardsharp.deadmansdraw.arena.views import Look, list_view
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import EventView, MatchCreated, MatchView, PlayerRecord
 from cardsharp.errors import Conflict, NotYourTurn
@@ -41,8 +41,7 @@ class Office:
 
     def players(self) -> list[PlayerRecord]:
         """All players, each with how long ago the arena heard of it."""
-        now, heard = self._referee.origin(None).at, self._presence.last()
-        idle = {player: (now - at).total_seconds() for player, at in heard.items()}
+        idle = self._presence.idle(self._referee.origin(None).at)
         known = self._referee.book.players.values()
         return [
             PlayerRecord(
@@ -62,10 +61,7 @@ class Office:
     def view(self, match_id: str, *, debug: bool = False) -> MatchView:
         """A match with all its moves, with `debug` also what each asked for."""
         look = replace(_LOOK, debug=debug)
-        referee = self._referee
-        match = referee.find(match_id)
-        history = referee.lobby.history(match_id)
-        return wire.parse_view(full_view(match, look, history, referee.book))
+        return wire.parse_view(self._referee.view(self._referee.find(match_id), look))
 
     def create_match(self, params: MatchParams) -> MatchCreated:
         """The match with these tags, seed and players, new unless it was created before."""
@@ -99,9 +95,7 @@ class TableSeat:
         """The match as it is now, with all its moves."""
         match = self._referee.visible(self._user, match_id)
         self._seen = match.moves
-        history = self._referee.lobby.history(match_id)
-        look = Look(self._user, events=True)
-        return wire.parse_whole_view(full_view(match, look, history, self._referee.book))
+        return wire.parse_whole_view(self._referee.view(match, Look(self._user, events=True)))
 
     def act(self, match_id: str, action: Action) -> list[EventView]:
         """What an action caused; raises `NotYourTurn`, also if it was played meanwhile."""
