@@ -43,6 +43,7 @@ def match(running: Running) -> str:
 
 NASTY = {
     "deep list": b"[" * 60_000,
+    "deep object": b'{"a":' * 10_000,
     "deep but closed": b'{"effect":{"card":' + b"[" * 900 + b"]" * 900 + b"}}",
     "deep etype": b'{"etype":' + b"[" * 900 + b"]" * 900 + b"}",
     "deep effect type": b'{"effect":{"effectType":' + b"[" * 900 + b"]" * 900 + b'}, "etype":"x"}',

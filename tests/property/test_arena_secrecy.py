@@ -26,7 +26,6 @@ from support.arena import (
 )
 from support.size import cases
 
-from cardsharp.deadmansdraw.arena.inputs import MAX_BODY
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
 
@@ -210,12 +209,8 @@ creations = bodies_with(
     randomSeed=st.text(max_size=10) | st.floats(allow_nan=False),
     timeout=st.integers() | st.floats(allow_nan=False),
 )
-raw = (
-    st.binary(max_size=60)
-    | st.sampled_from(
-        [b"[" * 60_000, b'{"a":' * 10_000, b"NaN", b"1e999", b'"\\ud800"', b"9" * 5000]
-    )
-    | (actions | creations | values).map(lambda body: json.dumps(body).encode())
+raw = st.binary(max_size=60) | (
+    (actions | creations | values).map(lambda body: json.dumps(body).encode())
 )
 queries = st.dictionaries(
     st.sampled_from(
@@ -328,5 +323,4 @@ def test_no_request_breaks_the_arena(
     answer = fuzzed.ask(method, target, user, body, headers)
     if method != "HEAD":
         check(answer)
-    assert len(body) <= MAX_BODY
     assert fuzzed.get("/api/hello", None).status == 200

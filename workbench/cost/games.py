@@ -24,12 +24,13 @@ from cardsharp.errors import CardsharpError
 from cardsharp.game import Game, Visit
 from cardsharp.games import games
 from workbench.build.target import say
+from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event, Function, LambdaContext, LambdaHandler
 from workbench.cloud.http_front import HttpFront
 from workbench.cost.bill import load_prices, make_bill
 from workbench.cost.meter import UseMeter
 from workbench.cost.usage import ContestUse, billed, memory_of, properties_of
-from workbench.deadmansdraw.emulated import emulated
+from workbench.deadmansdraw.emulated import CloudServer, new_table
 from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
 from workbench.stage.serving import EMULATOR, kept
 
@@ -105,8 +106,9 @@ def measure_contest(matches: int = 5) -> ContestUse:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-cost-")))
         uses = stack.enter_context(UseMeter())
-        arena = stack.enter_context(emulated(ArenaConfig(), moved=moved, around=counted))
-        stack.enter_context(arena)
+        config = ArenaConfig()
+        table = new_table(stack.enter_context(Emulator()), config.players)
+        arena = stack.enter_context(CloudServer(config, table, moved=moved, around=counted))
         for number, team in enumerate((US, OPPONENT)):
             order = Order(arena.url, *team, "draw-3")
             stack.enter_context(OpponentProcess(order, folder / f"{number}.log")).await_ready()

@@ -34,7 +34,7 @@ TIMEOUT = timedelta(seconds=29)  # of the function, as template.yaml deploys it
 
 
 class CloudServer(ArenaServer):
-    """An arena in a table, which several may share; `moved` and `around` are as in `emulated`."""
+    """An arena in a table, which several may share; `moved` hears of moves, `around` wraps it."""
 
     def __init__(
         self,
@@ -80,12 +80,7 @@ def new_table(emulator: Emulator, players: Path) -> DynamoTable:
 
 
 @contextmanager
-def emulated(
-    config: ArenaConfig,
-    *,
-    moved: Moved = nobody_told,
-    around: Callable[[LambdaHandler], LambdaHandler] = lambda handler: handler,
-) -> Iterator[CloudServer]:
-    """Yield an arena in an emulator, to be started; `moved` hears of moves, `around` wraps it."""
+def emulated(config: ArenaConfig) -> Iterator[CloudServer]:
+    """Yield an arena in an emulator of its own, to be started."""
     with Emulator() as emulator:
-        yield CloudServer(config, new_table(emulator, config.players), moved=moved, around=around)
+        yield CloudServer(config, new_table(emulator, config.players))

@@ -26,24 +26,23 @@ STANDSTILL = timedelta(seconds=2)  # since the last look: the whole process stoo
 _log = logging.getLogger(__name__)
 
 
-class Awake:
+def awake(clock: Now, resumed: Callable[[datetime], None]) -> Now:
     """A clock that is looked at all the time, and calls `resumed` where it was not.
 
     A laptop was shut, or a machine stopped and went on: nobody could move meanwhile.
     """
+    seen = clock()
 
-    def __init__(self, clock: Now, resumed: Callable[[datetime], None]) -> None:
-        self._clock, self._resumed = clock, resumed
-        self._seen = clock()
-
-    def __call__(self) -> datetime:
-        """What the clock says."""
-        now = self._clock()
-        stood_still, self._seen = now - self._seen > STANDSTILL, now
+    def told() -> datetime:
+        nonlocal seen
+        now = clock()
+        stood_still, seen = now - seen > STANDSTILL, now
         if stood_still:
             _log.warning("The arena stood still; every turn has all its time again")
-            self._resumed(now)
+            resumed(now)
         return now
+
+    return told
 
 
 class HomeArena(Arena):
@@ -56,7 +55,7 @@ class HomeArena(Arena):
         signals = Signals()
         since = config.clock()  # before it is watched: there is nobody yet to resume anything
         if config.watchdog is not None:  # without it nobody looks at the clock all the time
-            config = replace(config, clock=Awake(config.clock, self._resume))
+            config = replace(config, clock=awake(config.clock, self._resume))
         self._storage = None if config.data is None else SqliteStorage(config.data)
         players = PlayersFile(config.players) if config.teams is None else config.teams
         place = Place(

@@ -63,7 +63,7 @@ def _numbers(seed: str, randomness: Randomness) -> Callable[[int, int], int]:
     if seed == NO_RANDOM:
         return lambda _index, _limit: 0
     if randomness is Randomness.ORIGINAL:
-        return lambda index, limit: int(limit * _original(seed)[index])
+        return lambda index, limit: int(limit * _original(seed, index))
     return lambda index, limit: _fair(seed, index) % limit
 
 
@@ -76,22 +76,16 @@ def _fair(seed: str, index: int) -> int:
     return int.from_bytes(sha256(text).digest())
 
 
-class _Remembered:
-    """The numbers of one seed, made once as far as they are asked for."""
-
-    def __init__(self, numbers: Iterator[float]) -> None:
-        self._numbers = numbers
-        self._made: list[float] = []
-
-    def __getitem__(self, index: int) -> float:
-        self._made += islice(self._numbers, max(0, index + 1 - len(self._made)))
-        return self._made[index]
+def _original(seed: str, index: int) -> float:
+    numbers, made = _remembered(seed)
+    made += islice(numbers, max(0, index + 1 - len(made)))
+    return made[index]
 
 
 @lru_cache(maxsize=2048)
-def _original(seed: str) -> _Remembered:
+def _remembered(seed: str) -> tuple[Iterator[float], list[float]]:
     """Seeding takes a millisecond, and every request begins with the same numbers."""
-    return _Remembered(fractions(seed))
+    return fractions(seed), []
 
 
 # --- the generator behind the original's seeds -----------------------------------------------
@@ -112,15 +106,12 @@ _SPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufe
 _IGNORED = re.compile(f"^[{_SPACE}]*|[{_SPACE}]*$|[\\x00-\\x1f]")
 
 
-class _Mash:
-    """Baagøe's string hash: a state that every text it is fed changes."""
+def _mash() -> Callable[[Iterable[int]], float]:
+    """Baagøe's string hash, as a fraction: every text it is fed changes its state."""
+    state = MASH_START
 
-    def __init__(self) -> None:
-        self.state = MASH_START
-
-    def feed(self, codes: Iterable[int]) -> float:
-        """The hash after `codes`, as a fraction."""
-        state = self.state
+    def feed(codes: Iterable[int]) -> float:
+        nonlocal state
         for code in codes:
             state += code
             product = MASH_FACTOR * state
@@ -128,20 +119,21 @@ class _Mash:
             product = (product - whole) * whole
             whole = int(product) & UINT32
             state = whole + (product - whole) * 2.0**32
-        self.state = state
         return (int(state) & UINT32) * CARRY_UNIT
+
+    return feed
 
 
 def _seeded(seed: str) -> list[float]:
-    mash = _Mash()
-    entropy = [mash.feed(b" ") for _ in range(ORDER)]
+    mash = _mash()
+    entropy = [mash(b" ") for _ in range(ORDER)]
     raw = _IGNORED.sub("", seed).encode("utf-16-le")  # what JavaScript's `charCodeAt` sees
     units = [int.from_bytes(raw[at : at + 2], "little") for at in range(0, len(raw), 2)]
-    mash.feed(units)
+    mash(units)
     for unit in units:
         digits = str(unit).encode()
         for slot in range(ORDER):
-            entropy[slot] -= mash.feed(digits)
+            entropy[slot] -= mash(digits)
             if entropy[slot] < 0:
                 entropy[slot] += 1
     return entropy
