@@ -7,9 +7,9 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection, HTTPException
@@ -58,8 +58,8 @@ class HandClock:
         self.now += duration
 
 
-def write_players(folder: Path, without: Collection[str] = ()) -> Path:
-    """A players' file with everybody in `NAMES`, perhaps without some."""
+def write_players(folder: Path) -> Path:
+    """A players' file with everybody in `NAMES`."""
     path = folder / "players.json"
     records = [
         {
@@ -70,7 +70,6 @@ def write_players(folder: Path, without: Collection[str] = ()) -> Path:
             "country": "hu",
         }
         for player, name in NAMES.items()
-        if player not in without
     ]
     path.write_text(json.dumps(records))
     return path
@@ -223,32 +222,23 @@ def play_by_chance(
     return dict(client.get(f"{path}?showevents=1", ADMIN).json())
 
 
-def settled(folder: Path, without: Collection[str] = (), **settings: Any) -> ArenaConfig:  # noqa: ANN401 - its fields
-    """The configuration of an arena for the players in `NAMES`, perhaps without some."""
+def settled(folder: Path, **settings: Any) -> ArenaConfig:  # noqa: ANN401 - its fields
+    """The configuration of an arena, if nothing else is said for the players in `NAMES`."""
     settings.setdefault("admin_password", ADMIN_PASSWORD)
-    players = settings.pop("players", None) or write_players(folder, without)
-    return ArenaConfig(players=players, **settings)
+    return ArenaConfig(players=settings.pop("players", None) or write_players(folder), **settings)
 
 
 @contextmanager
 def running_arena(
     folder: Path,
     *,
-    without: Collection[str] = (),
     more: MorePages | None = None,
-    serve: Callable[[ArenaConfig, MorePages | None], ArenaServer] = ArenaServer,
     **settings: Any,  # noqa: ANN401 - fields of ArenaConfig
 ) -> Iterator[tuple[ArenaServer, Client]]:
-    """An arena for the players in `NAMES`, perhaps without some, and a client for it.
-
-    `more` are pages beside the arena's own, and `serve` makes it.
-    """
-    with serve(settled(folder, without, **settings), more) as arena:
-        client = Client(arena.url)
-        try:
-            yield arena, client
-        finally:
-            client.close()
+    """An arena for the players in `NAMES`, with `more` pages beside its own, and a client."""
+    server = ArenaServer(settled(folder, **settings), more)
+    with server as arena, closing(Client(arena.url)) as client:
+        yield arena, client
 
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
