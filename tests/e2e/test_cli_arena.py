@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import requests
 from support.arena import ADMIN_PASSWORD
-from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, line_with, program, unused_port
+from support.cli import ONE, ONE_PASSWORD, TWO, Cli, line_with, program, unused_port
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
@@ -40,13 +40,6 @@ def arena(request: pytest.FixtureRequest) -> Iterator[ArenaServer]:
 def here(arena: ArenaServer) -> tuple[str, ...]:
     """The options that lead to an arena as team one."""
     return "--url", arena.url, "--user", ONE
-
-
-def attended(arena: ArenaServer, *arguments: str) -> Outcome:
-    """The bot as a program of its own, with which its long poll ends; in here it would go on."""
-    with program("bot", *here(arena), *arguments) as process:
-        out, err = process.communicate(timeout=60)
-        return Outcome(process.returncode, out, err)
 
 
 # --- arena -----------------------------------------------------------------------------------
@@ -93,14 +86,17 @@ def test_once_the_bot_plays_what_waits_with_its_tag_and_tells_programs_an_event_
 ) -> None:
     match_id = arena.create_match([ONE, ONE], drawPile=SHORT, tags=["final"])
     other = arena.create_match([ONE, ONE], drawPile=SHORT, tags=["other"])
-    said = attended(arena, "--once", "--tag", "final", "--json", "--strategy", "champion")
-    assert said.code == 0, said.err
-    began, *turns, ended = said.out.splitlines()
+    # The bot as a program of its own, with which its long poll ends; in here it would go on.
+    how = ("--once", "--tag", "final", "--json", "--strategy", "champion")
+    with program("bot", *here(arena), *how) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    began, *turns, ended = out.splitlines()
     assert began.startswith('{"event": "began"')
     assert ended.startswith('{"event": "ended"')
     assert all(line.startswith('{"event": "turn"') for line in turns)
-    assert other not in said.out, "a match with another tag was played"
-    assert "as Team One" in said.err
+    assert other not in out, "a match with another tag was played"
+    assert "as Team One" in err
     assert "champion (first) v champion (second)" in cli("show", match_id).out
     assert arena.look(match_id)["activePlayerIndex"] is None
 

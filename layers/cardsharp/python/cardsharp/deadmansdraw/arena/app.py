@@ -5,7 +5,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache, partial
 from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -54,9 +54,8 @@ _LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), ("API"
 class Place:
     """Where an arena runs: what differs between this machine and the cloud.
 
-    `seal` is the key that proves a nonce to be ours, and `since` is when this arena began to look
-    at the clock: no turn ran out before. So many spectators as `audience` says may wait at a time.
-    Where `waits_cost`, a wrong password is answered at once, and fewer are looked at.
+    `seal` is the key that proves a nonce to be ours. So many spectators as `audience` says may wait
+    at a time. Where `waits_cost`, a wrong password is answered at once, and fewer are looked at.
     """
 
     lobby: Lobby
@@ -65,7 +64,6 @@ class Place:
     counts: Counts
     presence: Presence
     seal: Callable[[], bytes]
-    since: datetime
     name: str
     waits_cost: bool = False
     audience: int = 0
@@ -98,9 +96,7 @@ class Arena:
     def __init__(self, config: ArenaConfig, place: Place) -> None:
         self.book, self.lobby = place.book, place.lobby
         self.waiting = place.waiting
-        self.referee = Referee(
-            self.lobby, self.book, config.randomness, config.clock, since=place.since
-        )
+        self.referee = Referee(self.lobby, self.book, config.randomness, config.clock)
         gatekeeper = Gatekeeper(self.book, config.clock, place.seal)
         guard = Guard(gatekeeper, config, place.counts, waits=not place.waits_cost)
         self._grace = config.watchdog

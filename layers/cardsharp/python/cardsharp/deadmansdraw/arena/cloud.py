@@ -13,7 +13,6 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.lobby import Moved, nobody_told
 from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.presence import TablePresence
-from cardsharp.deadmansdraw.arena.referee import ALWAYS
 from cardsharp.deadmansdraw.arena.table import TableCounts, TableLobby
 from cardsharp.deadmansdraw.arena.teams import Teams
 from cardsharp.deadmansdraw.arena.waiting import Polling
@@ -51,7 +50,6 @@ class CloudArena(Arena):
             counts=TableCounts(table, config.clock),
             presence=TablePresence(table),
             seal=seal,
-            since=ALWAYS,
             name="dynamodb",
             waits_cost=True,
         )

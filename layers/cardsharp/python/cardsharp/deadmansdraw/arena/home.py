@@ -53,7 +53,7 @@ class HomeArena(Arena):
         word = None if password is None else SecretStr(password)
         seal = token_bytes(32)
         signals = Signals()
-        since = config.clock()  # before it is watched: there is nobody yet to resume anything
+        since = config.clock()  # from when on every turn has all its time
         if config.watchdog is not None:  # without it nobody looks at the clock all the time
             config = replace(config, clock=awake(config.clock, self._resume))
         self._storage = None if config.data is None else SqliteStorage(config.data)
@@ -65,11 +65,11 @@ class HomeArena(Arena):
             counts=MemoryCounts(config.clock),
             presence=Presence(),
             seal=lambda: seal,
-            since=since,
             name="memory" if config.data is None else "sqlite",
             audience=AUDIENCE,
         )
         super().__init__(config, place)
+        self._resume(since)
 
     def _resume(self, at: datetime) -> None:
         self.referee.resume(at)

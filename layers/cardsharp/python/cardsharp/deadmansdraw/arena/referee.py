@@ -72,23 +72,15 @@ def _undisputed(decide: Callable[P, T]) -> Callable[P, T]:
 
 
 class Referee:
-    """Admits requests to the lobby's matches; nothing was late before `since`."""
+    """Admits requests to the lobby's matches."""
 
-    def __init__(
-        self,
-        lobby: Lobby,
-        book: Book,
-        randomness: Randomness,
-        clock: Now,
-        *,
-        since: datetime = ALWAYS,
-    ) -> None:
+    def __init__(self, lobby: Lobby, book: Book, randomness: Randomness, clock: Now) -> None:
         self.lobby = lobby
         self.book = book
         self._randomness = randomness
         self._clock = clock
         self._new_id = IdMaker()
-        self._since = since
+        self._since = ALWAYS
         self.held_back: HeldBack = lambda: lambda _match: False
 
     def resume(self, at: datetime) -> None:
