@@ -94,12 +94,11 @@ def lay_table(params: CreationParams, draws: Draws) -> State:
 def creation_json(params: CreationParams, *, hide_secrets: bool) -> Json:
     """The parameters as a view shows them; seed and draw pile are the creator's secrets."""
     secrets = {"drawPile", "randomSeed"} if hide_secrets else set()
+    piles = (params.play_area, params.draw_pile, params.discard_pile)
     banks = None if params.banks is None else [cards_json(bank) for bank in params.banks]
     values: tuple[object, ...] = (
         None if params.tags is None else list(params.tags),
-        _shown(params.play_area),
-        _shown(params.draw_pile),
-        _shown(params.discard_pile),
+        *(None if pile is None else cards_json(pile) for pile in piles),
         banks,
         params.seed,
         None if params.timeout is None else plain_number(params.timeout),
@@ -114,10 +113,6 @@ def creation_json(params: CreationParams, *, hide_secrets: bool) -> Json:
 
 def _or(pile: Cards | None, default: Cards) -> Cards:
     return default if pile is None else pile
-
-
-def _shown(pile: Cards | None) -> list[Json] | None:
-    return None if pile is None else cards_json(pile)
 
 
 def _given(body: dict[str, Any], field: str, read: Callable[[str, Any], T]) -> T | None:
