@@ -18,61 +18,33 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.build.sam import Build, BuildError
 from workbench.build.target import ROOT, native_architecture, ran
 from workbench.cloud.template import Resource
+from workbench.listening import Background
 
-HOST = "127.0.0.1"
 _LOOK = 0.2  # seconds between looks at whether the environment still runs
-_TICK = 0.05  # seconds after which the server looks whether it is to end
 
 _ARN = "arn:aws:lambda:us-east-1:000000000000:function:"
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of connections that an ending environment drops."""
+_RUNTIME = "/2018-06-01/runtime"  # below which the Lambda Runtime API is
 
 
 def _sentence(body: bytes) -> str:
     """What went wrong, as the runtime client tells it."""
     told = json.loads(body or b"{}")
     return f"{told.get('errorType', 'error')}: {told.get('errorMessage', 'no message')}"
-
-
-def _handler_for(sandbox: "Sandbox") -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        # Head and body are two writes, and the second must not wait for the first to be confirmed.
-        disable_nagle_algorithm = True
-
-        def do_GET(self) -> None:
-            self._reply(200, *sandbox.next_headers_and_body())
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-            sandbox.outcomes.put((self.path.rpartition("/")[2], body))
-            self._reply(202, {}, b'{"status": "OK"}')
-
-        def _reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
-            """Say nothing."""
-
-    return Handler
 
 
 RUNTIME_REQUIREMENTS = ROOT / "requirements" / "runtime.txt"
@@ -132,9 +104,8 @@ class Sandbox:
     """One execution environment of a built function between enter and exit.
 
     AWS's own runtime client (`awslambdaric`) asks us for the next invocation and gives us the
-    answer, by the Lambda Runtime API on loopback: GET /2018-06-01/runtime/invocation/next, POST
-    .../invocation/ID/response or .../ID/error, and POST .../init/error when the handler cannot be
-    imported.
+    answer, by the Lambda Runtime API on loopback: GET invocation/next, POST invocation/ID/response
+    or invocation/ID/error, and POST init/error when the handler cannot be imported.
 
     `environment` is what its configuration adds to what the template says plainly; what it prints
     goes to `log`. `init` tells what the init phase used. Linux only: usage is read from /proc.
@@ -148,21 +119,24 @@ class Sandbox:
         self._handler = str(build.resources[name].properties["Handler"])
         self._environment = {**plain_variables(build.resources[name]), **environment}
         self._stack = ExitStack()
-        self._pending: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
-        self.outcomes: queue.Queue[tuple[str, bytes]] = queue.Queue()
+        self._pending: queue.Queue[Response] = queue.Queue()
+        self._outcomes: queue.Queue[tuple[str, bytes]] = queue.Queue()
         self._ready = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self.init: ProcessUsage | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            server = _Server((HOST, 0), _handler_for(self))
-            threading.Thread(target=server.serve_forever, args=(_TICK,), daemon=True).start()
-            stack.callback(server.server_close)
-            stack.callback(server.shutdown)
+            routes = [
+                Route(f"{_RUNTIME}/invocation/next", self._next),
+                Route(f"{_RUNTIME}/{{what:path}}", self._told, methods=["POST"]),
+            ]
+            # Who waits for an invocation when all is over is given nothing.
+            over = partial(self._pending.put, Response())
+            server = stack.enter_context(Background("Lambda", Starlette(routes=routes), over))
             log = stack.enter_context(self._log.open("ab"))
             command = [str(self._mounts.python), "-m", "awslambdaric", self._handler]
-            environment = self._lambda_environment(f"{HOST}:{server.server_port}")
+            environment = self._lambda_environment(urlsplit(server.url).netloc)
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter found for the runtime
                 command, cwd=self._root, env=environment, stdout=log, stderr=log
             )
@@ -179,8 +153,8 @@ class Sandbox:
         """Wait until it asks for its first invocation: its init phase is over then."""
         end = time.monotonic() + _INIT_LIMIT.total_seconds()
         while not self._ready.wait(_LOOK):
-            if not self.outcomes.empty():
-                raise CardsharpError(f"{self._name}: {_sentence(self.outcomes.get()[1])}")
+            if not self._outcomes.empty():
+                raise CardsharpError(f"{self._name}: {_sentence(self._outcomes.get()[1])}")
             if time.monotonic() > end or not self._is_alive():
                 raise CardsharpError(f"{self._name} did not get ready.")
 
@@ -194,7 +168,7 @@ class Sandbox:
             # AWS's client dies of a missing content type.
             "Content-Type": "application/json",
         }
-        self._pending.put((headers, json.dumps(event).encode()))
+        self._pending.put(Response(json.dumps(event), headers=headers))
         kind, body = self._outcome(time.monotonic() + seconds)
         if kind != "response":
             raise CardsharpError(f"{self._name}: {_sentence(body)}")
@@ -203,17 +177,22 @@ class Sandbox:
     def _outcome(self, end: float) -> tuple[str, bytes]:
         while time.monotonic() < end:
             with suppress(queue.Empty):
-                return self.outcomes.get(timeout=_LOOK)
+                return self._outcomes.get(timeout=_LOOK)
             if not self._is_alive():
                 raise CardsharpError(f"{self._name}: its process died.")
         raise CardsharpError(f"{self._name}: no answer within its timeout.")
 
-    def next_headers_and_body(self) -> tuple[dict[str, str], bytes]:
+    def _next(self, _request: Request) -> Response:
         """The next invocation, waiting for one; the environment asks for it."""
         if not self._ready.is_set():
             self.init = self.usage()
             self._ready.set()
         return self._pending.get()
+
+    async def _told(self, request: Request) -> Response:
+        """Take what came of an invocation, or of the init phase."""
+        self._outcomes.put((request.url.path.rpartition("/")[2], await request.body()))
+        return JSONResponse({"status": "OK"}, HTTPStatus.ACCEPTED)
 
     def usage(self) -> ProcessUsage:
         """What the environment has used up to now."""
