@@ -35,6 +35,7 @@ from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import CardsharpError
 from workbench.build.sandbox import usage_of
 from workbench.cloud.home import HomeOptions
+from workbench.cloud.samples import read_emf
 from workbench.stage.opponent import US
 from workbench.stage.side import assembled, attending, embedded_in
 from workbench.stage.stage import variables_of
@@ -65,10 +66,8 @@ def arena_at_work() -> Iterator[tuple[str, int]]:
 def counted(log: Path) -> Counter[str]:
     """The sum of each metric in a log of ours."""
     sums: Counter[str] = Counter()
-    for line in log.read_text().splitlines():
-        if line.startswith('{"_aws"'):
-            entry = json.loads(line)
-            sums.update({m: round(sum(entry[m])) for m in Metric if isinstance(entry.get(m), list)})
+    for one in read_emf(log.read_text().splitlines()):
+        sums[one.metric.name] += round(one.value)
     return sums
 
 
