@@ -10,10 +10,10 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from support.aws_build import native_build
+from support.aws_build import native_build, skip_without_packages
 
 from workbench.build import pins
-from workbench.build.sam import LIMIT, LIMITS, NETWORK_SIGNS, Build, differences, size_of
+from workbench.build.sam import LIMIT, LIMITS, Build, differences, size_of
 from workbench.build.sandbox import RUNTIME_REQUIREMENTS, plain_variables
 from workbench.build.target import ROOT, native_architecture, this_machine
 from workbench.cloud.template import services
@@ -148,8 +148,7 @@ def test_a_processors_layer_has_its_wheels_without_uv_or_a_word_from_whoever_bui
 ) -> None:
     """As `sam build` runs the makefiles from any shell, whatever parameters it is given."""
     told = made(name, tmp_path, {**os.environ, "PATH": os.defpath})
-    if any(sign in told for sign in NETWORK_SIGNS):
-        pytest.skip(f"packages are neither in uv's cache nor to be had: {told}")
+    skip_without_packages(told)
     assert told == ""
     compiled = list(tmp_path.rglob("*.so"))
     assert compiled

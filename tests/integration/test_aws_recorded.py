@@ -28,7 +28,7 @@ from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import build
 from workbench.cloud.lifeline import matcher
-from workbench.cloud.samples import Sample, sample, shifted
+from workbench.cloud.samples import MetricKey, Sample
 from workbench.operate.story import PROBLEMS
 
 VISIBILITY = timedelta(minutes=30)
@@ -57,6 +57,11 @@ def on(samples: list[Sample], tail: timedelta = MINUTE) -> set[str]:
 
 
 OLDEST = "ApproximateAgeOfOldestMessage"
+
+
+def shifted(samples: list[Sample], by: timedelta) -> list[Sample]:
+    """A recording as if everything had happened later."""
+    return [replace(one, at=one.at + by) for one in samples]
 
 
 def every_minute(samples: list[Sample], count: int) -> list[Sample]:
@@ -185,7 +190,8 @@ def test_a_worker_failing_before_a_lease_is_noticed(healthy: list[Sample], tmp_p
 
     class Counting(Meter):
         def count(self, metric: Metric, number: int = 1) -> None:
-            found.append(sample(NAMESPACE, metric, {"service": STACK}, clock.now(), number))
+            identity = MetricKey(NAMESPACE, metric, frozenset({("service", STACK)}))
+            found.append(Sample(identity, clock.now(), number))
 
     log = build_log(f"sqlite:{tmp_path}/log.db", clock)
     offering = Offering(log, MemoryQueue(clock), clock, meter=Counting())

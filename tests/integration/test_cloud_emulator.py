@@ -99,11 +99,20 @@ def test_a_secret_of_another_shape_is_refused_without_being_shown(aws: Emulator)
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process as Linux can")
 def test_an_emulator_does_not_outlive_a_parent_that_was_killed() -> None:
     parent = subprocess.Popen(
-        [sys.executable, "-m", "support.cloud_emulated"],
+        [
+            sys.executable,
+            "-c",
+            """
+import sys
+from workbench.cloud.emulator import Emulator
+with Emulator() as running:
+    print(running.pid, running.folder, flush=True)
+    sys.stdin.read()
+""",
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        cwd=Path(__file__).parents[1],
     )
     with parent:
         pid, folder = parent.stdout.readline().split()

@@ -37,7 +37,7 @@ from workbench.cloud.events import (
     schedule_event,
     sqs_event,
 )
-from workbench.cloud.samples import Sample, read_emf, sample
+from workbench.cloud.samples import MetricKey, Sample, read_emf
 from workbench.cloud.template import create_table
 from workbench.stage.opponent import OpponentProcess, Order
 from workbench.stage.side import assembled, embedded_in
@@ -141,7 +141,8 @@ class Recorder:
         self.note("AWS/SQS", "ApproximateAgeOfOldestMessage", in_flight, oldest)
 
     def note(self, namespace: str, name: str, dimensions: Mapping[str, str], value: float) -> None:
-        self.extra.append(sample(namespace, name, dimensions, datetime.now(UTC), value))
+        identity = MetricKey(namespace, name, frozenset(dimensions.items()))
+        self.extra.append(Sample(identity, datetime.now(UTC), value))
 
 
 @dataclass(frozen=True)

@@ -151,12 +151,14 @@ def test_a_function_has_wheels_for_its_processor_and_limited_logs(function: str)
     """A build has both layers, and the parameter chooses function and layer together."""
     parameter = template()["Parameters"]["Architecture"]
     choice, ours = properties(function)["Layers"]
+    assert properties(ours["Ref"])["CompatibleRuntimes"] == ["python3.13"]
     for architecture in parameter["AllowedValues"]:
         condition, arm, x86 = choice["Fn::If"]
         asked = template()["Conditions"][condition]
         assert asked == {"Fn::Equals": [{"Ref": "Architecture"}, "arm64"]}
         layer = template()["Resources"][(arm if architecture == "arm64" else x86)["Ref"]]
         assert layer["Properties"]["CompatibleArchitectures"] == [architecture]
+        assert layer["Properties"]["CompatibleRuntimes"] == ["python3.13"]
         has = {"Fn::Equals": [{"Ref": "Architecture"}, architecture]}
         assert template()["Conditions"][layer["Condition"]] == has
         assert architecture in properties(ours["Ref"])["CompatibleArchitectures"]

@@ -72,6 +72,11 @@ def target(part: Part) -> str | None:
     return None
 
 
+def referred(part: Part, template: Template) -> Part:
+    """The properties of the resource that a part refers to; of none where it refers to nothing."""
+    return template["Resources"].get(target(part), {}).get("Properties", {})
+
+
 def of_kind(template: Template, *kinds: str) -> Iterator[tuple[str, Part]]:
     """The resources of some types: logical name and properties."""
     for name, told in template["Resources"].items():

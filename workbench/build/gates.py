@@ -20,7 +20,7 @@ from workbench.build.combinations import COMBINATIONS, faults
 from workbench.build.pins import is_current
 from workbench.build.sam import BUILD, QUIET, differences, find_sam, read_build, sam_build
 from workbench.build.service_rules import findings
-from workbench.build.target import ROOT, RUNTIME_PYTHON, ran, say
+from workbench.build.target import ROOT, ran, say
 from workbench.build.translate import translated
 from workbench.cloud.template import ROOTS, templates
 
@@ -29,7 +29,6 @@ SAM_TOOLS = ROOT / ".venv-sam" / "bin"
 CONFIG = Path(__file__).parent
 DEPLOYER = CONFIG.parent / "operate" / "deployer.yaml"
 BASELINE = ROOT / ".secrets.baseline"
-RUNTIMES = (f"python{RUNTIME_PYTHON}",)  # SAM and cfn-lint take any name for good
 _LINES_MOVED = 3  # detect-secrets-hook's exit code where it only wrote its baseline anew
 _PINNED = re.compile(r"^\S+@[0-9a-f]{40}$|^\./\.github/")  # or of this very commit
 _NO_SECRETS = re.compile(
@@ -38,16 +37,6 @@ _NO_SECRETS = re.compile(
     r"|layers/.*/strategies/search/.*\.json|tests/.*|\.secrets\..*)$"
 )
 """Files full of hashes, and the tests with their dummy passwords."""
-
-
-def runtime() -> Iterable[str]:
-    """Every runtime of the template that is not on our list, which the layers are built for."""
-    resources = [one for file in templates() for one in translated(file)["Resources"].items()]
-    for name, resource in resources:
-        told = resource.get("Properties", {})
-        found = [told["Runtime"]] if "Runtime" in told else told.get("CompatibleRuntimes", [])
-        others = (one for one in found if one not in RUNTIMES)
-        yield from (f"{name}: runtime {one}, not {RUNTIMES}" for one in others)
 
 
 def pins() -> Iterable[str]:
@@ -156,7 +145,7 @@ def run() -> Iterable[str]:
 
 
 _GATES: tuple[Callable[[], Iterable[str]], ...] = (
-    *(runtime, pins, workflows, sam_validate, cfn_lint, service_rules, checkov, bandit, secrets),
+    *(pins, workflows, sam_validate, cfn_lint, service_rules, checkov, bandit, secrets),
     *(build, reproducible, deployments, run),
 )
 GATES = {one.__name__.replace("_", "-"): one for one in _GATES}

@@ -50,14 +50,13 @@ def queue_policy_limits(template: Template) -> Iterator[str]:
 
 def redrive(template: Template) -> Iterator[str]:
     """Tries from 1 to 1,000, and letters that are kept no shorter than messages."""
-    queues = dict(of_kind(template, QUEUE))
-    for name, told in queues.items():
+    for name, told in of_kind(template, QUEUE):
         policy = told.get("RedrivePolicy")
         if policy is None:
             continue
         if not 1 <= most(policy["maxReceiveCount"], template) <= 1000:
             yield f"{name} tries a message {policy['maxReceiveCount']} times"
-        letters = queues.get(target(policy["deadLetterTargetArn"]) or "", {})
+        letters = expressions.referred(policy["deadLetterTargetArn"], template)
         kept = (one.get("MessageRetentionPeriod", 4 * DAY) for one in (letters, told))
         if least(next(kept), template) < most(next(kept), template):
             yield f"{name} keeps messages longer than its dead letters are kept"
@@ -65,10 +64,9 @@ def redrive(template: Template) -> Iterator[str]:
 
 def event_source(template: Template) -> Iterator[str]:
     """A queue hides a message as long as the function may take, and starts no more than it may."""
-    functions, queues = dict(of_kind(template, FUNCTION)), dict(of_kind(template, QUEUE))
     for name, told in of_kind(template, MAPPING):
-        function = functions.get(target(told["FunctionName"]) or "", {})
-        queue = queues.get(target(told.get("EventSourceArn")) or "", {})
+        function = expressions.referred(told["FunctionName"], template)
+        queue = expressions.referred(told.get("EventSourceArn"), template)
         hidden = least(queue.get("VisibilityTimeout", 30), template)
         if hidden < most(function.get("Timeout", 3), template):
             yield f"{name} hides messages for {hidden:g} s, less than its function's timeout"
@@ -147,14 +145,7 @@ def function_memory(template: Template) -> Iterator[str]:
             yield f"{name} has {most(memory, template):g} MB"
 
 
-def template_counts(template: Template) -> Iterator[str]:
-    """200 parameters and 200 mappings at most in what is deployed."""
-    for section in ("Parameters", "Mappings"):
-        if len(template.get(section, {})) > 200:
-            yield f"{len(template[section])} {section.lower()}"
-
-
-API, INTEGRATION = "AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::Integration"
+INTEGRATION = "AWS::ApiGatewayV2::Integration"
 ROUTE, STAGE = "AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage"
 
 
@@ -174,11 +165,10 @@ def route_settings(template: Template) -> Iterator[str]:
 
 def route_key(template: Template) -> Iterator[str]:
     """A route of an HTTP API is a method and a path; of a WebSocket API, a word; or $default."""
-    protocols = {name: told["ProtocolType"] for name, told in of_kind(template, API)}
     method = r"(ANY|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT) /\S*"
     for name, told in of_kind(template, ROUTE):
-        http = protocols.get(target(told["ApiId"]) or "") == "HTTP"
-        pattern = rf"\$default|{method}" if http else r"\$(connect|default|disconnect)|[^$\s]\S*"
+        word = r"\$(connect|default|disconnect)|[^$\s]\S*"
+        pattern = word if _is_socket(told, template) else rf"\$default|{method}"
         if not re.fullmatch(pattern, told["RouteKey"]):
             yield f"{name} has the key {told['RouteKey']!r}"
 
@@ -197,12 +187,10 @@ def api_throttle(template: Template) -> Iterator[str]:
 
 def answer_in_time(template: Template) -> Iterator[str]:
     """A function ends before the API that waits for it gives up: 30 s, of a WebSocket API 29 s."""
-    functions = dict(of_kind(template, FUNCTION))
-    sockets = _sockets(template)
     for name, told in of_kind(template, INTEGRATION):
-        limit = 29_000 if target(told["ApiId"]) in sockets else 30_000
+        limit = 29_000 if _is_socket(told, template) else 30_000
         waits = most(told.get("TimeoutInMillis", limit), template)
-        function = functions.get(_function_of(told["IntegrationUri"]) or "", {})
+        function = expressions.referred({"Ref": _function_of(told["IntegrationUri"])}, template)
         if waits > limit or most(function.get("Timeout", 3), template) * 1000 > waits:
             yield f"{name} waits {waits / 1000:g} s, of {limit / 1000:g}, for its function"
 
@@ -215,15 +203,15 @@ def _function_of(uri: Part) -> str | None:
 
 def access_log_group(template: Template) -> Iterator[str]:
     """What an HTTP API logs goes below /aws/vendedlogs/, where the policy for it does not grow."""
-    groups = dict(of_kind(template, "AWS::Logs::LogGroup"))
-    sockets = _sockets(template)
     for name, told in of_kind(template, STAGE):
-        group = target(told.get("AccessLogSettings", {}).get("DestinationArn"))
-        if group is None or target(told["ApiId"]) in sockets:
+        group = told.get("AccessLogSettings", {}).get("DestinationArn")
+        if group is None or _is_socket(told, template):
             continue
-        called = str(largest(groups.get(group, {}).get("LogGroupName", ""), template))
+        called = str(
+            largest(expressions.referred(group, template).get("LogGroupName", ""), template)
+        )
         if not called.startswith("/aws/vendedlogs/"):
-            yield f"{name} logs to {called or group}"
+            yield f"{name} logs to {called or target(group)}"
 
 
 def access_log_format(template: Template) -> Iterator[str]:
@@ -236,13 +224,12 @@ def access_log_format(template: Template) -> Iterator[str]:
 
 def account_role(template: Template) -> Iterator[str]:
     """No WebSocket API logs, for which a new account's API Gateway has no role."""
-    sockets = _sockets(template)
     for name, told in of_kind(template, STAGE):
         level = told.get("DefaultRouteSettings", {}).get("LoggingLevel", "OFF")
-        if target(told["ApiId"]) in sockets and ("AccessLogSettings" in told or level != "OFF"):
+        if _is_socket(told, template) and ("AccessLogSettings" in told or level != "OFF"):
             yield f"{name} logs, for which API Gateway has no role in a new account"
 
 
-def _sockets(template: Template) -> set[str]:
-    """The logical names of the WebSocket APIs."""
-    return {name for name, told in of_kind(template, API) if told["ProtocolType"] == "WEBSOCKET"}
+def _is_socket(part: Part, template: Template) -> bool:
+    """Whether a route, a stage or an integration is one of a WebSocket API."""
+    return bool(expressions.referred(part["ApiId"], template).get("ProtocolType") == "WEBSOCKET")

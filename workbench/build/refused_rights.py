@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from workbench.build.expressions import Part, listed, of_kind, size, target, values
+from workbench.build.expressions import Part, listed, of_kind, referred, size, target, values
 from workbench.build.translate import Template
 
 FUNCTION, ROLE, POLICY = "AWS::Lambda::Function", "AWS::IAM::Role", "AWS::IAM::Policy"
@@ -50,10 +50,9 @@ def may(template: Template, role: str | None, action: str, resource: str | None)
 
 def right_to_receive(template: Template) -> Iterator[str]:
     """Lambda makes a queue's mapping only where the function may receive from it."""
-    roles = {name: target(told["Role"]) for name, told in of_kind(template, FUNCTION)}
     for name, told in of_kind(template, "AWS::Lambda::EventSourceMapping"):
         queue = target(told.get("EventSourceArn"))
-        role = roles.get(target(told["FunctionName"]) or "")
+        role = target(referred(told["FunctionName"], template).get("Role"))
         missing = [action for action in _TAKE if not may(template, role, action, queue)]
         if missing:
             yield f"{name}: the function may not {', '.join(missing)} of {queue}"
@@ -61,10 +60,10 @@ def right_to_receive(template: Template) -> Iterator[str]:
 
 def right_to_send(template: Template) -> Iterator[str]:
     """Lambda sets a destination only where the function may send to it."""
-    roles = {name: target(told["Role"]) for name, told in of_kind(template, FUNCTION)}
     for name, told in of_kind(template, "AWS::Lambda::EventInvokeConfig"):
         for one in told.get("DestinationConfig", {}).values():
-            role, queue = roles.get(target(told["FunctionName"]) or ""), target(one["Destination"])
+            role = target(referred(told["FunctionName"], template).get("Role"))
+            queue = target(one["Destination"])
             if not may(template, role, "sqs:SendMessage", queue):
                 yield f"{name}: the function may not send to {queue}"
 

@@ -11,7 +11,7 @@ import re
 import shutil
 import sys
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -52,27 +52,20 @@ class Build:
         """A root template as it was built: its functions and layers are the built folders."""
         return self.folder / FOLDERS[root] / "template.yaml"
 
-    def parts(self, root: Path) -> dict[str, Resource]:
-        """Functions and layers of a root template, each with the place of its code."""
-        whole = flattened(self.template(root), _located)["Resources"]
+    @cached_property
+    def resources(self) -> dict[str, Resource]:
+        """All functions and layers by their logical names, with their code's place; layers once."""
         return {
             name: Resource(one["Type"], one["Properties"])
-            for name, one in whole.items()
+            for root in (ARENA, TEMPLATE)
+            for name, one in flattened(self.template(root), _located)["Resources"].items()
             if one["Type"] in CODE
         }
 
-    @cached_property
-    def resources(self) -> dict[str, Resource]:
-        """All functions and layers by their logical names; the layers are in each root."""
-        return {**self.parts(ARENA), **self.parts(TEMPLATE)}
-
-    def names(self, kind: str) -> list[str]:
-        """The logical names of all functions or all layers."""
-        return [name for name, resource in self.resources.items() if resource.kind == kind]
-
     def layers(self, architecture: str) -> list[str]:
         """The logical names of the layers that functions have on that processor."""
-        return [n for n, r in self.resources.items() if r.kind == LAYER and fits(r, architecture)]
+        layers = [name for name, one in self.resources.items() if one.kind == LAYER]
+        return [name for name in layers if name != OTHERS_PACKAGES[architecture]]
 
     def folder_of(self, name: str) -> Path:
         """The built folder of a function or layer; raises `ConfigError` if it is not there."""
@@ -88,7 +81,11 @@ class Build:
             sum(size_of(self.folder_of(name)) for name in self.layers(architecture))
             for architecture in ARCHITECTURES
         )
-        return {name: layers + size_of(self.folder_of(name)) for name in self.names(FUNCTION)}
+        return {
+            name: layers + size_of(self.folder_of(name))
+            for name, resource in self.resources.items()
+            if resource.kind == FUNCTION
+        }
 
 
 def _located(path: Path) -> dict[str, Any]:
@@ -99,12 +96,6 @@ def _located(path: Path) -> dict[str, Any]:
         if key is not None:
             resource["Properties"][key] = str(path.parent / resource["Properties"][key])
     return template
-
-
-def fits(resource: Resource, architecture: str) -> bool:
-    """Whether a function or layer can be had on that processor: functions on any."""
-    only = resource.properties.get("CompatibleArchitectures", ARCHITECTURES)
-    return isinstance(only, Collection) and architecture in only
 
 
 def size_of(folder: Path) -> int:
@@ -138,22 +129,6 @@ def read_build(folder: Path) -> Build:
     return build
 
 
-def write_commit(template: Path) -> None:
-    """Write into a built template which commit it was built from, if Git can tell."""
-    git = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
-    told = ran(git)
-    if told.returncode != 0:
-        return
-    whole = parsed(template.read_text())
-    whole["Mappings"]["Built"]["From"]["Commit"] = told.stdout.strip()
-    write_template(template, whole)
-
-
-def write_template(template: Path, whole: Mapping[str, Any]) -> None:
-    """Write a built template, as JSON: SAM reads YAML many times over, and takes seconds for it."""
-    template.write_text(json.dumps(whole, indent=1))
-
-
 def _files(folder: Path) -> Iterator[Path]:
     yield from sorted(file for file in folder.rglob("*") if file.is_file())
 
@@ -164,16 +139,9 @@ LOWEST = (1, 131)  # the oldest SAM that builds the templates: before none knows
 
 SAM = ROOT / ".venv-sam" / "bin" / "sam"
 
-NETWORK_SIGNS = ("network was disabled", "error sending request", "dns error", "tcp connect error")
-"""What uv says when the package index cannot be reached."""
-
 
 class BuildError(ConfigError):
     """SAM or a makefile failed; the message is what it printed."""
-
-
-class IndexUnreachable(BuildError):
-    """The package index cannot be reached, and the packages are not in uv's cache either."""
 
 
 OTHERS_PACKAGES = {"arm64": "DependenciesX86", "x86_64": "DependenciesArm64"}
@@ -210,8 +178,7 @@ def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     done = ran([str(find_sam()), *arguments], environment)
     told = f"{done.stdout}{done.stderr}".rstrip()
     if done.returncode != 0:
-        kind = IndexUnreachable if any(sign in told for sign in NETWORK_SIGNS) else BuildError
-        raise kind(f"sam {arguments[0]} failed:\n{told}")
+        raise BuildError(f"sam {arguments[0]} failed:\n{told}")
     return told
 
 
@@ -225,6 +192,8 @@ def sam_build(into: Path = BUILD, target: Target | None = None, *, again: bool =
     less = ["--exclude", others] if others else []
     environment = {**target.environment(), **QUIET}
     environment |= {"UV_OFFLINE": "1", "PYTHONHASHSEED": "2"} if again else {}
+    git = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    commit = ran(git).stdout.strip()  # nothing where Git cannot tell
     build = Build(into)
     for root, folder in FOLDERS.items():
         place = (into / folder).absolute()
@@ -234,8 +203,10 @@ def sam_build(into: Path = BUILD, target: Target | None = None, *, again: bool =
             if layer := whole["Resources"].get(others):
                 there = template.parent / layer["Properties"]["ContentUri"]
                 layer["Properties"]["ContentUri"] = str(there.resolve())  # a build may be copied
-            write_template(template, whole)
-        write_commit(build.template(root))
+            if commit and (built := whole.get("Mappings", {}).get("Built")):
+                built["From"]["Commit"] = commit
+            # SAM reads YAML many times over, and takes seconds for it.
+            template.write_text(json.dumps(whole, indent=1))
     name_strategies(build.template())
     return build
 
@@ -247,7 +218,7 @@ def name_strategies(template: Path) -> None:
     for parameter in ("Strategy", "DummyStrategy"):
         whole["Parameters"][parameter].pop("AllowedPattern", None)
         whole["Parameters"][parameter]["AllowedValues"] = ["", *names]
-    write_template(template, whole)
+    template.write_text(json.dumps(whole, indent=1))
 
 
 def main() -> None:

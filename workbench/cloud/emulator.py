@@ -4,7 +4,6 @@ Needs the dependency group "emulator". Everything it writes lies in a temporary 
 with it.
 """
 
-import http.client
 import json
 import os
 import signal
@@ -19,6 +18,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
+import requests
 from boto3.session import Session
 
 from cardsharp.cloud.clock import SystemClock
@@ -205,14 +205,9 @@ class Emulator:
         raise CardsharpError(f"MiniStack ended before it answered.\n{tail}")
 
     def _is_healthy(self) -> bool:
-        connection = http.client.HTTPConnection(HOST, self._port, timeout=1)
-        try:
-            connection.request("GET", "/_ministack/health")
-            return connection.getresponse().status == http.HTTPStatus.OK
-        except OSError:
-            return False
-        finally:
-            connection.close()
+        with suppress(requests.RequestException):
+            return requests.get(f"{self.endpoint}/_ministack/health", timeout=1).ok
+        return False
 
 
 def queue_arn(sqs: Any, url: str) -> str:  # noqa: ANN401 - as above

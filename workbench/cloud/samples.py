@@ -1,9 +1,9 @@
 """Metric values with their times, read from the lines that functions print (EMF)."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,6 @@ class Sample:
     value: float
 
 
-def sample(
-    namespace: str, name: str, dimensions: Mapping[str, str], at: datetime, value: float
-) -> Sample:
-    """A sample of a metric with these dimensions."""
-    return Sample(MetricKey(namespace, name, frozenset(dimensions.items())), at, value)
-
-
 def read_emf(lines: Iterable[str]) -> Iterator[Sample]:
     """Yield the samples in the embedded-metric-format lines among `lines`; the rest are skipped."""
     for line in lines:
@@ -42,11 +35,6 @@ def read_emf(lines: Iterable[str]) -> Iterator[Sample]:
         except ValueError:
             continue
         yield from _samples(told)
-
-
-def shifted(samples: Iterable[Sample], by: timedelta) -> list[Sample]:
-    """The samples as if everything had happened later."""
-    return [replace(one, at=one.at + by) for one in samples]
 
 
 def _samples(told: dict[str, object]) -> Iterator[Sample]:
