@@ -11,6 +11,7 @@ from unittest import mock
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 from support.arena import until
 from support.aws_build import native_build
 from support.blef_next import heard
@@ -28,15 +29,26 @@ from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from cardsharp.viewer.assembly import PAUSE
+from workbench.build.deploy import deploy
 from workbench.build.target import ROOT
 from workbench.cli import main
+from workbench.cloud.events import schedule_event
 from workbench.operate import letters
 from workbench.operate.letters import drop, list_letters
-from workbench.operate.orders import arena_url, forget, pause, practise, resume, ring, rotate_secret
+from workbench.operate.orders import (
+    VIEWER,
+    arena_url,
+    forget,
+    pause,
+    practise,
+    resume,
+    ring,
+    rotate_secret,
+)
 from workbench.operate.stack import find_stack
 from workbench.operate.status import look_at
 from workbench.operate.story import lines_about
-from workbench.operate.trial import WORD, CloudTrial, publish, trial
+from workbench.operate.trial import WORD, CloudTrial, parameters, publish, trial
 from workbench.stage.opponent import OPPONENT, US
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
@@ -65,6 +77,27 @@ def commands() -> str:
     return "\n".join(shown)
 
 
+def visit(
+    cloud: CloudTrial, target: str, cookie: str = "", api: str = VIEWER, **asked: str | None
+) -> requests.Response:
+    """What the pages of the match log answer, or another API; the emulator has it below a path."""
+    name = urlsplit(cloud.stack.output(f"{api}Url")).netloc.partition(".")[0]
+    url = f"{cloud.emulator.endpoint}/_aws/execute-api/{name}/$default{target}"
+    headers = {"Content-Type": "application/json", **({"Cookie": cookie} if cookie else {})}
+    told = {"method": "GET", "headers": headers, **asked}
+    return requests.request(url=url, timeout=30, allow_redirects=False, **told)
+
+
+def ended(cloud: CloudTrial, match_id: str) -> MatchRecord:
+    """The record of a match when it is finished; the schedule may take a minute to fire."""
+    clock, find = SystemClock(), cloud.stack.log.match
+    end = clock.now() + timedelta(minutes=4)
+    while (record := find(match_id)) is None or record.status is not Status.FINISHED:
+        assert clock.now() < end, cloud.emulator.log_tail()
+        clock.sleep(timedelta(milliseconds=500))
+    return record
+
+
 @pytest.fixture(scope="module")
 def watched(cloud: CloudTrial) -> tuple[str, list[int]]:
     """A match that the practice function created, and how many steps each look at it told.
@@ -76,8 +109,8 @@ def watched(cloud: CloudTrial) -> tuple[str, list[int]]:
     (match_id,) = practise(cloud.stack, {})
     while not told["over"]:
         target = f"/matches/{match_id}/steps?from={sum(answers)}&wait=1"
-        status, _, text = cloud.visit("GET", target, cookie=cookie)
-        told = json.loads(text) if status == 200 else {"over": False, "steps": []}
+        answer = visit(cloud, target, cookie)
+        told = answer.json() if answer.status_code == 200 else {"over": False, "steps": []}
         answers.append(len(told["steps"]))
         if not told["steps"]:  # or nobody has taken it up yet
             SystemClock().sleep(PAUSE)
@@ -87,7 +120,7 @@ def watched(cloud: CloudTrial) -> tuple[str, list[int]]:
 @pytest.fixture(scope="module")
 def played(cloud: CloudTrial, watched: tuple[str, list[int]]) -> MatchRecord:
     """That match as the match log has it at its end."""
-    return cloud.await_end(watched[0])
+    return ended(cloud, watched[0])
 
 
 @contextmanager
@@ -106,11 +139,12 @@ def handlers(cloud: CloudTrial) -> Iterator[Assembly]:
 
 def entered(cloud: CloudTrial) -> str:
     """The cookie that the password brings; a stranger and a wrong password were refused before."""
-    assert cloud.visit("GET", "/matches")[0] == 403
-    assert cloud.visit("POST", "/matches", "password=wrong")[0] == 403
-    status, headers, _ = cloud.visit("POST", "/matches", f"password={WORD}")
-    assert status == 303
-    return headers["set-cookie"].partition(";")[0]
+    assert visit(cloud, "/matches").status_code == 403
+    wrong = visit(cloud, "/matches", method="POST", data="password=wrong")
+    assert wrong.status_code == 403
+    let_in = visit(cloud, "/matches", method="POST", data=f"password={WORD}")
+    assert let_in.status_code == 303
+    return let_in.headers["Set-Cookie"].partition(";")[0]
 
 
 def run_cli(cloud: CloudTrial, *arguments: str) -> int:
@@ -311,9 +345,9 @@ def test_blef_is_played_through_its_http_api_and_watched(cloud: CloudTrial) -> N
     """
 
     def get(target: str) -> Any:  # noqa: ANN401 - JSON
-        status, text = cloud.ask("blef", "GET", f"/v2/games{target}")
-        assert status in {200, 202}, text
-        return json.loads(text)
+        answer = visit(cloud, f"/v2/games{target}", api="blef")
+        assert answer.status_code in {200, 202}, answer.text
+        return answer.json()
 
     game = get("/create")["game_uuid"]
     ann, bob = (get(f"/{game}/join?nickname={name}")["player_uuid"] for name in ("ann", "bob"))
@@ -347,35 +381,36 @@ def test_euchre_decides_through_its_http_api(cloud: CloudTrial) -> None:
         http, query = event["requestContext"]["http"], event["rawQueryString"]
         # One slash too many, as a client sends it whose base URL ends with one.
         target = f"/{event['rawPath']}" + (f"?{query}" if query else "")
-        status, text = cloud.ask("euchre", http["method"], target, event.get("body"))
-        assert status == 200, text
-    invoked = cloud.invoke("euchre", json.loads(events[2].read_text()))
-    assert invoked["statusCode"] == 200
-    assert cloud.ask("euchre", "GET", "/nothing")[0] == 404
+        asked = {"method": http["method"], "data": event.get("body")}
+        answer = visit(cloud, target, api="euchre", **asked)
+        assert answer.status_code == 200, answer.text
+    invoked = cloud.emulator.client("lambda").invoke(
+        FunctionName=cloud.stack.output("euchreName"), Payload=events[2].read_bytes()
+    )
+    assert json.loads(invoked["Payload"].read())["statusCode"] == 200
+    assert visit(cloud, "/nothing", api="euchre").status_code == 404
 
 
 def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match(
     cloud: CloudTrial, played: MatchRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = f"/matches/{played.match_id}"
-    assert cloud.visit("GET", page)[0] == 403
-    status, _, text = cloud.visit("GET", page, cookie=entered(cloud))
-    assert status == 200
-    assert "Team One" in text
+    assert visit(cloud, page).status_code == 403
+    assert "Team One" in visit(cloud, page, entered(cloud)).text
     assert run_cli(cloud, "link", played.match_id, "--hours", "1") == 0
     link = urlsplit(capsys.readouterr().out.strip())
-    status, headers, _ = cloud.visit("GET", f"{link.path}?{link.query}")
-    assert status == 303
-    guest = headers["set-cookie"].partition(";")[0]
-    assert cloud.visit("GET", headers["location"], cookie=guest)[0] == 200
-    assert cloud.visit("GET", "/matches", cookie=guest)[0] == 403
+    let_in = visit(cloud, f"{link.path}?{link.query}")
+    assert let_in.status_code == 303
+    guest = let_in.headers["Set-Cookie"].partition(";")[0]
+    assert visit(cloud, let_in.headers["Location"], guest).status_code == 200
+    assert visit(cloud, "/matches", guest).status_code == 403
 
 
 @pytest.mark.slow
 def test_a_match_that_an_opponent_creates_is_found_by_the_schedule(cloud: CloudTrial) -> None:
     """Which starts a poller once a minute."""
     match_id = cloud.arena.create_match([OPPONENT[0], US[0]])
-    assert cloud.await_end(match_id).outcome
+    assert ended(cloud, match_id).outcome
 
 
 @pytest.mark.slow
@@ -383,9 +418,13 @@ def test_r19_a_match_is_played_on_while_the_stack_is_deployed_again(cloud: Cloud
     (match_id,) = practise(cloud.stack, {})
     began = datetime.now(UTC)
     # Here an update kills the worker in the middle of the match; on AWS it would go on to its end.
-    cloud.deploy_again()
-    cloud.tick()
-    record = cloud.await_end(match_id)
-    assert record.finished > began
+    again = {**parameters(cloud.arena.url), "LogLevel": "DEBUG"}
+    deploy(cloud.emulator, cloud.built, cloud.stack.name, again)
+    cloud.emulator.client("lambda").invoke(
+        FunctionName=cloud.stack.output("PollerName"),
+        InvocationType="Event",
+        Payload=json.dumps(schedule_event(datetime.now(UTC))),
+    )
+    assert ended(cloud, match_id).finished > began
     moves = cloud.stack.log.moves(match_id)
     assert all(move.facts is not None for move in moves)

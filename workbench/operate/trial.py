@@ -5,25 +5,22 @@ template in the emulator and sets the secrets, in the order of docs/first-deploy
 everything keeps running for other commands; tests/e2e/test_aws_cloud.py has matches played there.
 """
 
-import json
 import shlex
 import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
-import requests
 from botocore.exceptions import ClientError
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import Clock, MatchRecord, Status
+from cardsharp.cloud.ports import Clock
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import CardsharpError, ConfigError
@@ -32,7 +29,6 @@ from workbench.build.deploy import STACK_SERVICES, deploy, deployment
 from workbench.build.sam import Build, sam_build
 from workbench.build.target import native_architecture, say, this_machine
 from workbench.cloud.emulator import Emulator
-from workbench.cloud.events import Event, schedule_event
 from workbench.cloud.samples import read_emf
 from workbench.operate.orders import VIEWER, rotate_secret, rotate_service_secret
 from workbench.operate.preflight import default_demand, preflight
@@ -41,9 +37,6 @@ from workbench.show.checks import Finding
 from workbench.stage.opponent import US, steady_at
 
 WORD = "a password for the pages of the trial"
-
-LIMIT = timedelta(minutes=4)  # for a match; the schedule may take a minute to fire
-
 
 _BATCH = 500
 _PAUSE = timedelta(seconds=10)
@@ -59,59 +52,6 @@ class CloudTrial:
     arena: ArenaServer
     emulator: Emulator
     built: Build
-
-    def deploy_again(self) -> None:
-        """Update the stack, as an upgrade does."""
-        deploy(self.emulator, self.built, self.stack.name, parameters(self.arena.url, "DEBUG"))
-
-    def tick(self) -> None:
-        """Start the poller as its schedule does, without waiting for the minute to be over."""
-        self.emulator.client("lambda").invoke(
-            FunctionName=self.stack.output("PollerName"),
-            InvocationType="Event",
-            Payload=json.dumps(schedule_event(datetime.now(UTC))),
-        )
-
-    def ask(self, game: str, method: str, target: str, body: str | None = None) -> tuple[int, str]:
-        """The status and text that a game's HTTP API answers; `target` is path and query."""
-        status, _, text = self.visit(method, target, body, api=game)
-        return status, text
-
-    def visit(
-        self, method: str, target: str, body: str | None = None, cookie: str = "", api: str = VIEWER
-    ) -> tuple[int, Mapping[str, str], str]:
-        """What the pages of the match log answer, or another API, with its headers.
-
-        The emulator has each API below a path, where AWS has it at an address.
-        """
-        name = urlsplit(self.stack.output(f"{api}Url")).netloc.partition(".")[0]
-        url = f"{self.emulator.endpoint}/_aws/execute-api/{name}/$default{target}"
-        headers = {"Content-Type": "application/json", **({"Cookie": cookie} if cookie else {})}
-        told = requests.request(
-            method, url, data=body, headers=headers, timeout=30, allow_redirects=False
-        )
-        more = {name.lower(): value for name, value in told.headers.items()}
-        return told.status_code, more, told.content.decode()
-
-    def invoke(self, game: str, event: Event) -> Event:
-        """What a game's function answers to an event of its HTTP API."""
-        answer = self.emulator.client("lambda").invoke(
-            FunctionName=self.stack.output(f"{game}Name"), Payload=json.dumps(event)
-        )
-        told: Event = json.loads(answer["Payload"].read())
-        return told
-
-    def await_end(self, match_id: str) -> MatchRecord:
-        """The record of a finished match; raises `CardsharpError` with the emulator's log."""
-        clock = SystemClock()
-        end = clock.now() + LIMIT
-        while clock.now() < end:
-            record = self.stack.log.match(match_id)
-            if record is not None and record.status is Status.FINISHED:
-                return record
-            clock.sleep(timedelta(milliseconds=500))
-        tail = self.emulator.log_tail()
-        raise CardsharpError(f"The match {match_id} was not finished within {LIMIT}.\n{tail}")
 
 
 @contextmanager
@@ -143,12 +83,11 @@ def trial(built: Build | None = None) -> Iterator[CloudTrial]:
         yield CloudTrial(found, arena, emulator, built)
 
 
-def parameters(arena: str, log_level: str = "INFO") -> dict[str, str]:
+def parameters(arena: str) -> dict[str, str]:
     """What the template is deployed with; the rest are its own defaults."""
     return {
         "ArenaUrl": arena,
         "Architecture": native_architecture(),
-        "LogLevel": log_level,
         # The emulator knows no combined alarms and no saved queries.
         "Watch": "alarms",
         **dict.fromkeys(("Blef", "Euchre", "Feed", "DeployWeb"), "yes"),
