@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from statistics import fmean
 from typing import Any
 
 from cardsharp.errors import ConfigError
@@ -25,16 +24,12 @@ from workbench.cloud.samples import MetricKey, Sample
 MINUTE = timedelta(minutes=1)
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "GreaterThanThreshold": operator.gt,
-    "GreaterThanOrEqualToThreshold": operator.ge,
     "LessThanThreshold": operator.lt,
-    "LessThanOrEqualToThreshold": operator.le,
 }
 _STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "Sum": sum,
     "Maximum": max,
     "Minimum": min,
-    "Average": fmean,
-    "SampleCount": len,
     "p99": lambda values: sorted(values)[math.ceil(0.99 * len(values)) - 1],
 }
 _FUNCTIONS: Mapping[str, object] = {

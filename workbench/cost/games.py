@@ -29,7 +29,7 @@ from workbench.cloud.events import Event, Function, LambdaContext, LambdaHandler
 from workbench.cloud.http_front import HttpFront
 from workbench.cost.bill import load_prices, make_bill
 from workbench.cost.meter import UseMeter
-from workbench.cost.usage import ContestUse, billed, memory_of, properties_of
+from workbench.cost.usage import CloudUse, billed, memory_of, properties_of
 from workbench.deadmansdraw.emulated import CloudServer, new_table
 from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
 from workbench.stage.serving import EMULATOR, kept
@@ -84,7 +84,7 @@ def measure(
     }
 
 
-def measure_contest(matches: int = 5) -> ContestUse:
+def measure_contest(matches: int = 5) -> CloudUse:
     """The mean of so many matches at the cloud's arena; raises `CardsharpError`.
 
     Two clients that wait in long polls and read once a turn play through the real handler.
@@ -120,15 +120,8 @@ def measure_contest(matches: int = 5) -> ContestUse:
                 raise CardsharpError(f"Match {number + 1} did not end within {PATIENCE} s.")
         used = uses.since(before)
     (handler,) = timed
-    return ContestUse(
-        matches=matches,
-        requests=round(handler.requests / matches, 1),
-        read_units=round(used["read units"] / matches, 1),
-        write_units=round(used["write units"] / matches, 1),
-        request_seconds=round(handler.seconds / handler.requests, 5),
-        request_table_requests=round(used.of("dynamodb") / handler.requests, 2),
-        request_log_bytes=round(len(logged.getvalue().encode()) / handler.requests, 1),
-    )
+    logs, count = len(logged.getvalue().encode()), handler.requests
+    return used.use(matches, requests=count, seconds=handler.seconds, log_bytes=logs)
 
 
 def main() -> None:

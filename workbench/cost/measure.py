@@ -33,7 +33,7 @@ from workbench.cloud.samples import read_emf
 from workbench.cloud.template import TEMPLATE, load_template
 from workbench.cost.load import TIMING
 from workbench.cost.meter import AwsCounts, UseMeter
-from workbench.cost.usage import PLATFORM_BYTES, LookUse, Measured
+from workbench.cost.usage import PLATFORM_BYTES, CloudUse, Measured
 from workbench.stage.opponent import OPPONENT, US, steady_at
 from workbench.stage.side import assembled
 
@@ -74,7 +74,7 @@ class Bench:
         with _long_after():
             return self.used(lambda: _play(self))
 
-    def looked(self, work: Callable[["Bench"], None]) -> LookUse:
+    def looked(self, work: Callable[["Bench"], None]) -> CloudUse:
         """What a look used, the mean of some by a process that is warm."""
         work(self)
         began = time.thread_time()
@@ -82,15 +82,9 @@ class Bench:
         for number in range(_LOOKS):
             with _long_after() if number % _SHARE == 0 else nullcontext():
                 counts.update(self.used(lambda: work(self)))
+        logged = counts["log bytes"] + _LOOKS * PLATFORM_BYTES
         seconds = time.thread_time() - began
-        return LookUse(
-            requests=round(counts.of("dynamodb", "sqs") / _LOOKS, 2),
-            requests_to_queue=round(counts.of("sqs") / _LOOKS, 2),
-            read_units=round(counts["read units"] / _LOOKS, 2),
-            write_units=round(counts["write units"] / _LOOKS, 2),
-            log_bytes=round(counts["log bytes"] / _LOOKS) + PLATFORM_BYTES,
-            seconds=round(seconds / _LOOKS, 4),
-        )
+        return counts.use(_LOOKS, requests=0, seconds=seconds, log_bytes=logged)
 
     def stored_bytes(self) -> int:
         """The bytes of all items in the table, as DynamoDB reckons them: names and values."""

@@ -1,4 +1,4 @@
-"""AwsCounts what boto3 asks of AWS while something runs: requests, and the units of a table."""
+"""Counts what boto3 asks of AWS while something runs: requests, and the units of a table."""
 
 import threading
 from collections import Counter
@@ -7,6 +7,7 @@ from typing import Any, Self
 import botocore.handlers
 
 from cardsharp.cloud.aws import session
+from workbench.cost.usage import CloudUse
 
 WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
 
@@ -17,6 +18,18 @@ class AwsCounts(Counter[str]):
     def of(self, *services: str) -> int:
         """How often these services were asked."""
         return sum(n for name, n in self.items() if name.partition(".")[0] in services)
+
+    def use(self, times: int, *, requests: float, seconds: float, log_bytes: float) -> CloudUse:
+        """What was used each time, if this and those was it of so many times."""
+        return CloudUse(
+            requests=round(requests / times, 2),
+            table_requests=round(self.of("dynamodb") / times, 2),
+            queue_requests=round(self.of("sqs") / times, 2),
+            read_units=round(self["read units"] / times, 2),
+            write_units=round(self["write units"] / times, 2),
+            log_bytes=round(log_bytes / times),
+            seconds=round(seconds / times, 4),
+        )
 
 
 class UseMeter:

@@ -27,7 +27,7 @@ from workbench.cloud.events import Function
 from workbench.cloud.http_events import WireRequest, http_event
 from workbench.cloud.template import create_table
 from workbench.cost.meter import UseMeter
-from workbench.cost.usage import AnswerUse, PagesUse
+from workbench.cost.usage import CloudUse, PagesUse
 from workbench.lab.matches import keep
 from workbench.lab.plan import Plan
 from workbench.stage.surroundings import environment
@@ -50,7 +50,7 @@ class _Bench:
     handler: Handler
     uses: UseMeter
 
-    def used(self, *targets: str, moves: Sequence[MoveRecord] = ()) -> AnswerUse:
+    def used(self, *targets: str, moves: Sequence[MoveRecord] = ()) -> CloudUse:
         """The sum of answers to who knows the password; `moves` are read once, by their sizes."""
         now = datetime.now(UTC)
         cookie = ("cookie", f"{OWNER}={pass_to(EVERYTHING, now + TTL, WORD)}")
@@ -64,12 +64,8 @@ class _Bench:
         seconds, counts = time.process_time() - began, self.uses.since(before)
         bodies = (body for move in moves for body in (move.intent, move.facts) if body is not None)
         size = sum(len(pack(encode(body))) for body in bodies)  # as the table keeps them
-        return AnswerUse(
-            requests=len(targets),
-            read_units=counts["read units"] + max(0, ceil(size / UNIT) - 1),
-            table_requests=counts.of("dynamodb"),
-            seconds=round(seconds, 4),
-        )
+        counts["read units"] += max(0, ceil(size / UNIT) - 1)
+        return counts.use(1, requests=len(targets), seconds=seconds, log_bytes=0)
 
 
 def measure_pages() -> PagesUse:
@@ -107,11 +103,7 @@ def _bench() -> Iterator[_Bench]:
         secrets.provider.cache_clear()
 
 
-def _mean(uses: Sequence[AnswerUse]) -> AnswerUse:
-    """The mean of some answers, each to one request."""
-    return AnswerUse(
-        requests=1,
-        read_units=round(mean(one.read_units for one in uses), 2),
-        table_requests=round(mean(one.table_requests for one in uses), 2),
-        seconds=round(mean(one.seconds for one in uses), 4),
-    )
+def _mean(uses: Sequence[CloudUse]) -> CloudUse:
+    """The mean of some answers."""
+    fields = {name: [getattr(one, name) for one in uses] for name in CloudUse.model_fields}
+    return CloudUse(**{name: round(mean(those), 4) for name, those in fields.items()})

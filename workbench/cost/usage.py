@@ -42,41 +42,21 @@ class Measurement(BaseModel, frozen=True, extra="forbid"):
     """What was measured of something."""
 
 
-class ContestUse(Measurement):
-    """What a match at the cloud's arena used; a request's figures also of those that wait."""
-
-    matches: int
-    requests: Amount
-    read_units: Amount
-    write_units: Amount
-    request_seconds: Amount
-    request_table_requests: Amount
-    request_log_bytes: Amount
-
-
-class AnswerUse(Measurement):
-    """What an answer of the pages used, or some together; `seconds` of a whole processor."""
+class CloudUse(Measurement):
+    """What something used; `requests` are those to us, and `seconds` of a whole processor."""
 
     requests: Amount
-    read_units: Amount
     table_requests: Amount
-    seconds: Amount
-
-
-class LookUse(Measurement):
-    """What a look at the arena used, or a resting poller's tick; `seconds` of a whole processor."""
-
-    requests: Amount
-    requests_to_queue: Amount
+    queue_requests: Amount
     read_units: Amount
     write_units: Amount
     log_bytes: Amount
     seconds: Amount
 
     def billed(self, memory: float) -> float:
-        """The seconds for which Lambda bills it at so many megabytes."""
+        """The seconds for which Lambda bills a look at the arena at so many megabytes."""
         worked = (self.seconds + TLS_SECONDS) * max(1, WHOLE_PROCESSOR / memory)
-        return worked + self.requests * TABLE_SECONDS + ARENA_SECONDS
+        return worked + (self.table_requests + self.queue_requests) * TABLE_SECONDS + ARENA_SECONDS
 
 
 class PagesUse(Measurement):
@@ -87,9 +67,9 @@ class PagesUse(Measurement):
     """
 
     moves: Amount
-    view: AnswerUse
-    news: AnswerUse
-    nothing: AnswerUse
+    view: CloudUse
+    news: CloudUse
+    nothing: CloudUse
 
 
 class Measured(Measurement):
@@ -112,9 +92,12 @@ class Measured(Measurement):
     busy_minute_read_units: Amount
     metrics: Amount
     alarmed_metrics: Amount
-    look: LookUse
-    tick: LookUse
-    contest: ContestUse | None = None
+    look: CloudUse
+    """A look at the arena."""
+    tick: CloudUse
+    """A tick of a poller that rests."""
+    contest: CloudUse | None = None
+    """A match at the cloud's arena."""
     pages: PagesUse | None = None
 
 
@@ -178,7 +161,7 @@ def _compute(load: Load, measured: Measured) -> dict[str, float]:
 def _data(load: Load, measured: Measured) -> dict[str, float]:
     renewals = load.match_seconds * measured.renewals_per_second
     resting, looked = load.ticks - load.waking, load.looks > 0
-    queued = resting * measured.tick.requests_to_queue * looked + load.looks
+    queued = resting * measured.tick.queue_requests * looked + load.looks
     reads = load.waking * measured.idle_minute_read_units
     reads += load.guarded * measured.busy_minute_read_units
     reads *= load.pollers
@@ -254,8 +237,9 @@ def contest_usage(contest: Contest, measured: Measured) -> dict[str, float]:
         raise ConfigError("No match of a contest was measured: `cardsharp cost --measure`.")
     waited = contest.teams * contest.hours * _HOUR
     requests = contest.matches * use.requests + waited / POLL_SECONDS
-    seconds, table = requests * use.request_seconds, requests * use.request_table_requests
-    used = billed(requests, seconds, table, memory=memory, logged=requests * use.request_log_bytes)
+    each = requests / use.requests  # those that wait use as much
+    seconds, table, logged = each * use.seconds, each * use.table_requests, each * use.log_bytes
+    used = billed(requests, seconds, table, memory=memory, logged=logged)
     reads = contest.matches * use.read_units + waited * UNITS_A_SECOND
     waiting = waited * memory / _MB
     return {
