@@ -236,7 +236,8 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Clo
         with pytest.raises(ConfigError, match=r"still playing .*orphan"):
             pause(cloud.stack, stop_schedule=True)
         now = assembly.clock.monotonic()
-        with LeaseKeeper(assembly.log, lease, Timing(lease=HOUR, renew=HOUR), assembly.clock, now):
+        timing = Timing(lease=HOUR, renew=HOUR)
+        with LeaseKeeper(assembly.log, lease, timing, assembly.clock, now).renewing():
             assembly.log.finish(lease, {"result": "ended"})
         until(lambda: datetime.now(UTC) - paused > KEPT)
         with pytest.raises(CardsharpError, match="New matches are paused"):

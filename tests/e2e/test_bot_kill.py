@@ -4,6 +4,7 @@ import os
 import secrets
 import signal
 import sys
+import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -29,13 +30,13 @@ from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies import Decision, build, strategy
 from workbench.arena.server import ArenaServer
 from workbench.cloud.events import Event, Function, LambdaContext
 from workbench.cloud.home import Home, HomeOptions
 from workbench.machine import slowness
 from workbench.stage.side import Follower, assembled, embedded_in
-
-WORKER = "support.bot_thinking_worker"
 
 
 class WorkerProcesses:
@@ -44,7 +45,7 @@ class WorkerProcesses:
     def __init__(self, variables: Mapping[str, str], log: Path) -> None:
         self._given = dict(variables), log
         self._made = get_context("forkserver")
-        self._made.set_forkserver_preload([WORKER, __name__])
+        self._made.set_forkserver_preload([__name__, "worker.app"])
         with mock.patch.dict(os.environ, variables):  # its path leads to that module
             ensure_running()
         self._of: defaultdict[str, list[BaseProcess]] = defaultdict(list)
@@ -85,13 +86,24 @@ def _attend(
     with log.open("a") as printed:
         os.dup2(printed.fileno(), 1)
         os.dup2(printed.fileno(), 2)
-    # Here alone, so that no other process has the strategy of that module.
-    handler = import_module(WORKER).handler
+    strategy(STRATEGY)(Thinking)  # here alone, so that no other process has it
+    handler = import_module("worker.app").handler
     told.send(handler(event, LambdaContext("worker", left, SystemClock())))
 
 
 STRATEGY = "thinking"
-"""Of `support.bot_thinking_worker`, which only the workers' own processes import."""
+
+
+class Thinking:
+    """Decides as the champion does, after a while: so that a death can hit our own turns too."""
+
+    def __init__(self, rng: Random) -> None:
+        self._inner = build("champion", rng)
+
+    def decide(self, position: Position) -> Decision:
+        threading.Event().wait(0.15)
+        return self._inner.decide(position)
+
 
 AT_ONCE = 8
 KILLS = cases(AT_ONCE, 20)

@@ -20,7 +20,7 @@ from support.cloud_benches import FakeClock, received
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import utc_now
-from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, Redrive
+from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.telemetry import NAMESPACE, meter
@@ -154,7 +154,7 @@ def test_ten_minutes_without_an_action_are_noticed(healthy: list[Sample], quiet:
 def test_a_message_that_fails_five_times_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
     clock = FakeClock()
     letters = MemoryQueue(clock)
-    queue = MemoryQueue(clock, VISIBILITY, Redrive(MAX_RECEIVES, letters))
+    queue = MemoryQueue(clock, VISIBILITY, letters)
     queue.send("this is no match message")
     while message := queue.receive(timedelta(0)):
         done = quiet.deliver(message)

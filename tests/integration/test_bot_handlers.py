@@ -25,7 +25,7 @@ import poller.app
 import practice.app
 import worker.app
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, Redrive, register
+from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, register
 from cardsharp.cloud.messages import LookMessage, parse_message
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.switches import Switchboard, Switches
@@ -241,7 +241,7 @@ def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while
     monkeypatch.setattr(worker.app, "AGAIN", timedelta(seconds=0.2))
     clock, poison, seen = SystemClock(), "this is no match message", Counter[str]()
     dead = MemoryQueue(clock)
-    register("poisoned", MemoryQueue(clock, timedelta(seconds=0.2), Redrive(MAX_RECEIVES, dead)))
+    register("poisoned", MemoryQueue(clock, timedelta(seconds=0.2), dead))
 
     def observe(invocation: Invocation) -> None:
         seen.update(record["body"] for record in invocation.event.get("Records", ()))

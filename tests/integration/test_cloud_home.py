@@ -14,7 +14,7 @@ from support.bot_events import EVENTS
 from support.cloud_benches import FakeClock, received
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.memory import MemoryQueue, Redrive
+from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Clock
 from workbench.cloud.events import Function, Invocation, LambdaContext, failed_ids
 from workbench.cloud.home import Home, HomeOptions
@@ -39,7 +39,7 @@ class Watched:
 
 def matches(visibility: timedelta = timedelta(milliseconds=50)) -> MemoryQueue:
     """A queue that gives a message twice."""
-    return MemoryQueue(SystemClock(), visibility, Redrive(2, MemoryQueue(SystemClock())))
+    return MemoryQueue(SystemClock(), visibility, MemoryQueue(SystemClock()), 2)
 
 
 Handler = Callable[[dict[str, Any], LambdaContext], object]

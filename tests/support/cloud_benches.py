@@ -18,7 +18,7 @@ from world.clock import START, StillClock
 
 from cardsharp.cloud import aws
 from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.memory import MemoryQueue, Redrive
+from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Clock, Lease, MatchLog, MatchRecord, Message, Queue, Signal
 from cardsharp.cloud.sqlite import SqliteLog
@@ -224,7 +224,7 @@ def moto_client() -> Iterator["DynamoDBClient"]:
 def memory_queue() -> Iterator[QueueBench]:
     clock = FakeClock()
     dead = MemoryQueue(clock, VISIBILITY)
-    queue = MemoryQueue(clock, VISIBILITY, Redrive(MAX_RECEIVES, dead))
+    queue = MemoryQueue(clock, VISIBILITY, dead, MAX_RECEIVES)
 
     def later() -> Message | None:
         clock.advance(VISIBILITY)

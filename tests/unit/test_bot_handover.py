@@ -10,17 +10,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import TTL, LogBench, NotedMeter, known, sqlite_log, taken
+from support.cloud_benches import TTL, FakeClock, NotedMeter, known, taken
 from world.arena import SEED, TABLE, BenchArena
 from world.bench import Bench, bot_of
 from world.bench import played as finished
-from world.clock import StillClock
 from world.faults import FaultPlan, Kind
 
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.hold import Hold, LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric
-from cardsharp.cloud.ports import Lease, LeaseBook
+from cardsharp.cloud.ports import Lease
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.actions import END_TURN
@@ -118,14 +117,24 @@ def counted(folder: Path, faults: dict[int, Kind]) -> tuple[Bench, NotedMeter]:
     return made, meter
 
 
-def test_a_match_without_trouble_counts_its_actions_and_its_end(tmp_path: Path) -> None:
+def test_actions_the_end_and_errors_of_the_arena_by_status_and_in_all_are_counted(
+    tmp_path: Path,
+) -> None:
     bench, meter = counted(tmp_path, {})
-    actions = len(bench.gate.accepted)
+    actions, steps = len(bench.gate.accepted), bench.plan.steps
     assert +meter.counted == {Metric.ACTIONS: actions, Metric.MATCHES_WON: 1}
-    assert {metric: len(times) for metric, times in meter.timed.items()} == {
-        Metric.DECISION: actions, Metric.FIRST_PICK_UP: 1, Metric.PICK_UP: 1,
-    }  # fmt: skip
-    assert min(time for times in meter.timed.values() for time in times) >= timedelta(0)
+    times = {Metric.DECISION: actions, Metric.FIRST_PICK_UP: 1, Metric.PICK_UP: 1}
+    assert {metric: len(timed) for metric, timed in meter.timed.items()} == times
+    assert min(time for timed in meter.timed.values() for time in timed) >= timedelta(0)
+    for kind, status, step in (
+        (Kind.HTTP_500, "500", "view"),
+        (Kind.HTTP_429, "busy", "act"),
+        (Kind.GARBAGE, "garbled", "view"),
+        (Kind.RESPONSE_LOST, "unreachable", "act"),
+    ):
+        _, meter = counted(tmp_path, {steps.index(step): kind})
+        assert meter.counted[Metric.ARENA_ERRORS] == 1
+        assert meter.counted[f"{Metric.ARENA_ERRORS}/{status}"] == 1
 
 
 def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path) -> None:
@@ -142,19 +151,6 @@ def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path) -> None:
         bench.plan.before_step = die_once
         bench.play()
     assert meter.counted[Metric.LEASE_STEALS] == 1
-
-
-def test_errors_of_the_arena_are_counted_by_status_and_in_all(tmp_path: Path) -> None:
-    steps = counted(tmp_path, {})[0].plan.steps
-    for kind, status, step in (
-        (Kind.HTTP_500, "500", "view"),
-        (Kind.HTTP_429, "busy", "act"),
-        (Kind.GARBAGE, "garbled", "view"),
-        (Kind.RESPONSE_LOST, "unreachable", "act"),
-    ):
-        _, meter = counted(tmp_path, {steps.index(step): kind})
-        assert meter.counted[Metric.ARENA_ERRORS] == 1
-        assert meter.counted[f"{Metric.ARENA_ERRORS}/{status}"] == 1
 
 
 def test_neither_seed_nor_order_of_the_cards_goes_further_than_the_arena(tmp_path: Path) -> None:
@@ -183,18 +179,34 @@ LOST = Unreachable("no answer", doubtful=True)
 REFUSED = Rejected(400, "not now")
 
 
-@pytest.fixture
-def clock() -> StillClock:
-    return StillClock()
+class FailingLog(SqliteLog):
+    """A log whose renewals can fail."""
+
+    fails = False
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(Path(":memory:"), clock)
+        self.tried = threading.Semaphore(0)
+
+    def renew(self, lease: Lease, ttl: timedelta) -> None:
+        self.tried.release()
+        if self.fails:
+            raise StoreError("throttled")
+        super().renew(lease, ttl)
 
 
 @pytest.fixture
-def log(clock: StillClock) -> Iterator[SqliteLog]:
-    with closing(SqliteLog(Path(":memory:"), clock)) as made:
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def log(clock: FakeClock) -> Iterator[FailingLog]:
+    with closing(FailingLog(clock)) as made:
         yield made
 
 
-def hold(log: SqliteLog, clock: StillClock, left: timedelta) -> Hold:
+def hold(log: FailingLog, clock: FakeClock, left: timedelta) -> Hold:
     """A hold by a worker who has so much time left, whatever the clock says."""
     lease = taken(log, ttl=TIMING.lease)
     keeper = LeaseKeeper(log, lease, TIMING, clock, clock.monotonic())
@@ -209,7 +221,7 @@ def hold(log: SqliteLog, clock: StillClock, left: timedelta) -> Hold:
     ],
 )
 def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_after_it(
-    log: SqliteLog, clock: StillClock, asked: Callable[[Hold], bool], needed: timedelta
+    log: FailingLog, clock: FakeClock, asked: Callable[[Hold], bool], needed: timedelta
 ) -> None:
     assert not asked(hold(log, clock, needed))
     assert asked(hold(log, clock, needed + INSTANT))
@@ -223,7 +235,7 @@ def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_
         (TIMING.handover / 4, timedelta(0)),
     ],
 )
-def test_a_pause_ends(log: SqliteLog, clock: StillClock, left: timedelta, slept: timedelta) -> None:
+def test_a_pause_ends(log: FailingLog, clock: FakeClock, left: timedelta, slept: timedelta) -> None:
     began = clock.now()
     hold(log, clock, left).pause(timedelta(seconds=5))
     assert clock.now() - began == slept
@@ -240,7 +252,7 @@ def test_a_pause_ends(log: SqliteLog, clock: StillClock, left: timedelta, slept:
     ],
 )
 def test_an_action_without_an_answer_is_let_arrive(
-    log: SqliteLog, clock: StillClock, error: ArenaError, ago: timedelta, slept: timedelta
+    log: FailingLog, clock: FakeClock, error: ArenaError, ago: timedelta, slept: timedelta
 ) -> None:
     sent = clock.monotonic()
     clock.advance(ago)
@@ -254,81 +266,49 @@ KEEPING = Timing(lease=TTL, renew=EVERY)
 MARGIN = timedelta(seconds=1)
 
 
-@pytest.fixture
-def leases(tmp_path: Path) -> Iterator[LogBench]:
-    with sqlite_log(tmp_path) as ready:
-        yield ready
-
-
-def kept(leases: LogBench, book: LeaseBook | None = None) -> LeaseKeeper:
-    asked, lease = leases.clock.monotonic(), taken(leases.log)
-    return LeaseKeeper(book or leases.log, lease, KEEPING, leases.clock, asked)
-
-
-class Broken:
-    """A lease book whose renewals fail as long as it is broken."""
-
-    def __init__(self, leases: LogBench) -> None:
-        self.log = leases.log
-        self.broken = True
-        self.tried = threading.Semaphore(0)
-
-    def renew(self, lease: Lease, ttl: timedelta) -> None:
-        self.tried.release()
-        if self.broken:
-            raise StoreError("throttled")
-        self.log.renew(lease, ttl)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.log, name)
-
-
-def step(leases: LogBench) -> None:
-    leases.clock.until_waiting()
-    leases.clock.advance(EVERY)
+def kept(log: FailingLog, clock: FakeClock) -> LeaseKeeper:
+    asked = clock.monotonic()
+    return LeaseKeeper(log, taken(log), KEEPING, clock, asked)
 
 
 def test_a_lease_lasts_as_long_as_its_keeper_though_the_store_fails_now_and_then(
-    leases: LogBench,
+    log: FailingLog, clock: FakeClock
 ) -> None:
-    book = Broken(leases)
-    with kept(leases, book) as keeper:  # type: ignore[arg-type]
-        step(leases)
-        assert book.tried.acquire(timeout=10)
-        assert keeper.ensure(MARGIN).fence == 1
-        book.broken = False
-        for _ in range(10):
-            step(leases)
-            assert book.tried.acquire(timeout=10)
-        leases.clock.until_waiting()
+    log.fails = True
+    with kept(log, clock).renewing() as keeper:
+        for _ in range(11):
+            clock.until_waiting()
+            clock.advance(EVERY)
+            assert log.tried.acquire(timeout=10)
+            assert keeper.ensure(MARGIN).fence == 1
+            log.fails = False
+        clock.until_waiting()
         assert keeper.left == TTL
-        assert keeper.lease.fence == 1
         assert keeper.ensure(MARGIN) is keeper.lease
-        assert leases.log.take("m", "bob", TTL) is None
+        assert log.take("m", "bob", TTL) is None
 
 
-def test_a_worker_learns_that_its_match_was_taken(leases: LogBench) -> None:
-    with kept(leases) as keeper:
-        leases.clock.until_waiting()
+def test_a_worker_learns_that_its_match_was_taken(log: FailingLog, clock: FakeClock) -> None:
+    with kept(log, clock).renewing() as keeper:
+        clock.until_waiting()
         # As after a long pause of this process only: nobody renewed in time.
-        bob = leases.log.take("m", "ann", TTL)
-        leases.clock.advance(EVERY)
+        bob = log.take("m", "ann", TTL)
+        clock.advance(EVERY)
         for margin in (TTL * 2, timedelta(0)):
             with pytest.raises(Conflict, match="no longer held"):
                 keeper.ensure(margin)
-    assert known(leases.log).lease == bob, "and leaves the successor's lease alone"
+    assert known(log).lease == bob, "and leaves the successor's lease alone"
 
 
 def test_a_lease_that_is_nearly_out_is_renewed_on_the_spot_or_counts_as_lost(
-    leases: LogBench,
+    log: FailingLog, clock: FakeClock
 ) -> None:
-    book = Broken(leases)
-    keeper, book.broken = kept(leases, book), False  # type: ignore[arg-type]
-    leases.clock.advance(TTL * 2)
+    keeper = kept(log, clock)
+    clock.advance(TTL * 2)
     keeper.ensure(MARGIN)
     assert keeper.left == TTL
-    assert leases.log.take("m", "bob", TTL) is None
-    book.broken = True
-    leases.clock.advance(TTL)
+    assert log.take("m", "bob", TTL) is None
+    log.fails = True
+    clock.advance(TTL)
     with pytest.raises(Conflict, match="cannot be kept"):
         keeper.ensure(MARGIN)

@@ -17,6 +17,7 @@ from cardsharp.cloud.vault import VAULTS, Vault
 from cardsharp.errors import ConfigError
 
 _FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # every function of Lambda has it, and nobody else
+_TABLE = "dynamodb:"  # before the name of a table
 
 
 def in_lambda(environment: Mapping[str, str]) -> bool:
@@ -36,7 +37,7 @@ def prepare(environment: Mapping[str, str]) -> None:
 
     store, queue = environment.get("CARDSHARP_STORE", ""), environment.get("CARDSHARP_QUEUE", "")
     with suppress(ConfigError):
-        if store.startswith("dynamodb:"):
+        if store.startswith(_TABLE):
             build_log(store, SystemClock())
             aws.prepare("dynamodb")
         if queue.startswith("http"):
@@ -91,23 +92,19 @@ def build_queue(queue: str, clock: Clock) -> Queue:
 
 def build_relay(store: str) -> Relay:
     """The relay of the pollers that share a match log."""
-    kind, _, place = store.partition(":")
-    if kind != "dynamodb":
+    if not store.startswith(_TABLE):
         return Relay()
-    from cardsharp.cloud.dynamodb_control import DynamoRelay  # noqa: PLC0415 - boto3 is slow to import
-    from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
+    from cardsharp.cloud import dynamodb_control, dynamodb_table  # noqa: PLC0415 - boto3 is slow
 
-    return DynamoRelay(DynamoTable(place))
+    table = dynamodb_table.DynamoTable(store.removeprefix(_TABLE))
+    return dynamodb_control.DynamoRelay(table)
 
 
 def build_switchboard(store: str, clock: Clock) -> Switchboard:
     """The switchboard that belongs to a match log."""
-    kind, _, place = store.partition(":")
-    if kind != "dynamodb":
+    if not store.startswith(_TABLE):
         return Switchboard()
-    from cardsharp.cloud.dynamodb_control import (  # noqa: PLC0415 - boto3 is slow to import
-        DynamoSwitchboard,
-    )
-    from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
+    from cardsharp.cloud import dynamodb_control, dynamodb_table  # noqa: PLC0415 - boto3 is slow
 
-    return KeptSwitchboard(DynamoSwitchboard(DynamoTable(place), of_now=False), clock)
+    table = dynamodb_table.DynamoTable(store.removeprefix(_TABLE))
+    return KeptSwitchboard(dynamodb_control.DynamoSwitchboard(table, of_now=False), clock)

@@ -63,7 +63,7 @@ class Bot:
             meter.count(Metric.LEASE_STEALS)
         described = known is not None and bool(known.header)
         try:
-            with LeaseKeeper(log, lease, self.timing, clock, asked) as keeper:
+            with LeaseKeeper(log, lease, self.timing, clock, asked).renewing() as keeper:
                 taken = clock.monotonic()
                 hold = Hold(keeper, log, clock, meter, self.timing, remaining, taken)
                 about = None if described else self.version or ""

@@ -9,8 +9,8 @@ predecessor may have sent, counted from the take: by its own clock, as all here.
 
 import logging
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Self, TypeVar
@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 from cardsharp.cloud.attended import UNDER_WAY, Sight
 from cardsharp.cloud.clock import beside
 from cardsharp.cloud.metrics import Meter, Metric
-from cardsharp.cloud.ports import Body, Clock, Lease, LeaseBook, MatchLog, MoveRecord, Remaining
+from cardsharp.cloud.ports import Body, Clock, Lease, MatchLog, MoveRecord, Remaining
 from cardsharp.cloud.timing import Timing
 from cardsharp.cloud.trouble import Denied, count_error, pause_after
 from cardsharp.errors import ArenaError, Conflict, StoreError
@@ -29,27 +29,23 @@ T = TypeVar("T")
 
 
 class LeaseKeeper:
-    """Renews a lease in the background between enter and exit.
+    """A lease and how long it is valid, counted from the monotonic second `asked` at first.
 
-    It was asked for at the monotonic second `asked`, and is counted as valid from then on.
-
-    Leaving without an exception gives the lease back. Leaving with one lets it run out, so that
-    a match that cannot be played is not taken again at once. The thread has ended either way.
-    Once the lease is given back the match is to `rest` for so long.
+    Once it is given back the match is to `rest` for so long.
     """
 
     def __init__(
-        self, book: LeaseBook, lease: Lease, timing: Timing, clock: Clock, asked: float
+        self, log: MatchLog, lease: Lease, timing: Timing, clock: Clock, asked: float
     ) -> None:
         self.lease = lease
-        self._book = book
+        self._log = log
         self._ttl = timing.lease
         self._clock = clock
         self._asked = asked
         self.rest: timedelta | None = None
         self._lost: Conflict | None = None
         self._guard = threading.Lock()
-        self._keeping = beside(self._keep, timing.renew, clock)
+        self._every = timing.renew
 
     @property
     def left(self) -> timedelta:
@@ -67,15 +63,18 @@ class LeaseKeeper:
                 raise Conflict(f"The lease of match {self.lease.match_id} cannot be kept.")
             return self.lease
 
-    def __enter__(self) -> Self:
-        self._keeping.__enter__()
-        return self
+    @contextmanager
+    def renewing(self) -> Iterator[Self]:
+        """Renew the lease in the background as long as the block runs, and give it back then.
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._keeping.__exit__(None, None, None)
-        if kind is None and self._lost is None:
+        A block that fails lets it run out, so that a match that cannot be played is not taken again
+        at once. The thread has ended either way.
+        """
+        with beside(self._keep, self._every, self._clock):
+            yield self
+        if self._lost is None:
             with suppress(StoreError):  # without a release it runs out by itself
-                self._book.release(self.lease, self.rest)
+                self._log.release(self.lease, self.rest)
 
     def _keep(self) -> None:
         if self._lost is None:
@@ -86,7 +85,7 @@ class LeaseKeeper:
         """Renew once; the guard is held. A failing store is tried again at the next turn."""
         asked = self._clock.monotonic()
         try:
-            self._book.renew(self.lease, self._ttl)
+            self._log.renew(self.lease, self._ttl)
             self._asked = asked
         except Conflict as conflict:
             self._lost = conflict

@@ -6,7 +6,7 @@ Losing it loses nothing: the poller finds every match that nobody attends again.
 import threading
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from cardsharp.cloud.ports import NOW, Clock, Message
@@ -15,23 +15,22 @@ VISIBILITY = timedelta(minutes=30)  # six times the worker's timeout, as in temp
 MAX_RECEIVES = 5  # deliveries before a message is a dead letter, as in template.yaml
 
 
-@dataclass(frozen=True, slots=True)
-class Redrive:
-    """Where messages go after `max_receives` deliveries without a delete."""
-
-    max_receives: int
-    dead_letters: "MemoryQueue"
-
-
 class MemoryQueue:
-    """A thread-safe `Queue`; without `redrive` a message comes back for ever."""
+    """A thread-safe `Queue`; after so many deliveries without a delete a message is a dead letter.
+
+    Where there are no `dead_letters` it comes back for ever.
+    """
 
     def __init__(
-        self, clock: Clock, visibility: timedelta = VISIBILITY, redrive: Redrive | None = None
+        self,
+        clock: Clock,
+        visibility: timedelta = VISIBILITY,
+        dead_letters: "MemoryQueue | None" = None,
+        max_receives: int = MAX_RECEIVES,
     ) -> None:
         self._clock = clock
         self._visibility = visibility.total_seconds()
-        self._redrive = redrive
+        self._dead_letters, self._max_receives = dead_letters, max_receives
         self._changed = threading.Condition()
         self._entries: dict[str, tuple[Message, float]] = {}
         """With the monotonic second from which on each message is visible."""
@@ -93,9 +92,9 @@ class MemoryQueue:
         now = self._clock.monotonic()
         for message in [one for one, visible_at in self._entries.values() if visible_at <= now]:
             name, receives = message.message_id, message.receive_count
-            if self._redrive is not None and receives >= self._redrive.max_receives:
+            if self._dead_letters is not None and receives >= self._max_receives:
                 del self._entries[name]
-                self._redrive.dead_letters.send(message.body)
+                self._dead_letters.send(message.body)
                 continue
             taken = replace(message, receive_count=receives + 1, receipt=str(uuid.uuid4()))
             self._entries[name] = taken, now + self._visibility
@@ -111,8 +110,7 @@ def named(name: str, clock: Clock) -> MemoryQueue:
     """This process's queue of that name and NAME-dead; the first caller's clock stays its clock."""
     with _queues_lock:
         dead = _queues.setdefault(f"{name}-dead", MemoryQueue(clock))
-        made = MemoryQueue(clock, redrive=Redrive(MAX_RECEIVES, dead))
-        return _queues.setdefault(name, made)
+        return _queues.setdefault(name, MemoryQueue(clock, dead_letters=dead))
 
 
 def register(name: str, queue: MemoryQueue) -> None:

@@ -8,10 +8,14 @@ from pydantic_core import ErrorDetails
 from cardsharp.errors import Malformed
 
 
-class MatchMessage(BaseModel):
-    """A match that may need a worker. Repeats are harmless: all state is at the arena."""
+class _Sent(BaseModel):
+    """What comes from elsewhere: nothing but what is asked for, and quoted in no error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class MatchMessage(_Sent):
+    """A match that may need a worker. Repeats are harmless: all state is at the arena."""
 
     match_id: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z]{1,64}$")]
     game: Annotated[str, StringConstraints(pattern=r"^[a-z]{1,32}$")] | None = None
@@ -24,14 +28,12 @@ class MatchMessage(BaseModel):
         return self.model_dump_json(exclude_none=True)
 
 
-class LookMessage(BaseModel):
+class LookMessage(_Sent):
     """A look that is due at the arena, between two starts of the poller.
 
     `look` is the generation of the poller that sent it. Where no later one has begun meanwhile,
     `left` further looks follow it, each sent by the one before.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     look: Annotated[int, Field(ge=0)]
     left: Annotated[int, Field(ge=0, le=100)] = 0
@@ -58,10 +60,8 @@ def parse_message(body: str) -> MatchMessage:
         raise Malformed(f"Not a match message: {_said(error.errors()[0], 'body')}.") from None
 
 
-class OrderBody(BaseModel):
+class OrderBody(_Sent):
     """What an operator asks a game for; each game says what can be asked."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     refusal: ClassVar[str]  # the sentence before the faults of an order that cannot be used
 

@@ -153,8 +153,32 @@ class NoteRecord:
     body: Body
 
 
-class LeaseBook(Protocol):
-    """Who attends which match: announcements and leases."""
+class MatchReader(Protocol):
+    """What anybody may read, always as of now except where it says otherwise."""
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """The header of a match, or None if the log does not know it."""
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """All moves of a match in the order of their sequence."""
+
+    def matches(
+        self, day: date | None = None, status: Status | None = None, limit: int = 100
+    ) -> list[MatchRecord]:
+        """Headers, the last started first; a change may show late, leases too.
+
+        `day` is the UTC day of the match's first announcement or take.
+        """
+
+    def notes(self, match_id: str) -> list[NoteRecord]:
+        """The unexpired debugging notes of a match, oldest first."""
+
+
+class MatchLog(MatchReader, Protocol):
+    """The match log: headers, moves and leases, in one place and under one set of conditions.
+
+    Whatever is written under a lease raises `Conflict` if that is lost.
+    """
 
     def announce(self, match_id: str, ttl: timedelta, seen: Outwaited | None = None) -> bool:
         """Announce a running match that is free, or still as it was seen: True for one caller.
@@ -190,10 +214,6 @@ class LeaseBook(Protocol):
     def running(self) -> list[MatchRecord]:
         """The running matches with their present leases; a new one may show late."""
 
-
-class MatchWriter(Protocol):
-    """What the holder of a lease writes; every method raises `Conflict` if it is lost."""
-
     def describe(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts (players, tags, strategy)."""
 
@@ -211,31 +231,6 @@ class MatchWriter(Protocol):
 
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
-
-
-class MatchReader(Protocol):
-    """What anybody may read, always as of now except where it says otherwise."""
-
-    def match(self, match_id: str) -> MatchRecord | None:
-        """The header of a match, or None if the log does not know it."""
-
-    def moves(self, match_id: str) -> list[MoveRecord]:
-        """All moves of a match in the order of their sequence."""
-
-    def matches(
-        self, day: date | None = None, status: Status | None = None, limit: int = 100
-    ) -> list[MatchRecord]:
-        """Headers, the last started first; a change may show late, leases too.
-
-        `day` is the UTC day of the match's first announcement or take.
-        """
-
-    def notes(self, match_id: str) -> list[NoteRecord]:
-        """The unexpired debugging notes of a match, oldest first."""
-
-
-class MatchLog(LeaseBook, MatchWriter, MatchReader, Protocol):
-    """The match log: headers, moves and leases, in one place and under one set of conditions."""
 
     def note(self, match_id: str, kind: str, body: Body) -> None:
         """Keep a debugging note for two weeks; needs no lease and touches nothing else."""

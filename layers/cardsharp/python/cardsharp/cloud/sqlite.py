@@ -51,10 +51,9 @@ class SqliteLog:
     def announce(self, match_id: str, ttl: timedelta, seen: Outwaited | None = None) -> bool:
         """Announce a running match that is free, or still as it was seen: True for one caller."""
         with self._file.transaction() as db:
-            record = _match(db, match_id)
-            if record is None:
-                _insert(db, match_id, self._clock.now())
-            elif record.status is Status.FINISHED or not _is_open(record, seen):
+            record = _announced(db, match_id, self._clock.now())
+            is_open = record.ttl is None or (seen is not None and seen.beat == record.beat)
+            if record.status is Status.FINISHED or not is_open:
                 return False
             idle = timedelta(0) if seen is None else seen.idle
             db.execute(
@@ -68,12 +67,10 @@ class SqliteLog:
     ) -> Lease | None:
         """Take the lease of a match that is free, announced or this owner's; else None."""
         with self._file.transaction() as db:
-            record = _match(db, match_id)
-            if record is None:
-                _insert(db, match_id, self._clock.now())
-            elif record.status is Status.FINISHED or _held_by_other(record, owner):
+            record = _announced(db, match_id, self._clock.now())
+            if record.status is Status.FINISHED or _held_by_other(record, owner):
                 return None
-            if record is None or record.status is Status.ANNOUNCED:
+            if record.status is Status.ANNOUNCED:
                 db.execute(
                     "UPDATE matches SET status = ?, header = ? WHERE id = ?",
                     (Status.RUNNING, encode(header or {}), match_id),
@@ -262,12 +259,13 @@ def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRe
     return [_move_of(row) for row in rows]
 
 
-def _insert(db: sqlite3.Connection, match_id: str, started: datetime) -> None:
-    """Add an announced match without header, lease or announcement."""
+def _announced(db: sqlite3.Connection, match_id: str, now: datetime) -> MatchRecord:
+    """A match; one that is not there is added without header, lease or announcement."""
     db.execute(
-        "INSERT INTO matches (id, status, started) VALUES (?, ?, ?)",
-        (match_id, Status.ANNOUNCED, to_micros(started)),
+        "INSERT INTO matches (id, status, started) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
+        (match_id, Status.ANNOUNCED, to_micros(now)),
     )
+    return _match_of(db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone())
 
 
 def _keep_note(db: sqlite3.Connection, match_id: str, note: NoteRecord) -> None:
@@ -276,11 +274,6 @@ def _keep_note(db: sqlite3.Connection, match_id: str, note: NoteRecord) -> None:
         "INSERT INTO notes (match_id, kind, at, body, expires_at) VALUES (?, ?, ?, ?, ?)",
         (match_id, note.kind, to_micros(note.at), encode(note.body), until),
     )
-
-
-def _is_open(record: MatchRecord, seen: Outwaited | None) -> bool:
-    """Whether a match is free, or as somebody saw it who has waited for long enough."""
-    return record.ttl is None or (seen is not None and seen.beat == record.beat)
 
 
 def _held_by_other(record: MatchRecord, owner: str) -> bool:

@@ -24,18 +24,18 @@ _FIND = (
     "SELECT * FROM documents WHERE partition = :partition AND sort = :sort "
     "AND (expires IS NULL OR expires > :now)"
 )
-_NEW = (
+_INSERT = (
     "INSERT INTO documents VALUES (:partition, :sort, 1, :body, :end, :listed, :at, :shown) "
-    "ON CONFLICT (partition, sort) DO NOTHING"
+    "ON CONFLICT (partition, sort) DO"
 )
-_UNREAD = (
-    "INSERT INTO documents VALUES (:partition, :sort, 1, :body, :end, :listed, :at, :shown) "
-    "ON CONFLICT (partition, sort) DO UPDATE SET version = version + 1, body = :body, "
-    "expires = :end, listed = :listed, at = :at, shown = :shown"
+_SET = (
+    "SET version = version + 1, body = :body, expires = :end, "
+    "listed = :listed, at = :at, shown = :shown"
 )
+_NEW = f"{_INSERT} NOTHING"
+_UNREAD = f"{_INSERT} UPDATE {_SET}"
 _CHANGED = (
-    "UPDATE documents SET version = version + 1, body = :body, expires = :end, "
-    "listed = :listed, at = :at, shown = :shown WHERE partition = :partition AND sort = :sort "
+    f"UPDATE documents {_SET} WHERE partition = :partition AND sort = :sort "
     "AND version = :expected AND (expires IS NULL OR expires > :now)"
 )
 _GONE = (
