@@ -22,9 +22,11 @@ from workbench.cloud.template import create_table
 FRAME = '{"body": "1"}'
 
 
-def fed(*connections: str, dead: tuple[str, ...] = ()) -> tuple[Feed, NotedSockets, FakeClock]:
+def fed(
+    *connections: str, dead: tuple[str, ...] = (), **most: int
+) -> tuple[Feed, NotedSockets, FakeClock]:
     clock, sockets = FakeClock(), NotedSockets(dead)
-    feed = Feed(WATCHERS.open("sqlite::memory:", clock), sockets, clock)
+    feed = Feed(WATCHERS.open("sqlite::memory:", clock), sockets, clock, **most)
     for one in connections:
         assert feed.watch("game", one, one)
     return feed, sockets, clock
@@ -63,13 +65,7 @@ def test_each_is_told_its_own_also_after_a_fault_of_ours() -> None:
 
 
 def test_one_caller_cannot_keep_others_from_watching() -> None:
-    feed = Feed(
-        WATCHERS.open("sqlite::memory:", FakeClock()),
-        NotedSockets(),
-        FakeClock(),
-        most=9,
-        most_of_one=2,
-    )
+    feed, _, _ = fed(most=9, most_of_one=2)
     assert [feed.watch("game", name, "", "mallory") for name in "abc"] == [True, True, False]
     assert feed.watch("another", "c", "", "mallory")
     assert feed.watch("game", "d", "", "ann")
@@ -80,7 +76,7 @@ def test_one_caller_cannot_keep_others_from_watching() -> None:
 
 def test_a_handshake_says_where_it_comes_from() -> None:
     """Its key may stand in a header or in the query, which wins."""
-    feed = Feed(WATCHERS.open("sqlite::memory:", FakeClock()), NotedSockets(), FakeClock())
+    feed, _, _ = fed()
     handler = gate.build(feed, lambda asked: ("game", asked["key"]))
     asked = {"headers": {"Key": "header"}, "queryStringParameters": {"key": "query"}}
     sources = ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "127.0.0.1", "")

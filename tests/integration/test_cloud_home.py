@@ -129,22 +129,6 @@ def test_r29_a_poller_that_fails_is_followed_ever_later(caplog: pytest.LogCaptur
     assert "poller failed: ConnectionError: arena down" in caplog.messages
 
 
-def test_a_message_that_failed_comes_back_and_one_that_did_not_is_gone() -> None:
-    source = matches()
-    seen: list[str] = []
-
-    def fails_once(event: dict[str, list[dict[str, Any]]], _context: object) -> object:
-        (record,) = event["Records"]
-        seen.append(record["body"])
-        first = record["attributes"]["ApproximateReceiveCount"] == "1"
-        return {"batchItemFailures": [{"itemIdentifier": record["messageId"]}] if first else []}
-
-    source.send("a")
-    with running(fails_once, source=source) as watched:
-        assert [watched.next("worker").error for _ in range(2)] == [None, None]
-        assert (seen, len(source)) == (["a", "a"], 0)
-
-
 def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
     source = matches(visibility=timedelta(minutes=1))
     begun, finish = threading.Event(), threading.Event()

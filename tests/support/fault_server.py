@@ -37,8 +37,7 @@ class Handler(BaseHTTPRequestHandler):
     # Headers and body leave in two writes; without this each answer waits for a delayed ACK.
     disable_nagle_algorithm = True
 
-    server: "_Server"
-    """With the script."""
+    server: "FaultServer"
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -64,63 +63,56 @@ class Handler(BaseHTTPRequestHandler):
 Fault = Callable[[Handler], None]
 
 
-class _Server(ThreadingHTTPServer):
+class FaultServer(ThreadingHTTPServer):
+    """Serves `script` on a free port of this machine for as long as the `with` lasts.
+
+    Every request so far is in `seen`, in order of arrival.
+    """
+
     daemon_threads = True
 
-    def __init__(self, script: tuple[Fault, ...]) -> None:
+    def __init__(self, *script: Fault) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.script = list(script)
+        self.url = f"http://127.0.0.1:{self.server_port}"
         self.seen: list[Seen] = []
         self.over = threading.Event()
-        self.lock = threading.Lock()
-        self.broken: list[str] = []
-        self.hung_up = threading.Event()
+        self._script = list(script)
+        self._lock = threading.Lock()
+        self._broken: list[str] = []
+        self._hung_up = threading.Event()
+
+    def wait_until_hung_up(self) -> None:
+        """Return once the server has closed a connection."""
+        if not self._hung_up.wait(5):
+            raise TimeoutError("the fault server has closed no connection")
 
     def close_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
         """Close a connection, and tell those who wait for that."""
         super().close_request(request)
-        self.hung_up.set()
+        self._hung_up.set()
 
     def record(self, seen: Seen) -> Fault:
         """The fault for this request: the script's next, or its last again and again."""
-        with self.lock:
+        with self._lock:
             self.seen.append(seen)
-            return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+            return self._script.pop(0) if len(self._script) > 1 else self._script[0]
 
     def handle_error(self, *_: object) -> None:
-        """Note a fault of the fault server itself; `FaultServer` raises it at its end."""
+        """Note a fault of the fault server itself, which is raised at its end."""
         if not isinstance(sys.exc_info()[1], OSError):  # a client that hung up is no fault
-            self.broken.append(traceback.format_exc())
-
-
-class FaultServer:
-    """Serves `script` on a free port of this machine for as long as the `with` lasts."""
-
-    def __init__(self, *script: Fault) -> None:
-        self._server = _Server(script)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    @property
-    def seen(self) -> list[Seen]:
-        """Every request so far, in order of arrival."""
-        return self._server.seen
-
-    def wait_until_hung_up(self) -> None:
-        """Return once the server has closed a connection."""
-        if not self._server.hung_up.wait(5):
-            raise TimeoutError("the fault server has closed no connection")
+            self._broken.append(traceback.format_exc())
 
     def __enter__(self) -> Self:
         # The default poll interval of half a second would be paid at the end of every test.
-        threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.005,), daemon=True).start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._server.over.set()
-        self._server.shutdown()
-        self._server.server_close()
-        if kind is None and self._server.broken:
-            raise RuntimeError(f"the fault server itself failed: {self._server.broken[0]}")
+        self.over.set()
+        self.shutdown()
+        self.server_close()
+        if kind is None and self._broken:
+            raise RuntimeError(f"the fault server itself failed: {self._broken[0]}")
 
 
 def answer(

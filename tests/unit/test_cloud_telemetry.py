@@ -17,6 +17,7 @@ from support.blef import logged
 from support.cloud_benches import at_once
 
 from cardsharp.access import Address
+from cardsharp.cloud import telemetry
 from cardsharp.cloud.metrics import ALARMED, Metric
 from cardsharp.cloud.redaction import BLOT, redact, register
 from cardsharp.cloud.secrets import guarded
@@ -99,16 +100,15 @@ def test_no_count_of_parallel_threads_is_lost() -> None:
     assert max(len(value) for value in values) <= 100, "more would be refused"
 
 
-def test_a_retry_is_counted_and_told_without_the_arguments_of_the_call(lines: io.StringIO) -> None:
-    from cardsharp.cloud.telemetry import meter  # noqa: PLC0415 - the one that retries count in
-
-    before = get_on_retry_hooks()
-    meter.flush()  # what other tests of this process have left
-    lines.seek(0)
-    lines.truncate()
+def test_a_retry_is_counted_and_told_without_the_arguments_of_the_call(
+    lines: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meter = Meter()
+    meter.stream = lines
+    monkeypatch.setattr(telemetry, "meter", meter)
+    before, failures = get_on_retry_hooks(), iter([OSError("reset")])
     watch_retries()
     try:
-        failures = iter([OSError("reset")])
 
         @stamina.retry(on=OSError, attempts=2, wait_initial=0)
         def flaky(_secret: str) -> str:
