@@ -3,9 +3,8 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, closing
 from datetime import timedelta
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,16 @@ import stamina
 from botocore.exceptions import EndpointConnectionError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.cloud_benches import FakeClock, at_once, dynamo_log, moto_client, sqlite_log
+from support.cloud_benches import (
+    Bench,
+    FakeClock,
+    at_once,
+    dynamo_log,
+    in_file,
+    in_table,
+    moto_client,
+    sqlite_log,
+)
 
 from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock
@@ -34,31 +42,21 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
 
+KeepBench = Bench[Keep]
 SECOND = timedelta(seconds=1)
 ONE, OTHER = Key("game#1", "header"), Key("game#1", "move#1")
 
 
-class Bench:
-    """A keep, its clock, and what opens it as another process would."""
-
-    def __init__(self, clock: FakeClock, reopen: Callable[[], Keep]) -> None:
-        self.clock, self.reopen = clock, reopen
-        self.keep, self.numbers = reopen(), count()
-
-
 @pytest.fixture(params=["sqlite", "ministack"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    clock = FakeClock()
-    with ExitStack() as stack:
-        if request.param == "sqlite":
-            path = tmp_path / "deep" / "store.db"
-            make = partial(SqliteKeep, path, clock)
-            yield Bench(clock, lambda: stack.enter_context(closing(make())))
-        else:
-            client = request.getfixturevalue("emulator").client("dynamodb")
-            name = create_table(client, "blefTable")
-            stack.callback(client.delete_table, TableName=name)
-            yield Bench(clock, lambda: DynamoKeep(name, clock, client))
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KeepBench]:
+    """A keep, its clock, and what opens it as another process would."""
+    if request.param == "sqlite":
+        opened: AbstractContextManager[Bench[Any]] = in_file(SqliteKeep, tmp_path)
+    else:
+        client = request.getfixturevalue("emulator").client("dynamodb")
+        opened = in_table(DynamoKeep, "blefTable", client)
+    with opened as ready:
+        yield ready
 
 
 def body(keep: Keep, key: Key = ONE) -> Any:  # noqa: ANN401 - any JSON
@@ -66,56 +64,51 @@ def body(keep: Keep, key: Key = ONE) -> Any:  # noqa: ANN401 - any JSON
     return None if found is None else (found.version, dict(found.body))
 
 
-def test_what_is_written_is_read_at_once_also_by_another_process(bench: Bench) -> None:
-    assert bench.keep.get(ONE) is None
-    bench.keep.commit(Put(ONE, {"a": ["ü", None, 1.5]}))
-    for keep in (bench.keep, bench.reopen()):
-        assert body(keep) == (1, {"a": ["ü", None, 1.5]})
-    bench.reopen().commit(Put(ONE, {}, expected=1))
-    assert body(bench.keep) == (2, {})
-
-
-def test_several_documents_change_together_or_not_at_all(bench: Bench) -> None:
+def test_several_documents_change_together_or_not_at_all(bench: KeepBench) -> None:
     third = Key("game#1", "move#2")
-    bench.keep.commit(Put(ONE, {"a": 1}), Put(Key("game#2", "header"), {}))
+    bench.store.commit(Put(ONE, {"a": 1}), Put(Key("game#2", "header"), {}))
     for stale in (Put(ONE, {"b": 1}), Put(ONE, {}, expected=2), Delete(ONE, 2), Delete(OTHER, 1)):
         with pytest.raises(Conflict):
-            bench.keep.commit(Put(third, {}), stale)
-        assert body(bench.keep) == (1, {"a": 1})
-        assert bench.keep.get(third) is bench.keep.get(OTHER) is None
-    bench.keep.commit(Put(OTHER, {}), Delete(ONE, 1), Put(third, {"c": 3}))
-    assert [one.key for one in bench.keep.range("game#1")] == [OTHER, third]
+            bench.store.commit(Put(third, {}), stale)
+        assert body(bench.store) == (1, {"a": 1})
+        assert bench.store.get(third) is bench.store.get(OTHER) is None
+    bench.store.commit(Put(OTHER, {}), Delete(ONE, 1), Put(third, {"c": 3}))
+    assert [one.key for one in bench.store.range("game#1")] == [OTHER, third]
 
 
-def test_a_document_can_be_written_and_removed_unread(bench: Bench) -> None:
+def test_what_is_written_is_read_at_once_by_all_also_if_unread(bench: KeepBench) -> None:
     """Whoever read it before is too late."""
-    bench.keep.commit(Put(ONE, {"a": 1}, expected=None))
-    assert body(bench.keep) == (1, {"a": 1})
+    assert bench.store.get(ONE) is None
+    bench.store.commit(Put(ONE, {"a": ["ü", None, 1.5]}, expected=None))
+    for keep in (bench.store, bench.reopen()):
+        assert body(keep) == (1, {"a": ["ü", None, 1.5]})
     bench.reopen().commit(Put(ONE, {"b": 2}, expected=None), Put(OTHER, {}, expected=None))
-    assert body(bench.keep) == (2, {"b": 2})
-    assert body(bench.keep, OTHER) == (1, {})
+    assert body(bench.store) == (2, {"b": 2})
+    assert body(bench.store, OTHER) == (1, {})
     with pytest.raises(Conflict):
-        bench.keep.commit(Put(ONE, {}, expected=1))
+        bench.store.commit(Put(ONE, {}, expected=1))
+    bench.reopen().commit(Put(ONE, {}, expected=2))
+    assert body(bench.store) == (3, {})
     for _ in range(2):
-        bench.keep.commit(Delete(ONE, None))
+        bench.store.commit(Delete(ONE, None))
         assert bench.reopen().get(ONE) is None
 
 
-def test_a_range_is_in_order_from_a_key_on_and_of_one_partition(bench: Bench) -> None:
+def test_a_range_is_in_order_from_a_key_on_and_of_one_partition(bench: KeepBench) -> None:
     numbers = [3, 1, 10, 2]
-    bench.keep.commit(*(Put(Key("p", f"m{n:03}"), {"n": n}) for n in numbers), Put(ONE, {}))
-    assert [one.body["n"] for one in bench.keep.range("p")] == sorted(numbers)
-    assert [one.body["n"] for one in bench.keep.range("p", after="m001", most=2)] == [2, 3]
-    assert list(bench.keep.range("q")) == []
+    bench.store.commit(*(Put(Key("p", f"m{n:03}"), {"n": n}) for n in numbers), Put(ONE, {}))
+    assert [one.body["n"] for one in bench.store.range("p")] == sorted(numbers)
+    assert [one.body["n"] for one in bench.store.range("p", after="m001", most=2)] == [2, 3]
+    assert list(bench.store.range("q")) == []
 
 
-def test_a_list_has_what_stands_in_it_since_a_moment_the_last_first(bench: Bench) -> None:
+def test_a_list_has_what_stands_in_it_since_a_moment_the_last_first(bench: KeepBench) -> None:
     now = bench.clock.now()
 
     def put(n: int, expected: int = 0, name: str = "open") -> None:
         shown = {"nicknames_json": f"[{n}]", "is_started": n > 2}
         listed = Listed(name, now + n * SECOND, shown) if name else None
-        bench.keep.commit(Put(Key("p", f"m{n}"), {}, expected, listed=listed))
+        bench.store.commit(Put(Key("p", f"m{n}"), {}, expected, listed=listed))
 
     for n in (3, 1, 2, 4):
         put(n)
@@ -126,19 +119,21 @@ def test_a_list_has_what_stands_in_it_since_a_moment_the_last_first(bench: Bench
         (Key("p", "m3"), 3, {"nicknames_json": "[3]", "is_started": True}),
         (Key("p", "m2"), 2, {"nicknames_json": "[2]", "is_started": False}),
     ]
-    assert len(bench.keep.entries("open", now, 1)) == 1
+    assert len(bench.store.entries("open", now, 1)) == 1
 
 
-def test_of_those_who_count_at_once_nobody_is_lost_and_none_beyond_the_most(bench: Bench) -> None:
+def test_of_those_who_count_at_once_nobody_is_lost_and_none_beyond_the_most(
+    bench: KeepBench,
+) -> None:
     end = bench.clock.now() + 9 * SECOND
 
     assert sum(at_once(8, lambda _: is_done(bench.reopen(), Add(ONE, 1, end, most=5)))) == 5
-    bench.keep.commit(Put(OTHER, {}), Add(ONE, -2, end))
+    bench.store.commit(Put(OTHER, {}), Add(ONE, -2, end))
     with pytest.raises(Conflict):
-        bench.keep.commit(Put(OTHER, {}), Add(ONE, 9, end))
-    assert [one.body for one in bench.keep.range("game#1")] == [{"count": 3}, {}]
+        bench.store.commit(Put(OTHER, {}), Add(ONE, 9, end))
+    assert [one.body for one in bench.store.range("game#1")] == [{"count": 3}, {}]
     bench.clock.advance(9 * SECOND)
-    assert bench.keep.get(ONE) is None
+    assert bench.store.get(ONE) is None
 
 
 class Losing:
@@ -175,21 +170,21 @@ def test_a_writer_knows_its_own_write_again_also_under_those_of_others() -> None
             mine.commit(Put(ONE, {}, 2))
 
 
-def test_what_has_expired_is_not_there_and_can_be_written_anew(bench: Bench) -> None:
+def test_what_has_expired_is_not_there_and_can_be_written_anew(bench: KeepBench) -> None:
     end = bench.clock.now() + 2 * SECOND
-    bench.keep.commit(Put(ONE, {"old": 1}, expires=end), Put(OTHER, {}))
+    bench.store.commit(Put(ONE, {"old": 1}, expires=end), Put(OTHER, {}))
     bench.clock.advance(SECOND)
-    assert body(bench.keep) == (1, {"old": 1})
+    assert body(bench.store) == (1, {"old": 1})
     bench.clock.advance(SECOND)
-    assert bench.keep.get(ONE) is None
-    assert [one.key for one in bench.keep.range("game#1")] == [OTHER]
+    assert bench.store.get(ONE) is None
+    assert [one.key for one in bench.store.range("game#1")] == [OTHER]
     with pytest.raises(Conflict):
-        bench.keep.commit(Put(ONE, {}, expected=1))
-    bench.keep.commit(Put(ONE, {"new": 1}))
-    assert body(bench.keep) == (1, {"new": 1})
+        bench.store.commit(Put(ONE, {}, expected=1))
+    bench.store.commit(Put(ONE, {"new": 1}))
+    assert body(bench.store) == (1, {"new": 1})
 
 
-def test_writers_that_race_lose_no_update(bench: Bench) -> None:
+def test_writers_that_race_lose_no_update(bench: KeepBench) -> None:
     """Each counts both documents up, in one commit, as often as it takes; one begins them."""
     keys = (ONE, OTHER)
 
@@ -204,18 +199,21 @@ def test_writers_that_race_lose_no_update(bench: Bench) -> None:
             left -= is_done(keep, *counted)
 
     at_once(4, raise_both)
-    assert [body(bench.keep, key) for key in keys] == [(20, {"n": 20})] * 2
+    assert [body(bench.store, key) for key in keys] == [(20, {"n": 20})] * 2
 
 
 WAYS = st.sampled_from(["put", "list", "delete", "add"])
+NUMBERS = count()
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(WAYS, st.sampled_from("abc"), st.integers(0, 3)), max_size=16))
-def test_every_home_is_as_a_file_in_memory(bench: Bench, done: list[tuple[str, str, int]]) -> None:
+def test_every_home_is_as_a_file_in_memory(
+    bench: KeepBench, done: list[tuple[str, str, int]]
+) -> None:
     """Any sequence of changes, right or wrong about the versions."""
     model, now = SqliteKeep(MEMORY, bench.clock), bench.clock.now()
-    name, day = f"partition {next(bench.numbers)}", timedelta(days=1)
+    name, day = f"partition {next(NUMBERS)}", timedelta(days=1)
     for way, sort, n in done:
         key, shown = Key(name, sort), Listed(name, now, {"nicknames_json": f"{n}"})
         change = {
@@ -224,9 +222,9 @@ def test_every_home_is_as_a_file_in_memory(bench: Bench, done: list[tuple[str, s
             "delete": Delete(key, n or 1),
             "add": Add(Key(name, f"{sort} counted"), n - 1, now + day, most=2),
         }[way]
-        assert is_done(bench.keep, change) is is_done(model, change)
-    assert list(bench.keep.range(name)) == list(model.range(name))
-    found, wanted = (sorted(one.entries(name, now - day, 9)) for one in (bench.keep, model))
+        assert is_done(bench.store, change) is is_done(model, change)
+    assert list(bench.store.range(name)) == list(model.range(name))
+    found, wanted = (sorted(one.entries(name, now - day, 9)) for one in (bench.store, model))
     assert found == wanted
 
 
@@ -266,11 +264,7 @@ def test_the_first_secret_stays_until_it_is_replaced_and_no_log_shows_one(
             assert vault.find("m") is None
 
 
-def test_a_vault_is_found_by_the_name_of_its_match_log(tmp_path: Path) -> None:
-    vault = build_vault(f"sqlite:{tmp_path / 'log'}", SystemClock())
-    vault.add("m", ANN)
-    vault.close()
-    assert (tmp_path / "log.vault").stat().st_mode & 0o077 == 0
+def test_a_vault_is_found_by_the_name_of_its_match_log() -> None:
     assert isinstance(build_vault("dynamodb:matches", SystemClock()).keep, DynamoKeep)
     with pytest.raises(ConfigError, match="sqlite:FILE or dynamodb:TABLE"):
         build_vault("nowhere", SystemClock())

@@ -71,18 +71,15 @@ BROKEN = (
 )
 
 
-@pytest.fixture
-def three(old: Path, tmp_path: Path) -> Path:
+def test_a_broken_move_or_row_is_named_and_the_others_are_shown(
+    cli: Cli, old: Path, tmp_path: Path
+) -> None:
     record, moves = read(old, OLD)
-    path, clock = tmp_path / "three.db", FakeClock()
-    with closing(SqliteLog(path, clock)) as log:
+    three, clock = tmp_path / "three.db", FakeClock()
+    with closing(SqliteLog(three, clock)) as log:
         for name in ("first", "bad", "last"):
             clock.advance(TTL)
             keep_match(replace(record, match_id=name), moves, log)
-    return path
-
-
-def test_a_broken_move_or_row_is_named_and_the_others_are_shown(cli: Cli, three: Path) -> None:
     store, whole = ("--store", f"sqlite:{three}"), three.read_bytes()
     for broken in ("'{\"sequenceId\": 40, '", "x'1234'", "'{\"sequenceId\": 4}'"):
         change(three, f"UPDATE moves SET facts = {broken} WHERE match_id = 'bad' AND sequence = 40")  # noqa: S608 - our own texts
@@ -123,16 +120,13 @@ def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
         assert mended.fault is None
 
 
-def test_a_broken_game_of_blef_is_left_out_of_the_list(tmp_path: Path) -> None:
+def test_a_broken_game_or_deal_hides_no_other(tmp_path: Path, cli: Cli) -> None:
     path, clock = tmp_path / "games.db", FakeClock()
     with closing(GAME_STORE.in_file(path, clock)) as games:
         for name in ("a", "b", "c"):
             games.create(GameRecord(name, START, public=True))
         change(path, "UPDATE documents SET shown = '[' WHERE partition = 'game#b'")
         assert [one.uuid for one in games.listed()] == ["a", "c"]
-
-
-def test_a_broken_deal_of_euchre_hides_no_other(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "deals.db"
     with closing(DEAL_STORE.in_file(path, SystemClock())) as deals:
         for number in (1, 2):

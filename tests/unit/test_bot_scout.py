@@ -122,34 +122,28 @@ def leave_to_the_dummy(scene: Listening) -> None:
         scene.bench.place.act_as_alice(body)
 
 
-def test_r37_a_quiet_scout_asks_once_and_goes_while_nothing_waits(scene: Listening) -> None:
-    scene.post.quiet = True
-    leave_to_the_dummy(scene)
-    began = scene.bench.clock.now()
-    assert scene.listen(2 * MINUTE) == 0
-    assert len(scene.asked) == 1
-    assert scene.ended - began <= SLACK
-
-
 @pytest.mark.parametrize(
-    "why", ["a match waits", "a match runs", "an operator wants it", "a window is open"]
+    "why", ["", "a match waits", "a match runs", "an operator wants it", "a window is open"]
 )
 def test_r37_a_quiet_scout_listens_while_there_is_reason_to(scene: Listening, why: str) -> None:
-    scene.post.quiet = True
+    """Without one it asks once and goes."""
+    scene.post.quiet, began = True, scene.bench.clock.now()
     if why != "a match waits":
         leave_to_the_dummy(scene)
     if why == "a match runs":
         attend(scene, timedelta(hours=1))
     if why == "an operator wants it":
-        until = scene.bench.clock.now() + timedelta(hours=4)
-        scene.switches = Switches(awake_until=until)
+        scene.switches = Switches(awake_until=began + timedelta(hours=4))
     if why == "a window is open":
         scene.post.windows = (Window("daily", timedelta(0), timedelta(days=1)),)
     scene.listen(2 * MINUTE)
-    assert len(scene.asked) > 20
-    assert [match for _, match in scene.offered[:1]] == (
-        [scene.bench.match_id] if why == "a match waits" else []
-    )
+    offered = [match for _, match in scene.offered[:1]]
+    assert offered == [scene.bench.match_id] * (why == "a match waits")
+    if why:
+        assert len(scene.asked) > 20
+    else:
+        assert len(scene.asked) == 1
+        assert scene.ended - began <= SLACK
 
 
 def look_by_look(scene: Listening, until: timedelta) -> list[float]:
@@ -175,6 +169,7 @@ def look_by_look(scene: Listening, until: timedelta) -> list[float]:
 
 
 def test_r37_with_looks_the_arena_is_asked_every_five_seconds(scene: Listening) -> None:
+    """Until a successor has begun."""
     scene.post.quiet = scene.post.looks = True
     leave_to_the_dummy(scene)
     began = scene.bench.clock.now()
@@ -185,10 +180,6 @@ def test_r37_with_looks_the_arena_is_asked_every_five_seconds(scene: Listening) 
     late = look_by_look(scene, 3 * MINUTE)
     assert len(late) == pytest.approx(TIMING.patience / TIMING.between, abs=1)
     assert max(b - a for a, b in pairwise(late)) <= 6.1, "nor is a late tick a gap"
-
-
-def test_r37_looks_end_where_a_successor_has_begun(scene: Listening) -> None:
-    leave_to_the_dummy(scene)
     scene.bench.queue.send(LookMessage(look=1, left=9).body)
     scene.number = 2
     assert look_by_look(scene, MINUTE) == []
@@ -267,15 +258,14 @@ def test_r15_retry_after_is_kept_and_leases_are_watched(scene: Listening, takes:
     assert scene.offered[0][0] < scene.asked[1]
 
 
-def test_r29_a_refusal_is_asked_again_soon_by_the_newest_password(scene: Listening) -> None:
+def test_r29_a_refusal_is_asked_again_soon_by_the_newest_password_then_ever_more_seldom(
+    scene: Listening,
+) -> None:
     scene.passwords = iter(["the old one"])
     scene.listen(TIMING.long_poll + timedelta(seconds=8))
     assert scene.asked[1] - scene.asked[0] == pytest.approx(TIMING.pace, abs=SLACK)
     assert scene.offered != []
-
-
-def test_r29_an_arena_that_goes_on_refusing_is_asked_ever_more_seldom(scene: Listening) -> None:
-    scene.passwords = iter(["a wrong one"] * 100)
+    scene.passwords, scene.asked = iter(["a wrong one"] * 100), []
     with pytest.raises(Unauthorized):
         scene.listen(TIMING.long_poll + timedelta(seconds=110))
     gaps = [(b - a).total_seconds() for a, b in pairwise(scene.asked)]
