@@ -80,17 +80,13 @@ def samples(function: str) -> list[str]:
     return found
 
 
-@pytest.mark.usefixtures("place")
-def test_the_worker_answers_every_sample_event() -> None:
-    """The arena knows none of the samples' matches; that is an end, and no failure."""
+def test_worker_and_poller_answer_every_sample_event(place: Place) -> None:
+    """The arena knows none of the worker's matches; that is an end, and no failure."""
     for sample in samples("worker"):
         event = json.loads((EVENTS / f"{sample}.json").read_text())
         answer = worker.app.handler(event, context())
         failed = [one["messageId"] for one in event["Records"]][: sample == "worker_poison"]
         assert answer == {"batchItemFailures": [{"itemIdentifier": name} for name in failed]}
-
-
-def test_the_poller_answers_every_sample_event(place: Place) -> None:
     for sample in samples("poller"):
         event = json.loads((EVENTS / f"{sample}.json").read_text())
         match_id = place.arena.create_match([ALICE, ALICE])

@@ -24,13 +24,21 @@ def seen(log: MatchLog, idle: timedelta = TTL) -> Outwaited:
     return Outwaited(known(log).beat, idle)
 
 
-def test_a_match_is_announced_to_one_caller_until_that_is_outwaited(bench: LogBench) -> None:
+def test_a_match_is_announced_to_one_caller_until_that_is_outwaited_or_taken(
+    bench: LogBench,
+) -> None:
+    """The first take stores the header and uses up the announcement."""
     assert bench.log.announce("m", TTL)
     assert not bench.log.announce("m", TTL)
     assert bench.log.announce("other", TTL)
     waited = seen(bench.log)
     assert bench.reopen().announce("m", TTL, waited)
     assert not bench.log.announce("m", TTL, waited), "it is another announcement by now"
+    lease = bench.log.take("m", "ann", TTL, {"players": ["a", "b"]})
+    assert lease == Lease("m", "ann", 1)
+    match = known(bench.reopen())
+    assert (match.status, match.lease, match.ttl) == (Status.RUNNING, lease, TTL)
+    assert (match.announced, match.header) == (False, {"players": ["a", "b"]})
 
 
 @pytest.mark.parametrize("skew", [timedelta(hours=1), -timedelta(hours=1)])
@@ -74,15 +82,6 @@ def test_a_take_tells_how_long_nobody_held_the_match_before(log: MatchLog) -> No
     log.release(second)
     assert log.announce("m", TTL)
     assert taken(log).idle == timedelta(0), "it was given back just now, for all that one knows"
-
-
-def test_the_first_take_stores_the_header_and_uses_up_the_announcement(bench: LogBench) -> None:
-    bench.log.announce("m", TTL)
-    lease = bench.log.take("m", "ann", TTL, {"players": ["a", "b"]})
-    assert lease == Lease("m", "ann", 1)
-    match = known(bench.reopen())
-    assert (match.status, match.lease, match.ttl) == (Status.RUNNING, lease, TTL)
-    assert (match.announced, match.header) == (False, {"players": ["a", "b"]})
 
 
 def test_a_match_that_is_to_rest_is_free_for_who_knows_that_it_does(log: MatchLog) -> None:
@@ -236,7 +235,8 @@ def test_a_finished_match_is_opened_again_by_one_caller_with_all_it_had(bench: L
     assert (match.status, match.outcome) == (Status.FINISHED, {"result": "won"})
 
 
-def test_bodies_come_back_exactly_as_they_were_stored(log: MatchLog) -> None:
+def test_bodies_come_back_exactly_as_they_were_stored_or_are_refused(log: MatchLog) -> None:
+    """What cannot be stored is refused, and nothing is written."""
     body = {
         "": [],
         "ünï☃": {"deep": [None, True, 0.1, -0.0, 1e-300, 2**70, "\u0000\n"]},
@@ -244,6 +244,10 @@ def test_bodies_come_back_exactly_as_they_were_stored(log: MatchLog) -> None:
         "names": ["🂏", "\ud800 half a letter, as any player may be called", "a\0b\nc"],
     }
     lease = log.take("m", "ann", TTL, body)
+    for bad in (float("nan"), object(), "x" * 64_000):
+        with pytest.raises(StoreError, match="The match log stores"):
+            log.record(lease, {1: {"fine": 1}, 2: {"bad": bad}})
+        assert log.moves("m") == []
     log.intend(lease, 1, body)
     log.record(lease, {1: body})
     log.note("m", "input", body)
@@ -251,15 +255,6 @@ def test_bodies_come_back_exactly_as_they_were_stored(log: MatchLog) -> None:
     match = known(log)
     assert match.header == match.outcome == log.notes("m")[0].body == body
     assert log.moves("m") == [MoveRecord(1, body, body)]
-
-
-def test_what_cannot_be_stored_is_refused_and_nothing_is_written(log: MatchLog) -> None:
-    lease = taken(log)
-    for bad in (float("nan"), object(), "x" * 64_000):
-        with pytest.raises(StoreError, match="The match log stores"):
-            log.record(lease, {1: {"fine": 1}, 2: {"bad": bad}})
-        assert log.moves("m") == []
-    log.record(lease, {1: {"fine": 1}})
 
 
 def test_matches_are_listed_by_day_and_status_the_last_first(bench: LogBench) -> None:

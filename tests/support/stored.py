@@ -1,10 +1,11 @@
 """Stored matches of every game, for the tests of what shows them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from dataclasses import replace
+from datetime import timedelta
 
-from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.cloud.told import ToldMatches
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.games import game
 from support.games import Decides, Kept, played
@@ -29,22 +30,15 @@ def named(match: Kept, *names: str) -> Kept:
     return replace(record, header=header), moves
 
 
-@dataclass(frozen=True)
-class OneMatch:
+class OneMatch(ToldMatches):
     """A source of pages that has one match."""
 
-    record: MatchRecord
-    told: list[MoveRecord]
-    pause: timedelta = timedelta()
+    pause = timedelta()
 
-    def matches(self, _day: date | None, _status: Status | None, _limit: int) -> list[MatchRecord]:
-        return [self.record]
-
-    def match(self, match_id: str) -> MatchRecord | None:
-        return self.record if match_id == self.record.match_id else None
-
-    def moves(self, match_id: str) -> list[MoveRecord]:
-        return self.told if match_id == self.record.match_id else []
+    def __init__(self, record: MatchRecord, moves: list[MoveRecord]) -> None:
+        self.record = record
+        listed = {record.match_id: (record.started, record.status)}
+        super().__init__({record.match_id: (record, moves)}.get, listed)
 
 
 def recorded_matches(matches: Matches) -> Iterator[Kept]:
