@@ -66,10 +66,6 @@ def harm(found: Iterable[tuple[object, Sequence[object]]]) -> list[object]:
     return [(what, faults) for what, faults in found if faults]
 
 
-def test_every_game_that_has_a_bot_is_on_the_bench() -> None:
-    assert PLACES.keys() == {game.name for game in GAMES if game.attend is not None}
-
-
 @every_game
 def test_the_match_of_this_suite_is_worth_it(game: str, folder: Path) -> None:
     """Several actions of ours, each sent once, and no fault found."""
@@ -124,8 +120,11 @@ def test_what_can_go_wrong_in_the_cloud_alone_harms_nothing_at_some_step(folder:
         assert harm((kind, play({hit[kind]: kind}).found) for kind in alone) == []
 
 
-def test_the_page_lists_the_faults_and_steps_of_the_kit(folder: Path) -> None:
+def test_the_bench_has_every_bot_and_the_page_lists_its_faults(
+    folder: Path,
+) -> None:
     """Those of a match at home as they are now; of the cloud, every kind but of a transaction."""
+    assert PLACES.keys() == {game.name for game in GAMES if game.attend is not None}
     home, cloud = HOMES
     counts = sum((counted(run(game, folder, {}).plan.steps) for game in PLACES), Counter[Any]())
     listed = shown()

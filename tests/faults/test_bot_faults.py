@@ -1,4 +1,4 @@
-"""R23, R24, R31 and R39 at the arena; and the bench of test_attending.py finds bad players out.
+"""R24, R25, R31 and R39 at the arena; and the bench of test_attending.py finds bad players out.
 
 With Dead Man's Draw, whose server alone would take the same action twice; also where the arena is
 newer than we are, and where two bots play as one user, as on two laptops.
@@ -37,8 +37,6 @@ LONG = 10  # looks at a breath's distance, after which a denial is believed
 
 LOST_STEPS = (2, 5, 15)
 """How long before an arena goes back its file was kept: for an action, for some, for a turn."""
-
-NOT_CARRIED_OUT = (Kind.PAGE, Kind.DENIED, Kind.PAGE_LATE, Kind.HTTP_409, Kind.HTTP_500)
 
 
 @pytest.fixture(scope="module")
@@ -126,17 +124,6 @@ def power_cut(folder: Path, kept: int, cut: int, faults: Mapping[int, Kind | flo
 
     bench.plan.before_step = before
     return played(bench)
-
-
-@pytest.mark.parametrize("kind", NOT_CARRIED_OUT)
-def test_r23_an_action_that_was_not_refused_as_such_is_decided_again_as_it_was(
-    folder: Path, clean: Bench, kind: Kind
-) -> None:
-    """Only the arena's own refusal of that action is a reason to play another one."""
-    meant = [one.body for one in clean.gate.accepted]
-    share = acts_of(clean)[NOT_CARRIED_OUT.index(kind) :: cases(len(NOT_CARRIED_OUT), every=1)]
-    hit = {at: run(folder, {at: kind}).gate.accepted for at in share}
-    assert [at for at, played in hit.items() if [one.body for one in played] != meant] == []
 
 
 LIMIT = timedelta(seconds=8)

@@ -50,15 +50,6 @@ def test_no_two_takes_ever_get_the_same_fence(logs: list[MatchLog]) -> None:
     assert all(mine == sorted(mine) for mine in fences)
 
 
-def test_the_first_of_parallel_records_stays(logs: list[MatchLog]) -> None:
-    lease = taken(logs[0])
-    at_once(8, lambda me: logs[me % 2].record(lease, {n: {"by": me} for n in range(3)}))
-    before = logs[0].moves("m")
-    assert [move.sequence for move in before] == [0, 1, 2]
-    at_once(4, lambda me: logs[me % 2].record(lease, {n: {"by": -me} for n in range(3)}))
-    assert logs[1].moves("m") == before
-
-
 def test_a_successor_and_a_stale_writer_never_mix(logs: list[MatchLog]) -> None:
     """Whatever the order, an intent of the old lease never lies over one of the new."""
     for number in range(ROUNDS):
@@ -77,19 +68,28 @@ def test_a_successor_and_a_stale_writer_never_mix(logs: list[MatchLog]) -> None:
         assert logs[0].moves(name) == [MoveRecord(1, {"by": "bob"}, None)]
 
 
-def test_renewing_never_disturbs_the_writes_of_the_same_lease(logs: list[MatchLog]) -> None:
+def test_the_first_of_parallel_records_stays_and_renewing_never_disturbs_them(
+    logs: list[MatchLog],
+) -> None:
     lease = taken(logs[0])
+    at_once(8, lambda me: logs[me % 2].record(lease, {n: {"by": me} for n in range(3)}))
+    before = logs[0].moves("m")
+    assert [move.sequence for move in before] == [0, 1, 2]
 
     def act(me: int) -> None:
         for number in range(15):
-            if me:
+            if me == 0:
+                logs[1].intend(lease, 3 + number, {"n": number})
+                logs[1].record(lease, {3 + number: {"n": number}})
+            elif me < 3:
                 logs[0].renew(lease, TTL)
-            else:
-                logs[1].intend(lease, number, {"n": number})
-                logs[1].record(lease, {number: {"n": number}})
+            elif number < 3:
+                logs[me % 2].record(lease, {number: {"by": -me}})
 
-    at_once(3, act)
-    assert [move.facts for move in logs[0].moves("m")] == [{"n": n} for n in range(15)]
+    at_once(6, act)
+    moves = logs[1].moves("m")
+    assert moves[:3] == before
+    assert [move.facts for move in moves[3:]] == [{"n": n} for n in range(15)]
 
 
 def test_of_parallel_processes_each_match_is_taken_and_announced_by_one(tmp_path: Path) -> None:

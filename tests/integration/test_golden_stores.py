@@ -138,34 +138,27 @@ def test_a_killed_contest_goes_on_and_keeps_what_was_decided(
     ]
 
 
-def changed(path: Path, format_: int | str) -> str:
-    """The id of the file's match that has not ended, after its format was changed.
+@pytest.mark.parametrize("format_", [FORMAT + 1, "two"])
+def test_a_match_of_a_newer_format_is_refused_and_one_that_cannot_be_read_harms_itself_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, format_: int | str
+) -> None:
+    """It is no 404, by which its players would take it for gone.
 
-    Until then it is today's: whoever raises the number adds the stores of the version before.
+    The format is today's at first: whoever raises the number adds the stores of the version before.
     """
-    with closing(sqlite3.connect(path)) as db:
-        (match, body) = db.execute("SELECT id, body FROM matches ORDER BY id DESC").fetchone()
+    data = unpacked("unreleased", "arena.db", tmp_path)
+    with closing(sqlite3.connect(data)) as db:
+        match, body = db.execute("SELECT id, body FROM matches ORDER BY id DESC").fetchone()
         told = json.loads(body)
         assert told["format"] == FORMAT
         text = json.dumps({**told, "format": format_})
         db.execute("UPDATE matches SET body = ? WHERE id = ?", (text, match))
         db.commit()
-    return str(match)
-
-
-def test_a_match_of_a_newer_format_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    data = unpacked("unreleased", "arena.db", tmp_path)
-    match = changed(data, FORMAT + 1)
-    with pytest.raises(ConfigError, match=rf"A newer Cardsharp stored the match {match} .*install"):
-        ArenaServer(ArenaConfig(data=data))
-
-
-def test_a_match_that_cannot_be_read_harms_itself_alone_and_is_kept(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """It is no 404, by which its players would take it for gone."""
-    data = unpacked("unreleased", "arena.db", tmp_path)
-    match = changed(data, "two")
+    if format_ != "two":
+        said = rf"A newer Cardsharp stored the match {match} .*install"
+        with pytest.raises(ConfigError, match=said):
+            ArenaServer(ArenaConfig(data=data))
+        return
     with running_arena(tmp_path, data=data, players=PLAYERS) as (_, client):
         assert f"match {match} cannot be read. It is kept" in caplog.text
         assert len(client.get("/api/matches", ADMIN).json()) == 1

@@ -363,6 +363,7 @@ class Still(Count):
     wants: int = 0
     named: bool = True
     waits: int = 0
+    clock: StillClock = field(default_factory=StillClock)
 
     def look(self, known: Facts) -> Sight[int]:
         if self.others == self.wants:
@@ -373,6 +374,7 @@ class Still(Count):
     def wait(self, known: Facts) -> Sight[int] | None:
         assert not known
         self.waits += 1
+        self.clock.advance(TIMING.long_poll)
         return None
 
 
@@ -398,12 +400,7 @@ def test_r38_a_match_in_which_nothing_happens_is_left_until_it_is_named(desk: De
 
 
 def test_r38_a_match_that_no_poller_is_told_of_is_held(desk: Desk) -> None:
-    class Waits(Still):
-        def wait(self, known: Facts) -> Sight[int] | None:
-            desk.clock.advance(TIMING.long_poll)
-            return super().wait(known)
-
-    held = Waits(wants=9, named=False)
+    held = Still(wants=9, named=False, clock=desk.clock)
     assert desk.attend(held) is Attended.HANDED_ON
     assert held.waits > HOUR / TIMING.long_poll - 3
 

@@ -213,32 +213,22 @@ def hold(log: FailingLog, clock: FakeClock, left: timedelta) -> Hold:
     return Hold(keeper, log, clock, Meter(), TIMING, lambda: left, clock.monotonic())
 
 
-@pytest.mark.parametrize(
-    ("asked", "needed"),
-    [
-        (Hold.time_to_wait, TIMING.long_poll + TIMING.handover),
-        (Hold.time_to_decide, TIMING.decision + 2 * TIMING.act),
-    ],
-)
 def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_after_it(
-    log: FailingLog, clock: FakeClock, asked: Callable[[Hold], bool], needed: timedelta
+    log: FailingLog, clock: FakeClock
 ) -> None:
-    assert not asked(hold(log, clock, needed))
-    assert asked(hold(log, clock, needed + INSTANT))
-
-
-@pytest.mark.parametrize(
-    ("left", "slept"),
-    [
+    """And a pause ends before that is over."""
+    wait, decide = TIMING.long_poll + TIMING.handover, TIMING.decision + 2 * TIMING.act
+    for asked, needed in ((Hold.time_to_wait, wait), (Hold.time_to_decide, decide)):
+        assert not asked(hold(log, clock, needed))
+        assert asked(hold(log, clock, needed + INSTANT))
+    for left, slept in (
         (TIMING.handover * 2, timedelta(seconds=5)),
         (TIMING.handover / 2 + timedelta(seconds=2), timedelta(seconds=2)),
         (TIMING.handover / 4, timedelta(0)),
-    ],
-)
-def test_a_pause_ends(log: FailingLog, clock: FakeClock, left: timedelta, slept: timedelta) -> None:
-    began = clock.now()
-    hold(log, clock, left).pause(timedelta(seconds=5))
-    assert clock.now() - began == slept
+    ):
+        began = clock.now()
+        hold(log, clock, left).pause(timedelta(seconds=5))
+        assert clock.now() - began == slept
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import io
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -143,28 +144,19 @@ def faults(changes: dict[str, str], without: str = "") -> list[str]:
     return str(caught.value).splitlines()
 
 
-@pytest.mark.parametrize(("connect", "most"), [("10", 1.5), ("1", 1)])
-def test_half_of_an_actions_limit_is_kept_for_its_answer(connect: str, most: float) -> None:
+def test_half_of_an_actions_limit_is_kept_for_its_answer() -> None:
     """Connecting may not take it all: an action that is sent late may arrive too late."""
-    given = {"CARDSHARP_CONNECT_SECONDS": connect, "CARDSHARP_ACT_SECONDS": "3"}
-    limits = Settings.load({**GOOD, **given}).limits
-    assert limits.connect == timedelta(seconds=most)
-    assert limits.act == timedelta(seconds=3)
+    for connect, most in (("10", 1.5), ("1", 1)):
+        given = {"CARDSHARP_CONNECT_SECONDS": connect, "CARDSHARP_ACT_SECONDS": "3"}
+        limits = Settings.load({**GOOD, **given}).limits
+        assert (limits.connect, limits.act) == (timedelta(seconds=most), timedelta(seconds=3))
 
 
 def test_all_faults_are_told_at_once_in_a_sentence_each() -> None:
-    told = faults(
-        {
-            "CARDSHARP_ARENA_URL": "http://arena.example",
-            "CARDSHARP_LEASE_SECONDS": "soon",
-            "CARDSHARP_STORE": "mongodb:x",
-            "CARDSHARP_TAG": "a",
-        }
-    )
-    url, lease, *others = told
-    assert url.startswith(
-        "CARDSHARP_ARENA_URL cannot be used; it must be the arena's address, https"
-    )
+    wrong = {"ARENA_URL": "http://arena.example", "LEASE_SECONDS": "soon", "STORE": "mongodb:x"}
+    url, lease, *others = faults({f"CARDSHARP_{k}": v for k, v in {**wrong, "TAG": "a"}.items()})
+    said = "CARDSHARP_ARENA_URL cannot be used; it must be the arena's address, https"
+    assert url.startswith(said)
     assert lease.endswith("number of seconds: how long a lease is valid unless renewed.")
     assert others == [
         "CARDSHARP_STORE cannot be used; it must be sqlite:FILE or dynamodb:TABLE.",
@@ -280,25 +272,22 @@ def test_a_long_log_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert {one.stat().st_mode & 0o777 for one in files} == {0o600}
 
 
-def assembly(store: str, user: str = "us", look: Any = None) -> Any:  # noqa: ANN401 - a stand-in
-    settings = SimpleNamespace(store=store, arena_url="http://a", watch=timedelta(seconds=1))
-    return SimpleNamespace(settings=settings, player_id=user, offering=SimpleNamespace(watch=look))
-
-
 def test_one_has_the_place_until_it_ends_and_others_have_their_own(tmp_path: Path) -> None:
-    here = assembly(f"sqlite:{tmp_path / 'm.db'}")
-    with place_at(here) as mine:
-        with place_at(here) as other:
+    def place(store: str, user: str = "us") -> AbstractContextManager[Callable[[], bool]]:
+        settings = SimpleNamespace(store=store, arena_url="http://a", watch=timedelta(seconds=1))
+        offering = SimpleNamespace(watch=None)
+        here: Any = SimpleNamespace(settings=settings, player_id=user, offering=offering)
+        return place_at(here)
+
+    store = f"sqlite:{tmp_path / 'm.db'}"
+    with place(store) as mine:
+        with place(store) as other:
             assert other()
             assert not mine()
             assert other()
         assert mine()
-    with place_at(assembly(f"sqlite:{tmp_path / 'm.db'}")) as mine:
+    with place(store) as mine:
         assert mine()
-        for other in (
-            assembly(f"sqlite:{tmp_path / 'm.db'}", "them"),
-            assembly(f"sqlite:{tmp_path / 'other.db'}"),
-            assembly("dynamodb:table"),
-        ):
-            with place_at(other) as theirs:
-                assert theirs()
+        for theirs in place(store, "them"), place(f"{store}2"), place("dynamodb:table"):
+            with theirs as their:
+                assert their()

@@ -12,20 +12,18 @@ from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.offering import GIVEN_UP, Offering
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.switches import KEPT, KeptSwitchboard, Switches, usable
+from cardsharp.cloud.switches import KEPT, KeptSwitchboard, Switchboard, Switches, usable
 from cardsharp.errors import StoreError
 
 AGE = timedelta(days=7)
 NAMED = ("one", "two", "three")
 
 
-class Board:
-    def __init__(self) -> None:
-        self.switches = Switches()
-        self.failing = False
+class Board(Switchboard):
+    switches: Switches | None = Switches()
 
     def read(self) -> Switches:
-        if self.failing:
+        if self.switches is None:
             raise StoreError("The table is throttled.")
         return self.switches
 
@@ -92,12 +90,12 @@ def test_a_change_is_seen_within_seconds_and_stays_where_a_board_fails(
     assert kept.read().paused
     assert timedelta(seconds=1) <= KEPT <= timedelta(seconds=10)
     kept = KeptSwitchboard(board, clock)
-    board.failing = True
+    board.switches = None
     with pytest.raises(StoreError, match="throttled"):
         kept.read()
-    board.failing, board.switches = False, Switches(at_once=2)
+    board.switches = Switches(at_once=2)
     assert kept.read().at_once == 2
-    board.failing = True
+    board.switches = None
     clock.advance(KEPT)
     assert kept.read().at_once == 2
     assert "throttled" in caplog.text

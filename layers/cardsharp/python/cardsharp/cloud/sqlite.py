@@ -7,7 +7,6 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
-from functools import lru_cache
 from pathlib import Path
 
 from cardsharp.cloud.codec import (
@@ -297,34 +296,26 @@ def _micros(duration: timedelta) -> int:
 
 def _match_of(row: sqlite3.Row) -> MatchRecord:
     """A row of the matches table as its record; nobody shall attend one without a meaning."""
+    owner, ttl, finished = row["owner"], row["ttl"], row["finished"]
     try:
-        return _understood(row)
+        bodies, fault = readable(header=row["header"], outcome=row["outcome"])
+        return MatchRecord(
+            match_id=row["id"],
+            status=Status(row["status"]),
+            started=from_micros(row["started"]),
+            header=bodies["header"] or {},
+            beat=row["beat"],
+            ttl=None if ttl is None else timedelta(microseconds=ttl),
+            lease=None if owner is None else Lease(row["id"], owner, row["fence"]),
+            announced=row["announced"] is not None,
+            outcome=bodies["outcome"],
+            finished=None if finished is None else from_micros(finished),
+            fault=fault,
+        )
     except (TypeError, ValueError, OverflowError) as error:
         return MatchRecord(
             str(row["id"]), Status.FINISHED, from_micros(0), {}, fault=f"its row is broken: {error}"
         )
-
-
-@lru_cache(maxsize=256)
-def _understood(row: sqlite3.Row) -> MatchRecord:
-    """Read once, for each look at the running matches comes upon the same ones."""
-    lease = None
-    if row["owner"] is not None:
-        lease = Lease(row["id"], row["owner"], row["fence"])
-    bodies, fault = readable(header=row["header"], outcome=row["outcome"])
-    return MatchRecord(
-        match_id=row["id"],
-        status=Status(row["status"]),
-        started=from_micros(row["started"]),
-        header=bodies["header"] or {},
-        beat=row["beat"],
-        ttl=None if row["ttl"] is None else timedelta(microseconds=row["ttl"]),
-        lease=lease,
-        announced=row["announced"] is not None,
-        outcome=bodies["outcome"],
-        finished=None if row["finished"] is None else from_micros(row["finished"]),
-        fault=fault,
-    )
 
 
 def _move_of(row: sqlite3.Row) -> MoveRecord:
