@@ -116,13 +116,12 @@ def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
         bench.clock.advance(timedelta(seconds=random.randrange(200)))
 
 
-def test_a_stored_game_that_cannot_be_read_is_not_quoted(tmp_path: Path) -> None:
-    with closing(store_module.GAME_STORE.in_file(tmp_path / "games.db", FakeClock())) as store:
-        store.create(new(round=random_round(Random(1), 2)))
-        with closing(sqlite3.connect(tmp_path / "games.db")) as db, db:
-            db.execute("UPDATE documents SET body = replace(body, '\"turn\"', '\"truth\"')")
-        with pytest.raises(StoreError, match=r"^A stored game cannot be read\.$") as failed:
-            store.read(UUIDS[0])
+def test_a_stored_game_that_cannot_be_read_is_not_quoted(bench: Bench, tmp_path: Path) -> None:
+    bench.store.create(new(round=random_round(Random(1), 2)))
+    with closing(sqlite3.connect(tmp_path / "deep" / "store.db")) as db, db:
+        db.execute("UPDATE documents SET body = replace(body, '\"turn\"', '\"truth\"')")
+    with pytest.raises(StoreError, match=r"^A stored game cannot be read\.$") as failed:
+        bench.store.read(UUIDS[0])
     assert failed.value.__cause__ is None
 
 

@@ -71,11 +71,7 @@ _BROKEN = (HTTPClientError, ConnectTimeoutError, EndpointConnectionError)
 
 
 class Unmet(StoreError):
-    """A condition did not hold; `index` is its place in the transaction, 0 outside of one."""
-
-    def __init__(self, index: int) -> None:
-        super().__init__("A condition did not hold.")
-        self.index = index
+    """A condition did not hold, be it one of several in a transaction."""
 
 
 def config(read_timeout: float) -> "Config":
@@ -159,14 +155,13 @@ def is_passing(error: Exception) -> bool:
         # A 5xx may come from what stands before the service, and then it has no code.
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         passing = status >= _SERVER_FAULT or any(code in _PASSING for code in _codes(error))
-        return passing and not _unmet(error)
+        return passing and not _is_unmet(error)
     return isinstance(error, _BROKEN)
 
 
 def _translated(thing: str, error: ClientError) -> StoreError:
-    unmet = _unmet(error)
-    if unmet:
-        return Unmet(unmet[0])
+    if _is_unmet(error):
+        return Unmet("A condition did not hold.")
     code = error.response["Error"].get("Code", "")
     if code in _MISSING:
         return StoreError(
@@ -188,6 +183,5 @@ def _codes(error: ClientError) -> Sequence[str]:
     return [error.response["Error"].get("Code", "")]
 
 
-def _unmet(error: ClientError) -> list[int]:
-    """The places of the conditions that did not hold."""
-    return [index for index, code in enumerate(_codes(error)) if code in _REFUSALS]
+def _is_unmet(error: ClientError) -> bool:
+    return not _REFUSALS.isdisjoint(_codes(error))

@@ -88,7 +88,7 @@ class DynamoTable:
         return {"Put": put}
 
     def write(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
-        """Write all or nothing; raises `Unmet` with the first whose condition does not hold."""
+        """Write all or nothing; raises `Unmet` if a condition does not hold."""
         call(self._thing, self._client.transact_write_items, TransactItems=writes)
 
     def under(self, partition: str, prefix: str = "", shown: Sequence[str] = ()) -> Iterator[Item]:
