@@ -6,6 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -22,13 +23,12 @@ from workbench.cloud.home import Home, HomeOptions
 LIMIT = timedelta(seconds=10)
 
 
+@dataclass
 class Watched:
-    """What a home did: each invocation as it ends."""
+    """A home, and what it did: each invocation as it ends."""
 
     home: Home
-
-    def __init__(self) -> None:
-        self.ended: queue.Queue[Invocation] = queue.Queue()
+    ended: queue.Queue[Invocation]
 
     def next(self, function: str) -> Invocation:
         """The next invocation of a function that ends."""
@@ -54,13 +54,12 @@ def running(
     **options: Any,  # noqa: ANN401 - of a home
 ) -> Iterator[Watched]:
     """Run a home, and see that it stops."""
-    watched = Watched()
-    told = HomeOptions(breath=timedelta(milliseconds=20), observe=watched.ended.put, **options)
+    ended = queue.Queue[Invocation]()
+    told = HomeOptions(breath=timedelta(milliseconds=20), observe=ended.put, **options)
     functions = Function("poller", poller, timedelta(seconds=100)), Function("worker", worker)
-    watched.home = Home(*functions, source or matches(), clock or SystemClock(), told)
-    with watched.home:
-        yield watched
-        assert watched.home.stop(LIMIT)
+    with Home(*functions, source or matches(), clock or SystemClock(), told) as home:
+        yield Watched(home, ended)
+        assert home.stop(LIMIT)
 
 
 def keys(sample: object) -> object:

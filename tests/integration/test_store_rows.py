@@ -106,18 +106,17 @@ def test_a_broken_move_or_row_is_named_and_the_others_are_shown(
 
 def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
     """Its lease is as good as any, and its worker writes the header anew."""
-    path = tmp_path / "log.db"
+    path, whole = tmp_path / "log.db", {"names": ["a", "b"]}
     with closing(SqliteLog(path, FakeClock())) as log:
-        lease = log.take("bad", "me", TTL, {"names": ["a", "b"]})
+        lease = log.take("bad", "me", TTL, whole)
         change(path, "UPDATE matches SET header = 'x' WHERE id = 'bad'")
         [record] = log.running()
         assert (record.lease, record.header, record.status) == (lease, {}, Status.RUNNING)
         assert record.fault
         log.renew(lease, TTL)
-        log.describe(lease, {"names": ["a", "b"]})
+        log.describe(lease, whole)
         mended = known(log, "bad")
-        assert mended.header == {"names": ["a", "b"]}
-        assert mended.fault is None
+        assert (mended.header, mended.fault) == (whole, None)
 
 
 def test_a_broken_game_or_deal_hides_no_other(tmp_path: Path, cli: Cli) -> None:
