@@ -36,7 +36,7 @@ class _Effort(ctypes.Structure):
     _fields_ = members("iii", "worlds batch work")
 
 
-class Answer(ctypes.Structure):
+class _Answer(ctypes.Structure):
     """What the engine answers, as `Answer` in engine.c."""
 
     _fields_ = members(
@@ -48,22 +48,25 @@ class Compiled:
     """`pimc` compiled: equal answers and figures without reasons; else raises `RuntimeError`."""
 
     def __init__(self, effort: Effort | None = None) -> None:
-        self._library = opened()
+        found = library()
+        if found is None:
+            raise RuntimeError(f"{why_not() or 'Not compiled.'} Use the player `pimc` itself.")
+        self._library = found
         self._effort = _effort(effort or Effort())
 
     def decide(self, view: Position) -> Decision:
         """What `pimc` decides."""
         if len(view.choices) == 1:
             return Decision(view.choices[0], "The only choice.")
-        answer, asked = Answer(), view.question
+        answer, asked = _Answer(), view.question
         effort = ctypes.byref(self._effort)
-        self._library.euchre_decide(*told_of(view), effort, ctypes.byref(answer))
+        self._library.euchre_decide(*_told_of(view), effort, ctypes.byref(answer))
         tried = zip(answer.actions, answer.totals, answer.tried, strict=True)
         options = tuple(
-            Option(action_of(asked, action), total / max(1, often) / POINT)
+            Option(_action_of(asked, action), total / max(1, often) / POINT)
             for action, total, often in [*tried][: answer.choices if answer.worlds else 0]
         )
-        chosen, reason = action_of(asked, answer.action), "As `pimc`, compiled."
+        chosen, reason = _action_of(asked, answer.action), "As `pimc`, compiled."
         return Decision(chosen, reason, options, answer.worlds)
 
 
@@ -76,21 +79,13 @@ def library() -> ctypes.CDLL | None:
     return found
 
 
-def opened() -> ctypes.CDLL:
-    """The compiled engine; raises `RuntimeError` where it cannot be compiled."""
-    found = library()
-    if found is None:
-        raise RuntimeError(f"{why_not() or 'Not compiled.'} Use the player `pimc` itself.")
-    return found
-
-
 def _effort(effort: Effort) -> _Effort:
     if effort.batch > MOST_BATCH or effort.worlds + effort.batch > MOST_WORLDS:
         raise ValueError(f"At most {MOST_BATCH} worlds a batch and {MOST_WORLDS} in all.")
     return _Effort(effort.worlds, effort.batch, effort.work)
 
 
-def told_of(view: Position) -> tuple[object, ...]:
+def _told_of(view: Position) -> tuple[object, ...]:
     """What the engine is told of a view."""
     discard = -1 if view.discard is None else view.discard
     question = list(Question).index(view.question)
@@ -112,7 +107,7 @@ def _open(table: Table) -> _Open:
     return told
 
 
-def action_of(question: Question, number: int) -> Action:
+def _action_of(question: Question, number: int) -> Action:
     """The action that a number of the engine stands for."""
     match question:
         case Question.BID:

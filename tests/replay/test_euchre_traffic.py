@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from requests import PreparedRequest
-from support.euchre_api import Service, direct_player
+from support.euchre_api import Scribe, Service, direct_player
 from support.euchre_random import play_deal
 from support.recorded import Json, recording
 from support.size import cases
@@ -50,9 +50,8 @@ class Recorded:
     @property
     def query(self) -> dict[str, list[int]]:
         """The numbers of the query string."""
-        pairs = [pair.split("=") for pair in self.target.partition("?")[2].split("&")]
-        names = dict.fromkeys(name for name, _ in pairs if name != "token")
-        return {name: [int(value) for key, value in pairs if key == name] for name in names}
+        given = parse_qs(self.target.partition("?")[2])
+        return {name: list(map(int, given[name])) for name in given.keys() - {"token"}}
 
     @property
     def action(self) -> Action:
@@ -114,19 +113,6 @@ def assert_echo(recorded: Recorded, answer: Json) -> None:
             assert type(answer[name]) is type(value), (recorded, answer)
 
 
-class AsRecorded:
-    """Answers what was recorded, and keeps the views that it was shown."""
-
-    def __init__(self) -> None:
-        self.next: Action | None = None
-        self.views: list[Position] = []
-
-    def decide(self, view: Position) -> Decision:
-        assert self.next is not None
-        self.views.append(view)
-        return Decision(self.next, "As recorded.")
-
-
 def played(truth: Truth) -> Deal:
     deal = start(truth.cards)
     for action in truth.actions:
@@ -156,7 +142,7 @@ def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
 
     It is started anew before each request: nothing outlives but the store.
     """
-    player = AsRecorded()
+    player = Scribe()
     service = Service(player)
     deals: dict[str, Truth] = {}
     assert len(requests()) == 4029
@@ -168,11 +154,11 @@ def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
         if not recorded.decides:
             assert_echo(recorded, service.ok(recorded.method, recorded.target, recorded.body))
             continue
-        player.next = recorded.action
+        player.answer = lambda _, action=recorded.action: action  # type: ignore[misc]
         answer = service.ok(recorded.method, recorded.target)
         assert_echo(recorded, answer)
         assert answer.get("card") == recorded.answer.get("card")
-        check_view(player.views.pop(), deals[recorded.answer["token"]], recorded)
+        check_view(player.positions.pop(), deals[recorded.answer["token"]], recorded)
     assert service.diary.faults == []
     assert service.diary.troubles == []
 

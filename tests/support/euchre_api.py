@@ -14,6 +14,7 @@ from world.network import asked_of
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.deciding import Decided
+from cardsharp.euchre.actions import Action
 from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.routes import API
@@ -52,6 +53,18 @@ class Diary(Journal):
     def faults(self) -> list[str]:
         """Why a strategy was not asked, or not listened to."""
         return [decided.fault for _, _, _, decided in self.decisions if decided.fault is not None]
+
+
+class Scribe:
+    """Does what it is told and keeps the positions that it was shown."""
+
+    def __init__(self) -> None:
+        self.answer: Callable[[Position], Action] = lambda position: position.choices[0]
+        self.positions: list[Position] = []
+
+    def decide(self, position: Position) -> Decision:
+        self.positions.append(position)
+        return Decision(self.answer(position), "Told so.")
 
 
 def memory_store() -> Deals:

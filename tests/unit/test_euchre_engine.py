@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 from support.euchre_random import decisions, views
@@ -136,23 +137,11 @@ def test_dice_fall_the_same_way_everywhere() -> None:
     assert dice.share() == 0.34461165588511367
 
 
-class Broken:
-    def decide(self, view: Position) -> Decision:
-        raise ZeroDivisionError(view.seat)
-
-
-class Cheat:
-    def decide(self, view: Position) -> Decision:
-        return Decision(Play(view.unseen[0]), "I wish I had it.")
-
-
-@pytest.mark.parametrize(
-    ("strategy", "fault"), [(Broken(), "ZeroDivisionError"), (Cheat(), "may not play")]
-)
-def test_a_safe_answer_replaces_a_bad_one(strategy: Broken | Cheat, fault: str) -> None:
+def test_a_safe_answer_replaces_one_that_is_not_allowed() -> None:
+    cheat = SimpleNamespace(decide=lambda view: Decision(Play(view.unseen[0]), "I wish I had it."))
     for view in views(20):
-        decided = DECIDER.decide(strategy, view, None, lambda: 0.0)
-        assert fault in str(decided.fault)
+        decided = DECIDER.decide(cheat, view, None, lambda: 0.0)
+        assert "may not play" in str(decided.fault)
         assert decided.decision.action in view.choices
 
 

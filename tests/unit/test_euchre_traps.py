@@ -3,29 +3,13 @@
 Of it tests/replay/test_euchre_traffic.py has all that was recorded.
 """
 
-from collections.abc import Callable
-
 import pytest
-from support.euchre_api import CARDS, TOKEN, Messages, Service
+from support.euchre_api import CARDS, TOKEN, Messages, Scribe, Service
 
-from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Question
-from cardsharp.euchre.position import Position
+from cardsharp.euchre.actions import PASS, Bid, Defend, Discard, Question
 from cardsharp.euchre.store import DealKey
-from cardsharp.euchre.strategies import Decision
 
 SPADES, HEARTS = 3, 2
-
-
-class Scribe:
-    """Does what it is told and keeps the view that it was shown."""
-
-    def __init__(self) -> None:
-        self.answer: Callable[[Position], Action] = lambda view: view.choices[0]
-        self.views: list[Position] = []
-
-    def decide(self, view: Position) -> Decision:
-        self.views.append(view)
-        return Decision(self.answer(view), "Told so.")
 
 
 @pytest.fixture
@@ -54,8 +38,8 @@ def test_bids_are_numbered_by_ourselves_whatever_round_and_pos_say(
         answer = deal.tell_bid(number, pos, -1)
         assert (answer["round"], answer["pos"]) == (number, pos), "they come back unchanged"
         deal.ask_bid(number, pos % 4 + 1)
-    assert [len(view.table.bids) for view in scribe.views] == [1, 3, 5, 7]
-    assert all(view.question is Question.BID for view in scribe.views)
+    assert [len(view.table.bids) for view in scribe.positions] == [1, 3, 5, 7]
+    assert all(view.question is Question.BID for view in scribe.positions)
 
 
 @pytest.mark.parametrize("suit", [4, SPADES])
@@ -65,7 +49,7 @@ def test_a_four_is_a_pass_like_a_call_before_bids(
     """The client is the authority: what it goes on from is what happened."""
     deal.tell_bid(1, 0, suit)
     deal.ask_bid(1, 1)
-    assert scribe.views[0].table.bids == (PASS,)
+    assert scribe.positions[0].table.bids == (PASS,)
 
 
 @pytest.mark.parametrize(("told", "suit", "number"), [(5, SPADES, 1), (1, HEARTS, 5)])
@@ -76,7 +60,7 @@ def test_a_call_is_of_the_round_that_its_suit_tells(
     deal.tell_bid(1, told, suit)
     deal.tell_swap(1, 3)
     deal.ask_play(0, 0, 0, CARDS[:5])
-    assert scribe.views[-1].table.call == (number, suit, False)
+    assert scribe.positions[-1].table.call == (number, suit, False)
 
 
 def test_our_own_bid_told_back_is_not_counted_twice(deal: Messages, scribe: Scribe) -> None:
@@ -88,7 +72,7 @@ def test_our_own_bid_told_back_is_not_counted_twice(deal: Messages, scribe: Scri
     deal.tell_bid(2, 2, -1)
     deal.tell_bid(3, 2, -1)
     deal.ask_bid(1, 3)
-    assert [len(view.table.bids) for view in scribe.views] == [0, 1, 3]
+    assert [len(view.table.bids) for view in scribe.positions] == [0, 1, 3]
 
 
 def test_another_turn_card_is_of_another_deal(deal: Messages, scribe: Scribe) -> None:
@@ -107,37 +91,35 @@ def test_a_dealer_who_sits_out_is_asked_for_the_discard(deal: Messages, scribe: 
     assert deal.ask_bid(1, 1)["alone"] is True
     six = [*CARDS[15:20], CARDS[20]]
     assert deal.ask_swap(1, six)["card"] in six
-    assert scribe.views[-1].table.call == (1, SPADES, True)
+    assert scribe.positions[-1].table.call == (1, SPADES, True)
 
 
-def test_the_turn_card_may_be_laid_aside_minus_one_never(deal: Messages, scribe: Scribe) -> None:
+def test_the_turn_card_may_be_laid_aside_minus_one_never_and_others_discards_are_not_stored(
+    deal: Messages, scribe: Scribe
+) -> None:
     scribe.answer = lambda view: Discard(view.table.turn_card)
     assert deal.ask_swap(0, [*CARDS[15:20], CARDS[20]])["card"] == CARDS[20]
     other = Messages(deal.service, deal=1)
     other.begin()
+    other.tell_bid(1, 0, SPADES)
+    before = deal.service.store.read(DealKey(TOKEN, 0, 1))
+    other.tell_swap(0, 7)
+    assert deal.service.store.read(DealKey(TOKEN, 0, 1)) == before
     assert other.ask_swap(0, [*CARDS[15:20], -1])["card"] in CARDS[15:20]
 
 
-def test_a_remote_discard_is_not_even_stored(deal: Messages) -> None:
-    deal.tell_bid(1, 0, SPADES)
-    before = deal.service.store.read(DealKey(TOKEN, 0, 0))
-    deal.tell_swap(0, 7)
-    assert deal.service.store.read(DealKey(TOKEN, 0, 0)) == before
-
-
-def test_a_repeated_question_is_given_the_stored_answer(deal: Messages, scribe: Scribe) -> None:
+def test_a_question_is_answered_once_unless_that_card_is_not_offered_again(
+    deal: Messages, scribe: Scribe
+) -> None:
     scribe.answer = lambda view: view.choices[1]
     first = deal.ask_bid(1, 0)
     scribe.answer = lambda view: view.choices[0]
     assert deal.ask_bid(1, 0) == first
-    assert len(scribe.views) == 1, "the strategy is asked once"
-
-
-def test_a_stored_card_not_offered_again_is_decided_anew(deal: Messages, scribe: Scribe) -> None:
+    assert len(scribe.positions) == 1, "the strategy is asked once"
     deal.tell_bid(1, 0, SPADES)
     assert deal.ask_play(0, 0, 0, [4, 8])["card"] == 4
     assert deal.ask_play(0, 0, 0, [8, 12])["card"] == 8
-    assert len(scribe.views) == 2
+    assert len(scribe.positions) == 3
 
 
 def test_a_message_with_other_content_replaces_the_first(deal: Messages, scribe: Scribe) -> None:
@@ -148,7 +130,7 @@ def test_a_message_with_other_content_replaces_the_first(deal: Messages, scribe:
     deal.tell_play(0, 0, 0, 0)
     deal.tell_play(0, 0, 0, 4)
     deal.ask_play(0, 1, 1, CARDS[5:10])
-    view = scribe.views[-1]
+    view = scribe.positions[-1]
     assert view.table.call == (0, SPADES, False)
     assert view.table.trick == ((0, 4),)
 
@@ -157,7 +139,7 @@ def test_a_missing_play_is_noticed_and_answered_legally(deal: Messages, scribe: 
     deal.tell_bid(1, 0, SPADES)
     deal.tell_play(0, 0, 0, 0)
     assert deal.ask_play(0, 2, 2, [2, 6])["card"] in {2, 6}
-    assert scribe.views == []
+    assert scribe.positions == []
     assert deal.service.diary.faults == ["no stored deal leads to this question"]
 
 
@@ -169,6 +151,6 @@ def test_a_lone_defence_is_asked_for_as_the_documents_say(deal: Messages, scribe
     deal.ask_swap(0, [*CARDS[15:20], CARDS[20]])
     answer = deal.get("/defense", declarerPos=0, trumpSuit=SPADES, pos=3)
     assert answer["alone"] is True
-    view = scribe.views[-1]
+    view = scribe.positions[-1]
     assert view.table.defences == (False,)
     assert view.table.call == (0, SPADES, True)

@@ -471,23 +471,3 @@ void euchre_decide(const Open *open, int asked, int question, int hand, int disc
     View view = look(open, asked, question, (Set)hand, discard);
     *answer = weighed(&view, effort);
 }
-
-/* The same by the best answer to the rules; of a card only. */
-int euchre_rules(const Open *open, int asked, int question, int hand, int discard) {
-    View view = look(open, asked, question, (Set)hand, discard);
-    return ruled(&view);
-}
-
-/* Whether the caller's side makes `need` tricks; the positions looked at are added to `nodes`. */
-int euchre_makes(const int hands[], int trump, int caller, int out, int leader, int need,
-                 int64_t *nodes) {
-    Seating table = seated(caller, trump, 0, -1);
-    Mask masks[SEATS];
-    table.out = out;
-    table.chairs = SEATS - COUNT(out);
-    for (int seat = 0; seat < SEATS; seat++) masks[seat] = laid_out(table.cards, (Set)hands[seat]);
-    Search world = search(&table, masks);
-    int makes = makes_from(&world, (Stage){.seat = leader}, 0, need);
-    *nodes += world.nodes;
-    return makes;
-}

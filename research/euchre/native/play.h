@@ -120,14 +120,13 @@ typedef struct { uint32_t key, stamp; int8_t makes; } Known;
 typedef struct {
     const Seating *table;
     Mask hands[SEATS], held;
-    long nodes;
 } Search;
 
 static Known known[SLOTS];
 static uint32_t stamp;
 
 static Search search(const Seating *table, const Mask hands[]) {
-    Search world = {table, {0}, 0, 0};
+    Search world = {table, {0}, 0};
     if (!++stamp) memset(known, 0, sizeof known), stamp = 1;
     for (int seat = 0; seat < SEATS; seat++)
         if (!(table->out >> seat & 1)) world.held |= world.hands[seat] = hands[seat];
@@ -142,7 +141,6 @@ static int follow_makes(Search *world, Mask held, Mask laid, Stage trick, int ne
     int seat = trick.seat, us = ours(table, seat);
     Mask own = world->hands[seat] & held, win = trick.led | cards->trumps;
     Mask legal = own & trick.led ? own & trick.led : own;
-    world->nodes++;
     while (legal) {
         Mask block = next_block(cards, &legal, held | laid), card = 1u << HIGHEST(block);
         Stage then = trick;
@@ -168,7 +166,6 @@ static int lead_makes(Search *world, Mask held, int seat, int need) {
         slot = (slot + 1) & (SLOTS - 1);
     }
     int us = ours(table, seat), makes = !us;
-    world->nodes++;
     while (legal) {
         Mask block = next_block(table->cards, &legal, held), card = 1u << HIGHEST(block);
         Stage trick = {next_from(table, seat + 1), 0, 1, table->cards->suit[HIGHEST(block)],

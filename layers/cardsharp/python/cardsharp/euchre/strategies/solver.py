@@ -1,9 +1,9 @@
 """Who makes what when all cards are open: an exact search, fast enough to ask thousands of times.
 
-Cards are bits, see `layout`. Whose a card is
-never changes, so a position between two tricks is the set of cards still held, the leader, and
-how many tricks the caller's side still needs. The search says yes or no only: points grow with
-tricks, and so "at least three?" and "all five?" tell everything.
+Cards are bits, see `layout`. Whose a card is never changes, so a position between two tricks is
+the set of cards still held, the leader, and how many tricks the caller's side still needs. The
+search says yes or no only: points grow with tricks, and so "at least three?" and "all five?" tell
+everything.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,22 +18,13 @@ Follow = Callable[[Mask, Mask, int, Mask, int, Mask, int, int], bool]
 
 
 class Search:
-    """One world, searched: `hands` are the cards that each seat holds, or held before `stage.gone`.
-
-    `nodes` counts the positions looked at, which is what work is limited by.
-    """
+    """One world, searched: `hands` are what each seat holds, or held before `stage.gone`."""
 
     def __init__(self, table: Seating, hands: Sequence[Mask]) -> None:
         self._table = table
         masks = [0 if seat in table.out else hands[seat] for seat in SEATS]
         self._held = sum(masks)
-        self._count = [0]
-        self._lead, self._follow = _search(table, masks, self._count)
-
-    @property
-    def nodes(self) -> int:
-        """Positions looked at so far."""
-        return self._count[0]
+        self._lead, self._follow = _search(table, masks)
 
     def makes(self, stage: PlayStage, need: int, laid: Mask = 0) -> bool:
         """Whether the caller's side wins `need` of the tricks to come from that stage on.
@@ -55,9 +46,7 @@ class Search:
         return self._table.points(TRICKS, 0)
 
 
-def _search(  # noqa: C901 - two functions, which share what they know
-    table: Seating, hands: list[Mask], count: list[int]
-) -> tuple[Lead, Follow]:
+def _search(table: Seating, hands: list[Mask]) -> tuple[Lead, Follow]:  # noqa: C901 - two functions, which share what they know
     """The functions that search a world; closures and integers, as here a decision takes time."""
     known: dict[int, bool] = {}
     cards, ours, after, others = layout(table.trump), table.ours, table.after, table.chairs - 1
@@ -70,7 +59,6 @@ def _search(  # noqa: C901 - two functions, which share what they know
         key = held | seat << 24 | need << 26
         found = known.get(key)
         if found is None:
-            count[0] += 1
             us, following = ours[seat], after[seat]
             found = not us
             for card in moves(own, held):
@@ -84,7 +72,6 @@ def _search(  # noqa: C901 - two functions, which share what they know
     def follow(  # noqa: PLR0913, PLR0917 - a tuple or an object would double the time
         held: Mask, laid: Mask, seat: int, best: Mask, by: int, led: Mask, need: int, left: int
     ) -> bool:
-        count[0] += 1
         own, win = hands[seat] & held, led | trumps
         us, following = ours[seat], after[seat]
         for card in moves(own & led or own, held | laid):
