@@ -183,17 +183,22 @@ def housed(path: Path, of: Game, boxed: str = "") -> HousedFile:
         ) from None
     if hello.refused:
         raise ConfigError(hello.refused)
-    name = str(path) if boxed else _free_name(hello.name, path, of)
+    name = str(path) if boxed else free_name(hello.name, path, of.strategies)
     strategies_of(of.strategies).admit(name, lambda given: Housed(command, of, given))
     Outside.leave(command, process)
     return HousedFile(name=name, files=hello.files)
 
 
-_paths: dict[tuple[str, str], Path] = {}  # which file has a name of a game's strategies
+_paths: dict[tuple[str, str], Path] = {}  # which file has a name, by package of strategies
 
 
-def _free_name(name: str, path: Path, of: Game) -> str:
+def is_of_file(name: str, package: str) -> bool:
+    """Whether a file has that name, and no strategy of ours."""
+    return (package, name) in _paths
+
+
+def free_name(name: str, path: Path, package: str) -> str:
     """What the file's strategy is called: a copy meets its original."""
-    if _paths.setdefault((of.name, name), path) == path:
+    if _paths.setdefault((package, name), path) == path:
         return name
     return f"{name} ({path.parent.name}/{path.name})"

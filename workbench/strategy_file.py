@@ -14,14 +14,13 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
-from cardsharp.registry import Registry, strategies_of
+from cardsharp.registry import strategies_of
 from workbench import program, submission
-from workbench.housed import HousedFile, housed
+from workbench.housed import HousedFile, free_name, housed, is_of_file
 from workbench.submission import is_submission
 
 SUFFIX = ".py"
@@ -164,40 +163,29 @@ def _known(path: Path, of: Game) -> HousedFile:
 @cache
 def _load(path: Path, package: str) -> HousedFile:
     """The strategy that a file registers here."""
-    module_name = f"cardsharp_strategy_{path.stem}"
     registry = strategies_of(package)
     before = {name: registry.maker(name) for name in registry.names()}
-    files = _import(path, module_name)
-    new = sorted(set(registry.names()) - before.keys())
-    if len(new) == 1:
-        _from_files.add((package, new[0]))
-        return HousedFile(name=new[0], files=files)
-    if new:
-        raise ConfigError(f"{path} registers {', '.join(new)}; put each strategy in its own file.")
-    taken = [name for name, maker in before.items() if registry.maker(name) is not maker]
-    if taken and (package, taken[0]) in _from_files:
-        known = _beside(taken[0], before[taken[0]], path, registry)
-        return HousedFile(name=known, files=files)
-    if taken:
+    files = _import(path, f"cardsharp_strategy_{path.stem}")
+    made = [name for name in registry.names() if registry.maker(name) is not before.get(name)]
+    if not made:
         raise ConfigError(
-            f"{path} takes the name '{taken[0]}', which a strategy of ours has; choose another, "
-            f'such as @strategy("my-{taken[0]}").'
+            f'{path} registers no strategy; write @strategy("mine") above its class '
+            f"(from {package} import strategy)."
         )
-    raise ConfigError(
-        f'{path} registers no strategy; write @strategy("mine") above its class '
-        f"(from {package} import strategy)."
-    )
-
-
-_from_files: set[tuple[str, str]] = set()  # registered by files, with the packages
-
-
-def _beside(name: str, first: Any, path: Path, registry: Registry[Any, Any]) -> str:  # noqa: ANN401 - what makes any game's strategy
-    """What a file's strategy is called whose name another file has: a copy meets its original."""
-    known = f"{name} ({path.parent.name}/{path.name})"
-    registry.admit(known, registry.maker(name))
-    registry.strategy(name)(first)
-    return known
+    if len(made) > 1:
+        raise ConfigError(f"{path} registers {', '.join(made)}; put each strategy in its own file.")
+    [name] = made
+    if name in before and not is_of_file(name, package):
+        raise ConfigError(
+            f"{path} takes the name '{name}', which a strategy of ours has; choose another, "
+            f'such as @strategy("my-{name}").'
+        )
+    known = free_name(name, path, package)
+    if known != name:
+        registry.admit(known, registry.maker(name))
+        if name in before:
+            registry.strategy(name)(before[name])
+    return HousedFile(name=known, files=files)
 
 
 def _import(path: Path, module_name: str) -> tuple[Path, ...]:

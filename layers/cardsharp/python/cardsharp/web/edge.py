@@ -50,8 +50,6 @@ _CROSS_ORIGIN = {
     "Access-Control-Max-Age": "3600",
 }
 
-_Methods = dict[str, Route[S]]
-
 
 def build(api: Api[S], service: S) -> Handler:
     """The handler that answers the requests of an API with a service."""
@@ -75,16 +73,12 @@ def build_all(apis: Sequence[Api[S]], service: S) -> Handler:
 class _Edge(Generic[S]):
     def __init__(self, api: Api[S], service: S) -> None:
         self._api, self._service = api, service
-        self._fixed: dict[str, _Methods[S]] = {}
-        self._patterns: dict[re.Pattern[str], _Methods[S]] = {}
-        for route in (*api.routes, *_itself(api)):
-            path = f"{api.base}{route.path}"
-            if "{" in path:  # a name in braces is anything but a slash
-                pattern = re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path))
-                there = self._patterns.setdefault(pattern, {})
-            else:
-                there = self._fixed.setdefault(path, {})
-            there |= dict.fromkeys(route.methods, route)
+        self._routes: dict[re.Pattern[str], dict[str, Route[S]]] = {}
+        # A path without names goes before those that it fits by one.
+        for route in sorted((*api.routes, *_itself(api)), key=lambda one: "{" in one.path):
+            path = re.escape(f"{api.base}{route.path}")
+            pattern = re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", path))
+            self._routes.setdefault(pattern, {}).update(dict.fromkeys(route.methods, route))
 
     def answer(self, event: Event, context: Context) -> Response:
         """The answer to one event."""
@@ -121,18 +115,13 @@ class _Edge(Generic[S]):
 
     def _find(self, request: Request) -> tuple[Route[S], Mapping[str, str]]:
         """The route, and what its path's parameters are; raises `NoSuchPath` or `NoSuchMethod`."""
-        methods: _Methods[S] = self._fixed.get(request.path, {})
-        captured: Mapping[str, str] = {}
-        for pattern, found in () if methods else self._patterns.items():
+        for pattern, methods in self._routes.items():
             if matched := pattern.fullmatch(request.path):
-                methods, captured = found, matched.groupdict()
-                break
-        if not methods:
-            raise NoSuchPath(request.path)
-        if request.method not in methods:
-            more = [_PREFLIGHT] if self._api.cross_origin else []
-            raise NoSuchMethod(request.path, [*sorted(methods), *more])
-        return methods[request.method], captured
+                if request.method in methods:
+                    return methods[request.method], matched.groupdict()
+                more = [_PREFLIGHT] if self._api.cross_origin else []
+                raise NoSuchMethod(request.path, [*sorted(methods), *more])
+        raise NoSuchPath(request.path)
 
     def _cross_origin(self, request: Request) -> Mapping[str, str]:
         """The headers by which a page of another site may see an answer; others need none."""
