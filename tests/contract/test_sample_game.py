@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from kuhn.rules import CARDS, Action, Said, State, gains, options
-from kuhn.strategies.optimum import BOLD, chances
+from kuhn.strategies import BOLD, chances
 from pettingzoo.test import api_test
 from support.aws_build import native_build
 from support.cli import Cli

@@ -139,11 +139,6 @@ def test_a_new_program_plays_as_it_is(cli: Cli, tmp_path: Path) -> None:
 
 def test_the_lab_shows_where_a_program_failed(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "bot.py"
-    file.write_text("for line in iter(input, ''):\n    print(nosuch)")
-    duel = cli("lab", "duel", f"{sys.executable} {file}", "draw-2", "-n", "1")
-    assert duel.code == 2
-    assert "cannot play: the program ended with exit code 1" in duel.err
-    assert "NameError: name 'nosuch' is not defined" in duel.err
     draw = 'print(\'{"action": {"etype": "Draw"}}\', flush=True)'
     file.write_text(f"input()\n{draw}\ninput()\nprint(nosuch)")
     other = cli("lab", "duel", f"{sys.executable} -B {file}", "draw-2", "-n", "1", "--seed", "1")
@@ -193,7 +188,7 @@ def weights(tmp_path: Path) -> str:
     return str(file)
 
 
-def test_the_captains_weights_in_a_file_play_as_the_captain_and_are_tried(
+def test_the_captains_weights_in_a_file_play_as_the_captain_compiled_too_and_are_tried(
     cli: Cli, weights: str
 ) -> None:
     duel = ("third", "-n", "1", "--seed", "4", "--workers", "1", "--json")
@@ -203,17 +198,9 @@ def test_the_captains_weights_in_a_file_play_as_the_captain_and_are_tried(
     decisions = cli("try", weights, "--json").json()[0]["decisions"]
     assert decisions
     assert not any(one["differs"] for one in decisions)
-
-
-@pytest.mark.skipif(twin_function("series") is None, reason="there is no research here")
-def test_it_is_compiled_as_the_captain_is(weights: str) -> None:
     series = twin_function("series")
-    assert (series(weights, "third") is None) == (series("captain", "third") is None)
-
-
-@pytest.mark.slow
-def test_it_plays_whole_matches(cli: Cli, weights: str) -> None:
-    assert cli("play", "--strategy", weights, "--json").json()["logComplete"]
+    if series is not None:
+        assert (series(weights, "third") is None) == (series("captain", "third") is None)
 
 
 def test_what_is_no_trained_player_says_so(cli: Cli, tmp_path: Path) -> None:

@@ -181,13 +181,6 @@ def test_stored_matches_are_told_as_when_they_were_fresh(
     assert one == other
 
 
-def test_the_judge_values_what_was_done(cli: Cli, tmp_path: Path) -> None:
-    found = rows(cli, tmp_path / "valued.jsonl", "third", "-n", "1", "--value")
-    values = [row["value"] for row in found if row["value"] is not None]
-    assert len(values) > len(found) / 2
-    assert all(0 <= value <= 1 for value in values)
-
-
 def test_pandas_and_polars_read_the_same_rows_of_both_files(cli: Cli, tmp_path: Path) -> None:
     # Here, for every worker would else take seconds to import them.
     import pandas as pd  # noqa: PLC0415
@@ -207,10 +200,15 @@ def test_pandas_and_polars_read_the_same_rows_of_both_files(cli: Cli, tmp_path: 
         assert np.allclose(np.stack(frame["observation"]), [row["observation"] for row in found])
 
 
-def test_the_page_has_every_column(cli: Cli, tmp_path: Path) -> None:
+def test_the_page_has_every_column_and_the_judge_values_what_was_done(
+    cli: Cli, tmp_path: Path
+) -> None:
     page = PAGE.read_text("utf-8")
-    row = rows(cli, tmp_path / "rows.jsonl", "random", "-n", "1")[0]
-    assert [name for name in row if f"\n| `{name}` |" not in page] == []
+    found = rows(cli, tmp_path / "rows.jsonl", "third", "-n", "1", "--value")
+    assert [name for name in found[0] if f"\n| `{name}` |" not in page] == []
+    values = [row["value"] for row in found if row["value"] is not None]
+    assert len(values) > len(found) / 2
+    assert all(0 <= value <= 1 for value in values)
     again = cli("export", str(tmp_path / "rows.jsonl"), "random")
     assert again.code == 2
     assert "is there already; choose another name" in again.err

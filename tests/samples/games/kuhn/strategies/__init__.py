@@ -1,10 +1,59 @@
-"""Strategies of Kuhn poker."""
+"""Strategies of Kuhn poker, by name: any action, and an optimum (Kuhn 1950).
 
+The optimum loses a chip in 18 hands as first and no more.
+"""
+
+from fractions import Fraction
 from random import Random
 
 from cardsharp.registry import Registry
-from cardsharp.strategy import Decision, Strategy
-from kuhn.rules import Action, Position
+from cardsharp.strategy import Decision, Option, Strategy
+from kuhn.rules import CARDS, Action, Position, Said, options
 
 STRATEGIES: Registry[Random, Strategy[Position, Decision[Action]]] = Registry("kuhn.strategies")
 """Each is made from the only chance that it may have."""
+
+
+@STRATEGIES.strategy("random")
+class Chance:
+    """Picks any legal action, each as likely as the others."""
+
+    def __init__(self, dice: Random) -> None:
+        self._dice = dice
+
+    def decide(self, position: Position) -> Decision[Action]:
+        """Any legal action."""
+        return Decision(self._dice.choice(options(position.said)), "Picked by chance.")
+
+
+THIRD = Fraction(1, 3)
+BOLD = {
+    (): (THIRD, Fraction(0), Fraction(1)),
+    (Action.CHECK,): (THIRD, Fraction(0), Fraction(1)),
+    (Action.BET,): (Fraction(0), THIRD, Fraction(1)),
+    (Action.CHECK, Action.BET): (Fraction(0), 2 * THIRD, Fraction(1)),
+}
+"""How often to bet or call, by what was said and the own card: the optimum that bluffs most."""
+
+
+def chances(card: int, said: Said) -> dict[Action, Fraction]:
+    """How often each option is taken."""
+    bold = Action.CALL if said[-1:] == (Action.BET,) else Action.BET
+    often = BOLD[said][card]
+    return {one: often if one is bold else 1 - often for one in options(said)}
+
+
+@STRATEGIES.strategy("optimum")
+class Optimum:
+    """Bluffs and calls as often as nobody can gain from, whatever they do."""
+
+    def __init__(self, dice: Random) -> None:
+        self._dice = dice
+
+    def decide(self, position: Position) -> Decision[Action]:
+        """An option, each as often as it should be."""
+        weights = chances(position.card, position.said)
+        told = tuple(Option(one, note=f"in {float(often):.0%}") for one, often in weights.items())
+        (action,) = self._dice.choices([*weights], [float(often) for often in weights.values()])
+        often = float(weights[action])
+        return Decision(action, f"{action}: with a {CARDS[position.card]} in {often:.0%}.", told)
