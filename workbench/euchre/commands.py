@@ -1,5 +1,6 @@
 """`cardsharp euchre …`: serve, duel, probe, strategies."""
 
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +16,7 @@ from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService, Journal
 from cardsharp.euchre.store import DEAL_STORE
 from cardsharp.euchre.strategies import build
-from workbench.euchre.probe import KINDS, USUAL, ProbeFinding, ProbeOptions, probe_kind
+from workbench.euchre.probe import KINDS, USUAL, ProbeOptions, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.listening import HOST
 from workbench.show.lookup import data_folder
@@ -75,19 +76,16 @@ def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
 
     settings = {STRATEGY: strategy_named(options.strategy, GAME)}
     store = options.store or f"sqlite:{data_folder() / 'euchre.db'}"
-    with _written_to(log):
-        serving.serve(GAME, announce, store, (options.host, options.port), settings)
-    if not options.as_json:
-        results().print("Euchre is closed.")
-
-
-def _written_to(log: Path) -> LogFile:
     try:
-        return LogFile(log)
+        written = LogFile(log)
     except OSError as error:
         raise ConfigError(
             f"The log {log} cannot be written: {error.strerror}. Name another with --log."
         ) from None
+    with written:
+        serving.serve(GAME, announce, store, (options.host, options.port), settings)
+    if not options.as_json:
+        results().print("Euchre is closed.")
 
 
 @app.command
@@ -97,24 +95,21 @@ def probe(*, options: ProbeOptions = USUAL) -> int:
     Each deal is told up to a decision, then again with the cards exchanged that
     the player cannot see. A fair player gives the same answer every time.
     """
-    if options.url is not None:
-        findings = _probed(options.url, options)
-    else:
-        clock = SystemClock()
-        store, strategy = DEAL_STORE.open(IN_MEMORY, clock), build(options.strategy)
-        with front(API, EuchreService(store, strategy, clock, Journal())) as running:
-            findings = _probed(running.url, options)
-    if options.as_json:
-        print_json([asdict(finding) for finding in findings])
-    return int(any(finding.changed for finding in findings))
-
-
-def _probed(url: str, options: ProbeOptions) -> list[ProbeFinding]:
-    findings = []
-    with RemotePlayer(url) as player, Bar(len(KINDS) * options.deals) as bar:
+    with ExitStack() as stack:
+        url = options.url
+        if url is None:
+            clock = SystemClock()
+            store, strategy = DEAL_STORE.open(IN_MEMORY, clock), build(options.strategy)
+            service = EuchreService(store, strategy, clock, Journal())
+            url = stack.enter_context(front(API, service)).url
+        player = stack.enter_context(RemotePlayer(url))
+        bar = stack.enter_context(Bar(len(KINDS) * options.deals))
+        findings = []
         for kind in KINDS:
             bar.describe(kind)
             findings.append(probe_kind(player, kind, options, bar.advance))
             if not options.as_json:
                 results().print(str(findings[-1]))
-    return findings
+    if options.as_json:
+        print_json([asdict(finding) for finding in findings])
+    return int(any(finding.changed for finding in findings))

@@ -37,9 +37,9 @@ class BrokenOff(CardsharpError):
 class RemotePlayer:
     """One token's seats at a service; a context manager that closes its connection.
 
-    `base` is prefixed to every path as it is. `http` is a session to use instead of a new one;
-    `calls` counts the requests. Raises `ConfigError` where `base` is no address; then `Unreachable`
-    without an answer, `BrokenOff` where one would have ended the real client's tournament.
+    `base` is prefixed to every path as it is. `http` is a session to use instead of a new one.
+    Raises `ConfigError` where `base` is no address; then `Unreachable` without an answer,
+    `BrokenOff` where one would have ended the real client's tournament.
     """
 
     def __init__(
@@ -49,7 +49,6 @@ class RemotePlayer:
             raise ConfigError(f"'{base}' is no address; write e.g. http://127.0.0.1:8090.")
         self.base = base
         self.token = token or uuid.uuid4().hex[:12]
-        self.calls = 0
         self._http = http or requests.Session()
         # A proxy or a password file of this machine is none of the service's business.
         self._http.trust_env = False
@@ -167,7 +166,6 @@ class RemotePlayer:
         """The answer to a request, in which every field of the address came back as it went."""
         sent = {**address, **more} if status is None else {**address, **more, "status": status}
         query: Any = sent if method == "GET" else None
-        self.calls += 1
         try:
             response = self._http.request(
                 method,

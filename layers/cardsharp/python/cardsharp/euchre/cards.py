@@ -21,11 +21,6 @@ _LEFT = 16
 _RIGHT = 17
 
 
-def card(rank: int, suit: Suit) -> Card:
-    """The card of that rank and suit."""
-    return rank * 4 + suit
-
-
 def rank_of(card: Card) -> int:
     """0 for a nine to 5 for an ace."""
     return card >> 2
@@ -63,4 +58,4 @@ def parse(text: str) -> Card:
     upper = text.strip().upper()
     if upper[:-1] not in RANK_NAMES or upper[-1:] not in SUIT_LETTERS:
         raise Malformed(f"'{text}' is no card; write e.g. JH for the jack of hearts.")
-    return card(RANK_NAMES.index(upper[:-1]), SUIT_LETTERS.index(upper[-1]))
+    return RANK_NAMES.index(upper[:-1]) * 4 + SUIT_LETTERS.index(upper[-1])

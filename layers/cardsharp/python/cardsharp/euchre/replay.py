@@ -71,7 +71,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
     for move in moves:
         question, seat, action = asked_of(event_of(move))
         spoken, ours = table.spoken(action), move.intent
-        thought = None if ours is None else _spoken(thought_of(ours), table)
+        thought = None if ours is None else _thought_of(ours, table)
         table = table.after(seat, action)
         # Which card the dealer laid aside is nobody else's business.
         hidden = question is Question.DISCARD and ours is None
@@ -126,25 +126,19 @@ def asked_of(event: Event) -> tuple[Question, int, Action]:
             return Question.PLAY, event.pos, Play(event.card)
 
 
-def thought_of(entry: Body) -> Thought:
-    """A decision, from what the journal says of it."""
-    told = entry.get("candidates")
+def _thought_of(entry: Body, table: Table) -> Thought:
+    """A decision, from what the journal says of it; bids, there their suits, as they are spoken."""
+    bids = [Bid(suit, alone) for suit in SUITS for alone in (False, True)]
+    said = {str(bid): table.spoken(bid) for bid in bids}
+    told, answer = entry.get("candidates"), entry.get("answer")
     options = [
-        {"action": one["answer"], "value": one.get("points"), "note": one.get("note", "")}
+        {
+            "action": said.get(one["answer"], one["answer"]),
+            "value": one.get("points"),
+            "note": one.get("note", ""),
+        }
         for one in (told if isinstance(told, list) else [])
     ]
     seen = {part: entry[part] for part in ("question", "hand", "worlds") if part in entry}
-    named = {"action": entry.get("answer"), "decisionMs": entry.get("decision_ms")}
+    named = {"action": said.get(str(answer), answer), "decisionMs": entry.get("decision_ms")}
     return parse(Thought, {**entry, **named, "options": options, "position": seen})
-
-
-def _spoken(thought: Thought, table: Table) -> Thought:
-    """The same with bids as they are said at a table; the log calls them by their suits."""
-    bids = [Bid(suit, alone) for suit in SUITS for alone in (False, True)]
-    said = {str(bid): table.spoken(bid) for bid in bids}
-    options = [
-        one.model_copy(update={"action": said.get(one.action, one.action)})
-        for one in thought.options
-    ]
-    action = said.get(thought.action, thought.action)
-    return thought.model_copy(update={"action": action, "options": tuple(options)})

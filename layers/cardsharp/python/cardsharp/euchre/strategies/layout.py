@@ -51,13 +51,6 @@ class Layout:
             )
             for part in range(3)
         )
-        self._back = tuple(
-            tuple(
-                sum(1 << self.card[8 * part + bit] for bit in range(8) if byte >> bit & 1)
-                for byte in range(256)
-            )
-            for part in range(3)
-        )
         self._moves: dict[int, tuple[Mask, ...]] = {}
         self._spare: dict[Mask, Mask] = {}
         self._shift = len(DECK) - self.trumps.bit_count()
@@ -76,11 +69,6 @@ class Layout:
         """The same for a set with a bit for each card's own number."""
         low, middle, high = self._from
         return low[cards & 255] | middle[cards >> 8 & 255] | high[cards >> 16]
-
-    def back(self, mask: Mask) -> int:
-        """The reverse of `of`."""
-        low, middle, high = self._back
-        return low[mask & 255] | middle[mask >> 8 & 255] | high[mask >> 16]
 
     def moves(self, legal: Mask, present: Mask) -> tuple[Mask, ...]:
         """The cards that differ, high ones first; of neighbours in a suit only the highest.

@@ -143,9 +143,9 @@ class Sampler:
     def _after_discard(self, dealt: int) -> int:
         """What a dealer holds who has picked up, discarded by rule, and played."""
         cards = layout(self._view.table.turn_card & 3)
-        left = cards.of((dealt | self._turn) & ~self._played[DEALER])
-        void = left & cards.of(self._voids[DEALER])
-        return cards.back(left ^ cards.spare(void or left))
+        held = (dealt | self._turn) & ~self._played[DEALER]
+        void = held & self._voids[DEALER]
+        return held ^ 1 << cards.number[cards.spare(cards.of(void or held))]
 
 
 @dataclass(frozen=True, slots=True)
