@@ -13,13 +13,14 @@ judged, such as a decision whose position nobody knows, counts as luck.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.judge import LAPSE, Judge, judging
-from cardsharp.replay import Asked, Header, Step, Stored, Weighed
+from cardsharp.replay import Asked, Header, Step, Stored, Thought, Weighed
+from cardsharp.strategy import Decision
 
 SIDES = 2
 
@@ -203,7 +204,7 @@ def analyse(
         chance=chance,
         players=(first, second),
         counts=judge.counts(moves),
-        reasoned=tuple(sorted({side_of(one.seat) for one in found if one.by_strategy})),
+        reasoned=tuple(sorted({side_of(one.seat) for one in found if one.done.strategy})),
         curve=tuple(_curve(replay(record, moves), decisions)),
         decisions=decisions,
     )
@@ -212,19 +213,16 @@ def analyse(
 class _Weighed(NamedTuple):
     """A decision before it is known what followed; `best` and `chosen` are worth to the decider.
 
-    Of a lapse nothing was chosen.
+    Of a lapse nothing was chosen. `named` has what the log calls each option.
     """
 
-    step: Step
+    asked: Asked
+    done: Thought
     seat: int
-    action: str
-    best_action: str
+    decision: Decision[Any]
+    named: Mapping[Any, str]
     best: float
     chosen: float | None
-    reason: str
-    options: tuple[Weighed, ...]
-    risk: float | None
-    by_strategy: bool
 
     def cost(self, after: float) -> float:
         """What the choice cost who decided; a lapse all that was lost when it was over."""
@@ -243,25 +241,12 @@ def _weighed(judge: Judge, asked: Asked) -> _Weighed | None:
         return None
     named = {one.action: asked.options.get(one.action, str(one.action)) for one in decision.options}
     values = {named[one.action]: one.value for one in decision.options if one.value is not None}
-    best = named.get(decision.action, "")
-    if best not in values or not (lapse or done.action in values):
+    best = values.get(named.get(decision.action, ""))
+    chosen = None if lapse else values.get(done.action)
+    if best is None or (chosen is None and not lapse):
         return None
-    chosen = None if lapse else values[done.action]
-    ranked = sorted(decision.options, key=lambda one: -values.get(named[one.action], 0.0))
     return _Weighed(
-        step=asked.step,
-        seat=seat,
-        action=done.action,
-        best_action=best,
-        best=values[best] if chosen is None else max(values[best], chosen),
-        chosen=chosen,
-        reason=decision.reason,
-        options=tuple(
-            Weighed(action=named[one.action], value=one.value, note=one.note, unit=one.unit)
-            for one in ranked
-        ),
-        risk=judge.risk(asked.position),
-        by_strategy=bool(done.strategy),
+        asked, done, seat, decision, named, best if chosen is None else max(best, chosen), chosen
     )
 
 
@@ -276,18 +261,22 @@ def _judged(judge: Judge, found: Sequence[_Weighed], end: float | None) -> Itera
     now = turned(last, last.best if last.chosen is None else last.chosen)
     afters = (*(turned(one, one.best) for one in found[1:]), now if end is None else end)
     for one, after in zip(found, afters, strict=True):
-        cost = one.cost(turned(one, after))
-        values = [option.value for option in one.options if option.value is not None]
+        step, cost = one.asked.step, one.cost(turned(one, after))
+        ranked = sorted(one.decision.options, key=lambda option: -(option.value or 0.0))
+        values = [option.value for option in ranked if option.value is not None]
         yield Judged(
-            sequence=one.step.sequence,
-            turn=one.step.turn,
+            sequence=step.sequence,
+            turn=step.turn,
             seat=one.seat,
-            happened=one.step.happened,
-            action=one.action,
-            best=one.best_action if cost else one.action,
-            reason=one.reason,
-            options=one.options,
-            risk=one.risk,
+            happened=step.happened,
+            action=one.done.action,
+            best=one.named[one.decision.action] if cost else one.done.action,
+            reason=one.decision.reason,
+            options=tuple(
+                Weighed(action=one.named[it.action], value=it.value, note=it.note, unit=it.unit)
+                for it in ranked
+            ),
+            risk=judge.risk(one.asked.position),
             before=turned(one, one.best),
             after=after,
             cost=cost,
