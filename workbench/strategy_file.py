@@ -196,7 +196,11 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     there = set(sys.modules)
-    _look_in(str(path.parent), str(path.parent / PACKAGES))
+    # These first of all strategy files' folders, but all of them last: none hides Python's own.
+    own = (str(path.parent), str(path.parent / PACKAGES))
+    sys.path[:] = [place for place in sys.path if place not in _folders]
+    _folders[:] = [*own, *(place for place in _folders if place not in own)]
+    sys.path += _folders
     for listener in _listeners:
         listener(path)
     try:
@@ -210,13 +214,6 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
 
 
 _folders: list[str] = []
-
-
-def _look_in(*folders: str) -> None:
-    """Look in these first of all strategy files' folders, all last: none hides Python's own."""
-    sys.path[:] = [place for place in sys.path if place not in _folders]
-    _folders[:] = [*folders, *(place for place in _folders if place not in folders)]
-    sys.path += _folders
 
 
 def _take_out(names: set[str], folder: Path) -> Iterator[Path]:

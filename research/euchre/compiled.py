@@ -60,7 +60,16 @@ class Compiled:
             return Decision(view.choices[0], "The only choice.")
         answer, asked = _Answer(), view.question
         effort = ctypes.byref(self._effort)
-        self._library.euchre_decide(*_told_of(view), effort, ctypes.byref(answer))
+        discard = -1 if view.discard is None else view.discard
+        self._library.euchre_decide(
+            ctypes.byref(_open(view.table)),
+            view.seat,
+            list(Question).index(asked),
+            card_set(view.hand),
+            discard,
+            effort,
+            ctypes.byref(answer),
+        )
         tried = zip(answer.actions, answer.totals, answer.tried, strict=True)
         options = tuple(
             Option(_action_of(asked, action), total / max(1, often) / POINT)
@@ -83,13 +92,6 @@ def _effort(effort: Effort) -> _Effort:
     if effort.batch > MOST_BATCH or effort.worlds + effort.batch > MOST_WORLDS:
         raise ValueError(f"At most {MOST_BATCH} worlds a batch and {MOST_WORLDS} in all.")
     return _Effort(effort.worlds, effort.batch, effort.work)
-
-
-def _told_of(view: Position) -> tuple[object, ...]:
-    """What the engine is told of a view."""
-    discard = -1 if view.discard is None else view.discard
-    question = list(Question).index(view.question)
-    return ctypes.byref(_open(view.table)), view.seat, question, card_set(view.hand), discard
 
 
 def _open(table: Table) -> _Open:

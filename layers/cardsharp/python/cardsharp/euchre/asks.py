@@ -9,7 +9,7 @@ from cardsharp.euchre.fallback import lowest
 from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.rules import FACE_DOWN, TURN, Deal
 from cardsharp.euchre.store import BidEvent, DefenseEvent, Event, PlayEvent, Record, SwapEvent
-from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Call, Table, ToAct, turn
+from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Table, ToAct, turn
 from cardsharp.euchre.wire import (
     BidAsked,
     BidMade,
@@ -243,19 +243,12 @@ def _openings(record: Record) -> Iterator[Table]:
     if not call.alone:
         yield table
         return
-    told = _defences(record, call)
+    told = [record.find(("defense", (call.seat + place) % 4)) for place in (1, 3)]
     for defences in ((False, False), (True,), (False, True)):
         # Only the documents' clients tell; whoever is not told of may have said either.
-        if all(said in {None, alone} for said, alone in zip(told, defences, strict=False)):
+        said = zip(told, defences, strict=False)
+        if all(not isinstance(one, DefenseEvent) or one.alone is alone for one, alone in said):
             yield replace(table, defences=defences)
-
-
-def _defences(record: Record, call: Call) -> tuple[bool | None, bool | None]:
-    """What the caller's left and right neighbours said to defending alone, as far as we know."""
-    seats = (call.seat + 1) % 4, (call.seat + 3) % 4
-    found = [record.find(("defense", seat)) for seat in seats]
-    left, right = (one.alone if isinstance(one, DefenseEvent) else None for one in found)
-    return left, right
 
 
 def _with_plays(table: Table, plays: Iterable[PlayEvent]) -> Table | None:

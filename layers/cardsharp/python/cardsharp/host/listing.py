@@ -8,7 +8,6 @@ _MADE = {
     "service": "cardsharp.host.routes:service",
     "attend": "cardsharp.host.bot:attend",
     "order": "cardsharp.host.bot:order",
-    "replay": "cardsharp.host.replay:replay_of",
     "decisions": "cardsharp.host.replay:decisions_of",
     "restore": "cardsharp.host.replay:restore_of",
     "decider": "cardsharp.host.house:decider_of",
@@ -35,5 +34,5 @@ def hosted(folder: str, title: str, about: str, default_strategy: str, **own: An
         strategies=f"{folder}.strategies",
         default_strategy=default_strategy,
         simulation=Part(f"{folder}.simulation:RULES"),
-        **{"starter": STARTER, **made, **own},
+        **{"starter": STARTER, "replay": Part("cardsharp.host.replay:steps"), **made, **own},
     )

@@ -8,17 +8,12 @@ from typing import Any
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import StoreError
-from cardsharp.game import Decisions, Replay, Restore
+from cardsharp.game import Decisions, Restore
 from cardsharp.host.house import House, house
 from cardsharp.host.wire import MoveBody
 from cardsharp.replay import Asked, Restored, Step, Thought, parse
 
 _TRIES = 20_000  # deals among which one is looked for that a match can have begun with
-
-
-def replay_of(_folder: str) -> Replay:
-    """What tells the matches of the game in a folder."""
-    return _steps
 
 
 def decisions_of(folder: str) -> Decisions:
@@ -31,7 +26,7 @@ def restore_of(folder: str) -> Restore:
     return partial(_restored, house(folder))
 
 
-def _steps(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
+def steps(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
     """The steps of a game; a move that the service has not told yet is not there."""
     for move in moves:
         if move.facts is not None:
@@ -52,7 +47,7 @@ def _decisions(game: House, record: MatchRecord, moves: Sequence[MoveRecord]) ->
     rules, outcome = game.rules(), record.outcome or {}
     shown: Any = outcome.get("shown") or [None] * len(moves)
     told = [MoveBody.model_validate(move.facts) for move in moves if move.facts is not None]
-    for step, move in zip(_steps(record, moves), told, strict=True):
+    for step, move in zip(steps(record, moves), told, strict=True):
         seen = move.seen if move.seen is not None else shown[step.sequence]
         if seen is not None:
             position = game.codec.position(seen)

@@ -5,49 +5,42 @@ from dataclasses import dataclass
 
 from cardsharp.analysis import Analysis, Judged, analyse, side_names
 from cardsharp.errors import ConfigError
-from cardsharp.replay import Asked
+from cardsharp.replay import Asked, Header
 from cardsharp.strategy import percent
 from cardsharp.viewer.shown import DrawnMatch
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainedStep:
-    """A decision as the judge sees it, with the number of its step and its figures in words.
-
-    `kept` is what the choice kept for who decided, `best` what the best option would have.
-    """
-
-    number: int
-    who: str
-    judged: Judged
-    cost: str
-    kept: str
-    best: str
-    risk: str
-
-
-@dataclass(frozen=True, slots=True)
 class Explained:
-    """An analysis beside the match; numbers of steps count from 1.
+    """An analysis beside the match; `decisions` are by the number of their step, from 1.
 
     `heights` has for each step how much the match was worth to the first side then, from 0 for
     nothing to 100 for all; `worths` says the same in words.
     """
 
     analysis: Analysis
-    sides: tuple[str, str]
+    header: Header
     heights: list[int]
     worths: list[str]
-    decisions: Mapping[int, ExplainedStep]
+    decisions: Mapping[int, Judged]
 
     @property
-    def marked(self) -> list[ExplainedStep]:
+    def sides(self) -> tuple[str, str]:
+        """What the sides are called."""
+        return side_names(self.analysis, self.header)
+
+    @property
+    def marked(self) -> list[tuple[int, Judged]]:
         """The decisions that have a mark."""
-        return [one for one in self.decisions.values() if one.judged.mark is not None]
+        return [(number, one) for number, one in self.decisions.items() if one.mark is not None]
+
+    def worded(self, figure: float) -> str:
+        """A figure in the judge's unit."""
+        return _worded(self.analysis, figure)
 
     def amount(self, figure: float) -> str:
         """A difference in the judge's unit, with its sign."""
-        told = _worded(self.analysis, abs(figure))
+        told = self.worded(abs(figure))
         return told if not figure else f"{'-' if figure < 0 else '+'}{told}"
 
 
@@ -64,20 +57,13 @@ def explained(
     except ConfigError:
         return None
     numbers = {frame.step.sequence: number for number, frame in enumerate(match.frames, 1)}
-    decisions = dict[int, ExplainedStep]()
-    for one in analysis.decisions:
-        number, risk = numbers[one.sequence], "" if one.risk is None else percent(one.risk)
-        figures = (one.cost, *analysis.kept(one))
-        cost, kept, best = (_worded(analysis, figure) for figure in figures)
-        who = match.header.name(one.seat)
-        decisions[number] = ExplainedStep(number, who, one, cost, kept, best, risk)
     worths = [point.worth for point in analysis.curve]
     return Explained(
         analysis,
-        side_names(analysis, match.header),
+        match.header,
         _heights(analysis, worths),
         [_worded(analysis, worth) for worth in worths],
-        decisions,
+        {numbers[one.sequence]: one for one in analysis.decisions},
     )
 
 

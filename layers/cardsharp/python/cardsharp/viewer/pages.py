@@ -191,9 +191,10 @@ def _judged(match: DrawnMatch, analysis: Explained, number: int) -> Markup:
         return NOTHING
     ours = match.frames[number - 1].step.ours
     own = ours is not None and ours.strategy == analysis.analysis.judge
-    options = [] if own else _options(told.judged.options, told.judged.action)
-    judge, chosen = analysis.analysis.judge, told.judged.action
-    return _made("judged.html", told=told, judge=judge, options=options, chosen=chosen)
+    options = [] if own else _options(told.options, told.action)
+    risk = "" if told.risk is None else percent(told.risk)
+    values = {"told": told, "explained": analysis, "risk": risk, "options": options}
+    return _made("judged.html", **values, chosen=told.action)
 
 
 def _made(template: str, **values: object) -> Markup:
