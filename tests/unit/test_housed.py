@@ -155,10 +155,7 @@ def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     lacks = written(tmp_path, "lacks", "pass", "import nosuchpackage")
     with pytest.raises(ConfigError, match=f"install --target {tmp_path}/packages nosuchpackage"):
         strategy_named(lacks)
-
-
-def test_where_there_is_no_pip_the_line_to_type_is_for_uv(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)  # without pip, as uv has it
     said = strategy_file._remedy(ModuleNotFoundError(name="numpy.linalg"), Path("/its/mine.py"))
     assert said.endswith(f"uv pip install --python {sys.executable} --target /its/packages numpy")
 

@@ -6,7 +6,7 @@ for a log may be older or newer than this program: what is missing is empty.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -125,11 +125,6 @@ class Thought(Stored):
     def because(self) -> str:
         """The reason, without the action that some strategies say first."""
         return self.reason.removeprefix(f"{self.action}: ")
-
-    @property
-    def took(self) -> timedelta | None:
-        """How long the decision took."""
-        return None if self.decision_ms is None else timedelta(milliseconds=self.decision_ms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

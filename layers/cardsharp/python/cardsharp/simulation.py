@@ -3,6 +3,7 @@
 All randomness is an argument, so the same dice give the same match.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,9 +51,11 @@ class Simulation(Protocol[S, P, A]):
         """How many seats a match has."""
         return sum(map(len, self.sides))
 
+    @abstractmethod
     def deal(self, dice: Random) -> S:
         """A new match."""
 
+    @abstractmethod
     def to_act(self, state: S) -> int | None:
         """The seat that is to act, None when the match has ended."""
 
@@ -63,6 +66,7 @@ class Simulation(Protocol[S, P, A]):
             raise Illegal("Nobody is to act: the match has ended.")
         return self.view(state, seat)
 
+    @abstractmethod
     def view(self, state: S, seat: int) -> P:
         """What a seat may know, also while it is another's turn and after the end.
 

@@ -17,7 +17,8 @@ class Rules(Simulation[S, P, A]):
     `seen` is what a position is and `done` what an action is, by which they are written and read.
     `gains` count a `unit`, such as chips; without one a match is won or lost, and its judge tells
     chances to win. `most` is the most of it that a seat can win or lose. Where a game `hides`
-    nothing, everybody is told what anybody knows. `every` are all actions that there are.
+    nothing, everybody is told what anybody knows. `every` are all actions that there are. `deal`,
+    `to_act` and `view` are abstract, too.
     """
 
     seen: type[P]
@@ -35,18 +36,6 @@ class Rules(Simulation[S, P, A]):
     def __init__(self, seats: int | None = None) -> None:
         if seats not in {None, self.seats}:
             raise ConfigError(f"This game is played by {self.seats}, not by {seats}.")
-
-    @abstractmethod
-    def deal(self, dice: Random) -> S:
-        """A new match."""
-
-    @abstractmethod
-    def to_act(self, state: S) -> int | None:
-        """The seat that is to act, None when the match has ended."""
-
-    @abstractmethod
-    def view(self, state: S, seat: int) -> P:
-        """What a seat may know."""
 
     @abstractmethod
     def options(self, position: P) -> Sequence[A]:
