@@ -24,7 +24,6 @@ from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web import edge
 from workbench.cloud.events import LambdaContext
-from workbench.cloud.http_events import Answered
 from workbench.cloud.http_front import HttpFront
 from workbench.euchre.remote import RemotePlayer
 from workbench.stage.serving import TIMEOUT, front
@@ -194,19 +193,16 @@ class Patient(BaseAdapter):
         self, request: requests.PreparedRequest, *_: object, **__: object
     ) -> requests.Response:
         self.watch(request)
-        answer = self._answered(request)
+        try:
+            answer = asked_of(self.service.api, request, SystemClock())
+        except Crash:
+            self.deaths += 1
+            self.service.restart()
+            answer = asked_of(self.service.api, request, SystemClock())
         response = requests.Response()
         response.status_code, response._content = answer.status, answer.body
         response.url = str(request.url)
         return response
-
-    def _answered(self, request: requests.PreparedRequest) -> Answered:
-        try:
-            return asked_of(self.service.api, request, SystemClock())
-        except Crash:
-            self.deaths += 1
-            self.service.restart()
-            return asked_of(self.service.api, request, SystemClock())
 
     def close(self) -> None:
         """Hold nothing."""

@@ -52,7 +52,6 @@ class Result:
     caller: int | None = None
     tricks: int = 0
     alone: bool = False
-    lone_defender: int | None = None
 
     @property
     def euchred(self) -> bool:
@@ -129,4 +128,4 @@ def score(table: Table) -> Result:
     else:
         side, worth = 1 - side, 2 if lone is None else 4
     points = (worth, 0) if side == 0 else (0, worth)
-    return Result(points, call.seat, tricks, call.alone, lone)
+    return Result(points, call.seat, tricks, call.alone)
