@@ -4,6 +4,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import cache
 from itertools import product
@@ -20,11 +21,14 @@ from hypothesis import strategies as st
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from rich.console import Console
 from schemathesis import GenerationMode
+from support.blef import Client
 from support.bot_events import EVENTS, context
 from support.games import GAMES, id_of, simulated
 from support.size import ALL, cases
 
 import web.app
+from cardsharp.blef.store import GAME_STORE
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.game import Game, Part
 from cardsharp.web.api import DOCUMENT, PAGE
 from cardsharp.web.events import Handler
@@ -221,28 +225,18 @@ def operations(game: Game) -> Iterator[Any]:
 Things = dict[str, list[object]]
 
 
-def of_blef(url: str) -> Things:
+def of_blef(_url: str, file: Path) -> Things:
     """A game that has not begun, one that runs and one that is over."""
-    things: Things = {"game_uuid": [], "player_uuid": []}
-
-    def get(path: str, **query: str | int) -> Any:  # noqa: ANN401 - JSON
-        return requests.get(f"{url}/v2/games{path}", params=query, timeout=10).json()
-
-    for begun in (0, 1, 2):
-        game = get("/create")["game_uuid"]
-        players = [get(f"/{game}/join", nickname=name)["player_uuid"] for name in ("a", "b")]
-        things["game_uuid"].append(game)
-        things["player_uuid"] += players
-        if begun:
-            get(f"/{game}/start", admin_uuid=players[0])
-        while begun == 2 and get(f"/{game}")["status"] == "Running":
-            for action in (87, 88):  # a bet that hardly ever holds, and its check
-                for player in players:
-                    get(f"/{game}/play", player_uuid=player, action_id=action)
-    return {**things, "admin_uuid": things["player_uuid"]}
+    with closing(GAME_STORE.in_file(file, SystemClock())) as store:
+        client = Client(store, SystemClock())
+        waiting, running, over = client.create(), client.started(), client.started()
+        players = [client.join(waiting, "ann"), *running.uuids.values(), *over.uuids.values()]
+        over.play_out()
+    games = [waiting, running.game, over.game]
+    return {"game_uuid": games, "player_uuid": players, "admin_uuid": players}
 
 
-def of_euchre(url: str) -> Things:
+def of_euchre(url: str, _file: Path) -> Things:
     """Deals that were told up to every kind of decision."""
     tokens: list[object] = []
     for kind in KINDS:
@@ -254,7 +248,7 @@ def of_euchre(url: str) -> Things:
     return {"token": tokens, "gameNum": [0], "dealNum": [0]}
 
 
-def of_any(url: str) -> Things:
+def of_any(url: str, _file: Path) -> Things:
     """A game with one player."""
     game = requests.post(f"{url}/create", json={}, timeout=10).json()["game"]
     joined = {"game": game, "name": "ann", "secret": "00000000-0000-4000-8000-00000000cafe"}
@@ -262,7 +256,7 @@ def of_any(url: str) -> Things:
     return {name: [joined[name]] for name in ("game", "secret")}
 
 
-THERE: dict[str, Callable[[str], Things]] = {"blef": of_blef, "euchre": of_euchre}
+THERE: dict[str, Callable[[str, Path], Things]] = {"blef": of_blef, "euchre": of_euchre}
 
 
 @pytest.fixture(scope="module")
@@ -270,13 +264,12 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Game], tuple[Pa
     """What makes, once a game, the file of a service where something is there, and says what."""
 
     @cache
-    def made_once(name: str) -> tuple[Path, Things]:
-        file = tmp_path_factory.mktemp(name) / "games.db"
-        game = next(one for one in SERVED if one.name == name)
+    def made_once(game: Game) -> tuple[Path, Things]:
+        file = tmp_path_factory.mktemp(game.name) / "games.db"
         with made(game, f"sqlite:{file}") as front, front:
-            return file, THERE.get(name, of_any)(front.url)
+            return file, THERE.get(game.name, of_any)(front.url, file)
 
-    return lambda game: made_once(game.name)
+    return made_once
 
 
 @pytest.mark.timeout(900)
