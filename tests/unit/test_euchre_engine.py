@@ -1,7 +1,6 @@
 """The engine: cards as bits, its worlds and its search, how choices race, and what it answers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from types import SimpleNamespace
 
@@ -13,7 +12,7 @@ from cardsharp.euchre.cards import DECK, parse, strength, suit_of
 from cardsharp.euchre.fallback import DECIDER
 from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.rules import Deal, apply, legal_cards, score
-from cardsharp.euchre.strategies import Decision
+from cardsharp.euchre.strategies import Decision, pimc
 from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
@@ -259,11 +258,7 @@ def by_rules(deal: Deal) -> int:
 def over_bits(deal: Deal) -> int:
     table, now = deal.table, turn(deal.table)
     seating, cards = Seating(table.call, table.lone_defender), layout(table.call.suit)
-    stage = PlayStage()
-    for trick in table.tricks:
-        for seat, card in trick:
-            stage = replace(stage, seat=seat).after(cards.bit[card], seating)
-    stage = replace(stage, seat=now.seat)
+    stage = pimc._stage(table, seating, now.seat)
     hands = [cards.mask(deal.hand(seat)) for seat in SEATS]
     turned = cards.bit[table.turn_card]
     dealt = [cards.mask(deal.cards[5 * seat : 5 * seat + 5]) for seat in SEATS]
