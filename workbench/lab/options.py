@@ -1,4 +1,4 @@
-"""CommandOptions of the lab's commands."""
+"""Options of the lab's commands."""
 
 from dataclasses import dataclass
 from pathlib import Path

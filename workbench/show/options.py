@@ -1,4 +1,4 @@
-"""CommandOptions that several commands take."""
+"""Options that several commands take."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Insight the parameters of a request: uuids, numbers, nicknames (docs/spec/blef.md section 5)."""
+"""Read the parameters of a request: uuids, numbers, nicknames (docs/spec/blef.md section 5)."""
 
 import math
 import re
