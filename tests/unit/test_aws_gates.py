@@ -197,6 +197,9 @@ def test_the_measured_figures_are_written_as_they_are_read(tmp_path: Path) -> No
     write_measured(measured, tmp_path / "measured.json")
     assert load_measured(tmp_path / "measured.json") == measured
     assert measured.matches >= 5
+    (tmp_path / "measured.json").write_text('{"matches": -1}')
+    with pytest.raises(ConfigError, match="measure them anew with `cardsharp cost --measure`"):
+        load_measured(tmp_path / "measured.json")
 
 
 ROWS = re.findall(r"\| `cardsharp (cost [^`]+)` \| ([\d.]+) \| ([\d.]+) \|", DOCS.read_text())

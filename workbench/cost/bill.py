@@ -7,44 +7,58 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from cardsharp.errors import ConfigError
 
 LIST = Path(__file__).with_name("prices.toml")
 FRANKFURT = "eu-central-1"  # where nothing names a region, as in docs/first-deployment.md
 
+Amount = Annotated[float, Field(ge=0)]
 
-@dataclass(frozen=True, slots=True)
-class Item:
+
+class Item(BaseModel, frozen=True, extra="forbid"):
     """The price of one unit in USD, and the units a month that cost nothing."""
 
     source: str
-    price: float
-    free: float
+    price: Amount
+    free: Amount
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(BaseModel, frozen=True, extra="forbid"):
     """All prices of a region at a date; `sources` says where each was read."""
 
     date: date
     region: str
-    sources: Mapping[str, str]
-    items: Mapping[str, Item]
+    sources: dict[str, str]
+    items: dict[str, Item]
+
+    @model_validator(mode="after")
+    def _check_sources(self) -> "Prices":
+        unknown = {item.source for item in self.items.values()} - self.sources.keys()
+        if unknown:
+            raise ValueError(f"no source is described for {', '.join(sorted(unknown))}")
+        return self
 
 
 @cache
 def load_prices(region: str = FRANKFURT) -> Prices:
-    """The price list of a region; raises `ConfigError` if there is none."""
-    told = tomllib.loads(LIST.read_text())
-    there = {name for item in told["items"].values() for name in item} - {"free"}
-    if region not in there:
-        raise ConfigError(
-            f"There are no prices of {region}; say --region with one of "
-            f"{', '.join(sorted(there))}, or add them to {LIST}."
-        )
-    items = {name: Item(free=one["free"], **one[region]) for name, one in told["items"].items()}
-    return Prices(told["date"], region, told["sources"], items)
+    """The price list of a region; raises `ConfigError` if there is none that can be used."""
+    try:
+        told = tomllib.loads(LIST.read_text())
+        there = {name for item in told["items"].values() for name in item} - {"free"}
+        if region not in there:
+            raise ConfigError(
+                f"There are no prices of {region}; say --region with one of "
+                f"{', '.join(sorted(there))}, or add them to {LIST}."
+            )
+        listed = told["items"].items()
+        items = {name: {"free": item["free"], **item[region]} for name, item in listed}
+        return Prices.model_validate({**told, "region": region, "items": items})
+    except (OSError, KeyError, TypeError, tomllib.TOMLDecodeError, ValidationError) as error:
+        raise ConfigError(f"The price list {LIST} cannot be used: {error}") from error
 
 
 def usual_region() -> str:
@@ -96,9 +110,11 @@ class Bill:
 
 
 def make_bill(units: Mapping[str, float], prices: Prices) -> Bill:
-    """The bill for these units."""
+    """The bill for these units; raises `ConfigError` if an item has no price."""
     lines = []
     for item, number in units.items():
+        if item not in prices.items:
+            raise ConfigError(f"The price list has no price of {item}; add it.")
         priced = prices.items[item]
         free = min(number, priced.free)
         full, due = number * priced.price, (number - free) * priced.price

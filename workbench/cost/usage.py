@@ -6,7 +6,7 @@ from math import exp
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from cardsharp.cloud.secrets import MAX_AGE
 from cardsharp.errors import ConfigError
@@ -102,8 +102,14 @@ class Measured(Measurement):
 
 
 def load_measured(path: Path = MEASURED) -> Measured:
-    """The measured figures in a file, as `write_measured` left them."""
-    return Measured.model_validate_json(path.read_bytes())
+    """The measured figures in a file; raises `ConfigError` if they cannot be used."""
+    try:
+        return Measured.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise ConfigError(
+            f"The measured figures {path} cannot be used: {error}; measure them anew with "
+            "`cardsharp cost --measure`."
+        ) from error
 
 
 def usage(load: Load, measured: Measured) -> dict[str, float]:
