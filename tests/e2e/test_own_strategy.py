@@ -203,6 +203,11 @@ def test_the_captains_weights_in_a_file_play_as_the_captain_compiled_too_and_are
         assert (series(weights, "third") is None) == (series("captain", "third") is None)
 
 
+@pytest.mark.slow
+def test_it_plays_whole_matches(cli: Cli, weights: str) -> None:
+    assert cli("play", "--strategy", weights, "--json").json()["logComplete"]
+
+
 def test_what_is_no_trained_player_says_so(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     for text, game, said in (

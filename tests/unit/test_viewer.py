@@ -18,6 +18,7 @@ from xml.etree.ElementTree import fromstring as parse_xml
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.routing import Route
 from support.bot_events import context
@@ -39,6 +40,7 @@ from cardsharp.viewer.shown import shown
 from cardsharp.viewer.site import SITE, Manner, Pages, application
 from cardsharp.web.asgi import handler_of
 from cardsharp.web.page import HEADERS, page
+from cardsharp.web.reading import Messages, Parameters
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
 
 
@@ -121,6 +123,21 @@ def test_piles_are_where_the_arena_had_them(matches: Matches) -> None:
                 assert len(state["unseen"]) == look.record["drawPileLeft"], trace["name"]  # type: ignore[arg-type]
             looked += 1
     assert looked >= matches.least
+
+
+class Asked(BaseModel):
+    """A question with a field that may be null, which has no single type."""
+
+    name: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize("reading", [Messages(), Parameters()])
+def test_a_parameter_that_may_be_null_is_described(reading: Messages | Parameters) -> None:
+    """It made the document of an API a failure of the server."""
+    name, tags = reading.describe(Asked, "GET", ())["parameters"]  # type: ignore[misc]
+    assert name["schema"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+    assert tags.get("explode", isinstance(reading, Parameters))
 
 
 EVIL = "<script>alert('\"&')</script>"
