@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from workbench.build import expressions
-from workbench.build.expressions import Part, largest, least, listed, most, of_kind, target
+from workbench.build.expressions import Part, largest, least, listed, most, of_kind, target, values
 from workbench.build.translate import Template
 from workbench.cloud.nested import by_default
 
@@ -107,6 +107,15 @@ def given_names(template: Template) -> Iterator[str]:
                 yield f"{name} is called {called}, more than {limit} characters"
 
 
+def schedule_expression(template: Template) -> Iterator[str]:
+    """`rate(1 minute)`, `rate(2 minutes)`, a cron line of six fields, or `at(...)`."""
+    for name, told in of_kind(template, "AWS::Scheduler::Schedule"):
+        for one in values(told["ScheduleExpression"], template):
+            rate = r"rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)"
+            if not re.fullmatch(rf"{rate}|cron\(\S+( \S+){{5}}\)|at\([\dT:-]+\)", str(one)):
+                yield f"{name} comes {one}"
+
+
 def table_indexes(template: Template) -> Iterator[str]:
     """At most 20 indexes, and of a released table one made or deleted by an update."""
     for name, told in of_kind(template, TABLE):
@@ -117,6 +126,15 @@ def table_indexes(template: Template) -> Iterator[str]:
         before = next((found for end, found in _RELEASED.items() if name.endswith(end)), None)
         if before and len({one["IndexName"] for one in indexes} ^ set(before)) > 1:
             yield f"{name} had the indexes {before}; an update makes or deletes one at a time"
+
+
+def subscription(template: Template) -> Iterator[str]:
+    """A topic is subscribed to by a protocol that SNS speaks."""
+    mail, mobile = {"email", "email-json"}, {"application", "sms"}
+    known = {"firehose", "http", "https", "lambda", "sqs"} | mail | mobile
+    for name, told in of_kind(template, "AWS::SNS::Subscription"):
+        if not known >= set(values(told["Protocol"], template)):
+            yield f"{name} is told by {told['Protocol']}"
 
 
 def function_memory(template: Template) -> Iterator[str]:
@@ -131,6 +149,20 @@ INTEGRATION = "AWS::ApiGatewayV2::Integration"
 ROUTE, STAGE = "AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage"
 
 
+def route_settings(template: Template) -> Iterator[str]:
+    """A stage sets something of a route that is there before it."""
+    routes = dict(of_kind(template, ROUTE))
+    for name, told in of_kind(template, STAGE):
+        resource = template["Resources"][name]
+        # What it depends on, or what it names beside its properties, where that may be missing.
+        named = re.findall(r'"Ref": "(\w+)"', json.dumps(resource.get("Metadata", {})))
+        waits_for = [*listed(resource.get("DependsOn", [])), *named]
+        there = {routes[one]["RouteKey"] for one in waits_for if one in routes}
+        for settings in values(told.get("RouteSettings", {}), template):
+            for key in settings.keys() - there:
+                yield f"{name} sets something of the route {key!r}, which it does not depend on"
+
+
 def route_key(template: Template) -> Iterator[str]:
     """A route of an HTTP API is a method and a path; of a WebSocket API, a word; or $default."""
     method = r"(ANY|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT) /\S*"
@@ -139,6 +171,18 @@ def route_key(template: Template) -> Iterator[str]:
         pattern = word if _is_socket(told, template) else rf"\$default|{method}"
         if not re.fullmatch(pattern, told["RouteKey"]):
             yield f"{name} has the key {told['RouteKey']!r}"
+
+
+def api_throttle(template: Template) -> Iterator[str]:
+    """No stage promises more than an account has: 10,000 requests a second, in bursts 5,000."""
+    for name, told in of_kind(template, STAGE):
+        routes = values(told.get("RouteSettings", {}), template)
+        every = [told.get("DefaultRouteSettings", {}), *(v for one in routes for v in one.values())]
+        for one in every:
+            rate = most(one.get("ThrottlingRateLimit", 0), template)
+            burst = most(one.get("ThrottlingBurstLimit", 0), template)
+            if rate > 10_000 or burst > 5_000:
+                yield f"{name} lets {rate:g} a second through, in bursts {burst:g}"
 
 
 def answer_in_time(template: Template) -> Iterator[str]:
@@ -155,6 +199,27 @@ def _function_of(uri: Part) -> str | None:
     """The function whose ARN a part is or contains."""
     found = re.search(r'"(?:Fn::GetAtt": "|.*?\$\{)(\w+)\.Arn', json.dumps(uri))
     return found[1] if found else target(uri)
+
+
+def access_log_group(template: Template) -> Iterator[str]:
+    """What an HTTP API logs goes below /aws/vendedlogs/, where the policy for it does not grow."""
+    for name, told in of_kind(template, STAGE):
+        group = told.get("AccessLogSettings", {}).get("DestinationArn")
+        if group is None or _is_socket(told, template):
+            continue
+        called = str(
+            largest(expressions.referred(group, template).get("LogGroupName", ""), template)
+        )
+        if not called.startswith("/aws/vendedlogs/"):
+            yield f"{name} logs to {called or target(group)}"
+
+
+def access_log_format(template: Template) -> Iterator[str]:
+    """A format of access logs has the id of the request."""
+    for name, told in of_kind(template, STAGE):
+        text = str(told.get("AccessLogSettings", {}).get("Format", "$context.requestId"))
+        if not re.search(r"\$context\.(requestId|extendedRequestId)\b", text):
+            yield f"{name} logs no id of a request"
 
 
 def account_role(template: Template) -> Iterator[str]:
