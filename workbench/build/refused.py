@@ -145,6 +145,13 @@ def function_memory(template: Template) -> Iterator[str]:
             yield f"{name} has {most(memory, template):g} MB"
 
 
+def template_counts(template: Template) -> Iterator[str]:
+    """200 parameters and 200 mappings at most in what is deployed."""
+    for section in ("Parameters", "Mappings"):
+        if len(template.get(section, {})) > 200:
+            yield f"{len(template[section])} {section.lower()}"
+
+
 INTEGRATION = "AWS::ApiGatewayV2::Integration"
 ROUTE, STAGE = "AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage"
 
