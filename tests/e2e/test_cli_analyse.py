@@ -165,6 +165,12 @@ def test_many_matches_are_told_by_opponent_and_by_strategy(
     heads = [line.split()[:2] for line in said.out.splitlines()[1:3]]
     assert heads == [["random", "1"], ["third", "1"]]
     assert all(len(line) <= 80 for line in said.out.splitlines()[:4])
+    assert "time-outs" in said.out
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = cli("stats", "--store", store).out.splitlines()
+    assert [line.split()[:2] for line in narrow[1:3]] == heads, "no name is folded for a count"
+    assert "time-outs" not in narrow[0]
+    monkeypatch.setenv("COLUMNS", "80")
     found = cli("stats", "--store", store, "--by", "strategy", "--player", "third", "--json").json()
     [group] = found["groups"]
     assert (found["matches"], group["name"], group["sides"]) == (2, "third", 1)

@@ -37,7 +37,8 @@ from workbench.show.output import plain_table, print_json, results, tell, write_
 from workbench.show.progress import each
 from workbench.watch.sources import source_of
 
-_ROOM = 2  # so many of the judge's counts have room in the table
+_ROOM = 2  # so many of the judge's counts are in the table, less where names need their columns
+_WIDE = 1_000  # columns in which every table has room
 _FEW = 8  # so many matches are judged sooner than another process has started
 
 
@@ -164,7 +165,12 @@ def _judged(
 def _print(judged: JudgedMatches, by: By) -> None:
     """The groups, ratings of strategies, what is said of all at once, and how to read it."""
     judge, console = judged.judge, results()
-    console.print(_table(judged.groups(by), judge, by))
+    groups = judged.groups(by)
+    counts = list(judged.sides[0].counts)[:_ROOM]
+    table, wide = _table(groups, judge, by, counts), console.options.update_width(_WIDE)
+    while counts and console.measure(table, options=wide).maximum > console.width:
+        table = _table(groups, judge, by, counts := counts[:-1])
+    console.print(table)
     console.print()
     if by is By.STRATEGY and judged.rated:
         both = ("plain", "less luck")
@@ -185,8 +191,7 @@ def _print(judged: JudgedMatches, by: By) -> None:
     )
 
 
-def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
-    counts = list(next(iter(groups.values())).sides[0].counts)[:_ROOM]
+def _table(groups: Mapping[str, Group], judge: Judge, by: By, counts: Sequence[str]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(by.value, max_width=14, overflow="fold")
     less_luck = ("less luck",) if any(group.without_luck for group in groups.values()) else ()
