@@ -42,7 +42,7 @@ from cardsharp.cloud.switches import Switches
 from cardsharp.errors import ConfigError, Malformed, NotFound, Unreachable
 from cardsharp.seats import order_seat
 from workbench.blef.bot import public_games
-from workbench.cli.bot import PublicSeats, SeatOptions, bot
+from workbench.cli.bot import SeatOptions, bot, taking_seats
 from workbench.cloud.events import Event, Function, LambdaContext
 from workbench.cloud.http_front import HttpFront
 from workbench.lab.again import TrialPlayer
@@ -248,9 +248,14 @@ def test_what_is_no_list_service_or_strategy_is_told(shown: BlefPlace, url: str,
 
 
 def test_seats_are_taken_one_after_the_other_in_the_wanted_rooms(
-    shown: BlefPlace, url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    shown: BlefPlace,
+    url: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said: list[str] = []
+    monkeypatch.setattr("workbench.cli.bot.print_aside", said.append)
     anywhere = SeatOptions(url=url, nickname="ours", strategy="greedy", at_once=1)
 
     def gone(url: str) -> list[Any]:
@@ -258,20 +263,20 @@ def test_seats_are_taken_one_after_the_other_in_the_wanted_rooms(
 
     with workers(tmp_path / "log.db", said.append, 4) as places:
         here = replace(anywhere, rooms=(room_of(shown.table),))
-        public = PublicSeats(GAME, here, places, public_games, said.append)
+        looks = taking_seats(GAME, here, places, public_games)
         elsewhere = another(shown, "ann")
-        public.look()
-        public.look()
+        next(looks)
+        next(looks)
         assert [line.split()[1].rstrip(",") for line in said] == [shown.table]
         until(lambda: shown.go_on() == "Finished")
-        until(lambda: public.look() or "We have" in capsys.readouterr().out)
-        wanted = PublicSeats(GAME, anywhere, places, public_games, said.append)
-        wanted.look()
+        until(lambda: next(looks) or "We have" in capsys.readouterr().out)
+        wanted = taking_seats(GAME, anywhere, places, public_games)
+        next(wanted)
         until(lambda: len(shown.client.get(f"/games/{elsewhere}").json["players"]) == 2)
         third = another(shown, "bob")
-        wanted.look()
+        next(wanted)
         assert [third in line for line in said] == [False, False]
-        PublicSeats(GAME, anywhere, places, gone, said.append).look()
+        next(taking_seats(GAME, anywhere, places, gone))
     assert said[2:] == [f"GET {url}: refused. It is asked again."]
 
 

@@ -3,8 +3,8 @@
 Without a game it takes a seat in each public one that comes, until Ctrl-C.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -62,7 +62,8 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
     own = "matches" if game.archive is None else game.name
     store = options.store or data_folder() / f"{own}.db"
     if options.game is None:
-        return _attend_public(game, options, store)
+        _attend_public(game, options, store)
+        return Exit.OK
     order = options.order(game, options.game)
     if game.check is not None:
         game.check.load()(order)
@@ -70,16 +71,16 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
         match = ordered(game, order)
         where = f"in game {options.game} at {options.url}"
         print_aside(f"{options.nickname} plays {where}; Ctrl-C stops it.")
-        told = 0
-        while (outcome := outcome_in(places, match)) is None:
+        told, outcome = 0, None
+        while outcome is None:
             places.offering.clock.sleep(GLANCE)
+            outcome = outcome_in(places, match)  # before the steps, so that the last is told
             told = _tell(game, places.offering.log, match, told, as_json=options.as_json)
-        _tell(game, places.offering.log, match, told, as_json=options.as_json)
         tell(outcome, _ending(outcome), as_json=options.as_json, style="bold")
         return Exit.FAILED if outcome["result"] == UNKNOWN else Exit.OK
 
 
-def _attend_public(game: Game, options: SeatOptions, store: Path) -> int:
+def _attend_public(game: Game, options: SeatOptions, store: Path) -> None:
     if game.lobby is None:
         raise ConfigError(f"No service lists public games of {game.title}; give one by --game.")
     lobby = game.lobby.load()
@@ -88,45 +89,31 @@ def _attend_public(game: Game, options: SeatOptions, store: Path) -> int:
     print_aside(f"{options.nickname} plays in public games at {options.url}; Ctrl-C stops it.")
     seats = workers(store, print_aside, options.at_once)
     with telemetry_in(data_folder() / "bot.log"), seats as places:
-        public = PublicSeats(game, options, places, lobby, print_aside)
-        while True:
-            public.look()
+        for _ in taking_seats(game, options, places, lobby):
             places.offering.clock.sleep(_PAUSE)
 
 
-@dataclass
-class PublicSeats:
-    """Our seats in public games: no more than so many at once, each game once."""
-
-    game: Game
-    options: SeatOptions
-    places: Places
-    lobby: Lobby
-    say: Callable[[str], None]
-    _taken: dict[str, str] = field(default_factory=dict)
-    _told: set[str] = field(default_factory=set)
-
-    def look(self) -> None:
-        """Tell what has ended, and take what is free."""
-        for name, match in self._taken.items():
-            outcome = outcome_in(self.places, match)
-            if name not in self._told and outcome is not None:
-                self._told.add(name)
+def taking_seats(game: Game, options: SeatOptions, places: Places, lobby: Lobby) -> Iterator[None]:
+    """Take seats in public games, no more than so many at once, each game once; look by look."""
+    playing, taken = dict[str, str](), set[str]()
+    while True:
+        for name, match in [*playing.items()]:
+            if (outcome := outcome_in(places, match)) is not None:
+                del playing[name]
                 line = f"{name}: {_ending(outcome)}"
-                tell({"game": name, **outcome}, line, as_json=self.options.as_json)
+                tell({"game": name, **outcome}, line, as_json=options.as_json)
         try:
-            there = self.lobby(self.options.url)
+            there = lobby(options.url)
         except Unreachable as error:
-            self.say(f"{error} It is asked again.")
-            return
-        rooms = self.options.rooms
+            print_aside(f"{error} It is asked again.")
+            there = []
         for one in there:
-            playing = len(self._taken) - len(self._told)
-            wanted = one.game not in self._taken and (not rooms or one.room in rooms)
-            if wanted and playing < self.options.at_once:
-                self.say(f"Joins {one.game}, where {', '.join(one.players) or 'nobody'} is.")
-                order = self.options.order(self.game, one.game)
-                self._taken[one.game] = ordered(self.game, order)
+            wanted = one.game not in taken and (not options.rooms or one.room in options.rooms)
+            if wanted and len(playing) < options.at_once:
+                print_aside(f"Joins {one.game}, where {', '.join(one.players) or 'nobody'} is.")
+                playing[one.game] = ordered(game, options.order(game, one.game))
+                taken.add(one.game)
+        yield
 
 
 def _ending(outcome: Body) -> str:
