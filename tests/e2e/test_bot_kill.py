@@ -172,7 +172,7 @@ def workers_in_processes(folder: Path) -> Iterator[tuple[ArenaServer, MatchLog, 
     config = ArenaConfig(players=write_players(folder), admin_password=ADMIN_PASSWORD)
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(config))
-        settings = {**ours(arena.url), **embedded_in(folder / "matches.db").settings}
+        settings = {**ours(arena.url), **embedded_in(folder / "matches.db")}
         del settings["CARDSHARP_PACE_SECONDS"], settings["CARDSHARP_WATCH_SECONDS"]
         assembly = stack.enter_context(assembled(settings))
         variables = {

@@ -61,7 +61,7 @@ def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterato
     redirect(said)
     wait = timedelta(seconds=0.1)
     with running_arena(folder, poll_timeout=wait, slow_down=slow_down) as (arena, _):
-        variables = {**ours(arena.url), **embedded_in(folder / "matches.db").settings, **settings}
+        variables = {**ours(arena.url), **embedded_in(folder / "matches.db"), **settings}
         with assembled(variables) as assembly:
             yield Place(arena, assembly, said)
     assert PASSWORDS[ALICE] not in said.getvalue()

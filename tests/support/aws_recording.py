@@ -182,7 +182,7 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
             "CARDSHARP_PASSWORD": scene.password,
             "CARDSHARP_PACE_SECONDS": "0.3",
             "CARDSHARP_STRATEGY": "draw-3",
-            **embedded_in(folder / "matches.db").settings,
+            **embedded_in(folder / "matches.db"),
             **{store: f"sqlite:{folder / game}.db" for game, store in GAMES.items()},
         }
         if scene.broken:

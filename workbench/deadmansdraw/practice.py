@@ -134,7 +134,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     with tempfile.TemporaryDirectory(prefix="cardsharp-") as folder:
         kept = variables["CARDSHARP_STORE"]
         # Matches that others play must not look as if we had left them in our own log.
-        variables |= embedded_in(Path(folder, "stage.db")).settings
+        variables |= embedded_in(Path(folder, "stage.db"))
         with telemetry_in(data_folder() / "practice.log"), assembled(variables) as assembly:
             with client_for(assembly.settings) as client:
                 client.whoami()  # so that a wrong address or password is known as such

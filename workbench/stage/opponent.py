@@ -61,10 +61,9 @@ class Opponent:
         """Play every turn that the arena names, without end; raises `ArenaError` if it fails."""
         while True:
             for match in self._client.matches(active=True, wait=True):
-                self.play_turn(match.id)
+                self._play_turn(match.id)
 
-    def play_turn(self, match_id: str) -> None:
-        """Play until the turn has passed on."""
+    def _play_turn(self, match_id: str) -> None:
         if match_id != self._match:  # a team may have submitted another version since the last
             self._name, self._match = strategy_named(self._order.strategy), match_id
 

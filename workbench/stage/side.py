@@ -4,14 +4,14 @@ And matches followed to their ends in its match log.
 """
 
 import os
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
+from uuid import uuid4
 
 from cardsharp.cloud.line import OURS
 from cardsharp.cloud.ports import Clock, MatchLog
@@ -31,33 +31,14 @@ class CloudKind(StrEnum):
     EMULATOR = "emulator"
 
 
-@dataclass(frozen=True, slots=True)
-class Cloud:
-    """A match log and a queue by the names that settings give them.
-
-    `environment` is what reaching them takes besides; `breath` is how long the queue may be
-    waited for at a time.
-    """
-
-    store: str
-    queue: str
-    environment: Mapping[str, str] = field(default_factory=dict)
-    breath: timedelta = timedelta(milliseconds=200)
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """The environment variables that name this cloud."""
-        return {"CARDSHARP_STORE": self.store, "CARDSHARP_QUEUE": self.queue, **self.environment}
-
-
-def embedded_in(file: Path) -> Cloud:
-    """The cloud in this process: a queue of its own in memory, the match log in a SQLite file."""
-    return Cloud(f"sqlite:{file}", f"memory:{uuid.uuid4()}")
+def embedded_in(file: Path) -> dict[str, str]:
+    """Settings for a queue of its own in this process, and a match log in a SQLite file."""
+    return {"CARDSHARP_STORE": f"sqlite:{file}", "CARDSHARP_QUEUE": f"memory:{uuid4()}"}
 
 
 @contextmanager
-def opened(kind: CloudKind, folder: Path) -> Iterator[Cloud]:
-    """An empty cloud of this kind; the embedded one keeps its file in `folder`."""
+def opened(kind: CloudKind, folder: Path) -> Iterator[dict[str, str]]:
+    """Settings for an empty cloud of this kind; the embedded one keeps its file in `folder`."""
     if kind is CloudKind.EMBEDDED:
         yield embedded_in(folder / "stage.db")
         return
@@ -66,13 +47,8 @@ def opened(kind: CloudKind, folder: Path) -> Iterator[Cloud]:
 
     with Emulator() as emulator:
         stack = emulator.create()
-        yield Cloud(
-            f"dynamodb:{stack.tables['Matches']}",
-            stack.queues["MatchQueue"],
-            emulator.environment,
-            # SQS waits for whole seconds only.
-            timedelta(seconds=1),
-        )
+        store, queue = f"dynamodb:{stack.tables['Matches']}", stack.queues["MatchQueue"]
+        yield {"CARDSHARP_STORE": store, "CARDSHARP_QUEUE": queue, **emulator.environment}
 
 
 POLLER_TIME = timedelta(seconds=100)  # longer than a tick and a poll: so one takes over

@@ -5,7 +5,7 @@ The arena knows two teams: we are the first, the opponent is the second.
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,7 +20,7 @@ from cardsharp.deadmansdraw.wire import MatchParams
 from workbench.arena.server import ArenaServer
 from workbench.cloud.home import HomeOptions
 from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
-from workbench.stage.side import Cloud, CloudKind, Follower, Glance, assembled, attending, opened
+from workbench.stage.side import CloudKind, Follower, Glance, assembled, attending, opened
 
 STALL = timedelta(seconds=30)  # without a move before a match is stuck, beyond two turns
 
@@ -91,12 +91,12 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
             opponent.kill()
             arena.stop()
 
-        home = HomeOptions(concurrency=script.at_once, breath=cloud.breath)
+        home = HomeOptions(concurrency=script.at_once)
         stack.enter_context(attending(assembly, home, hang_up))
         yield Stage(script, assembly, admin, opponent.check)
 
 
-def variables_of(strategy: str, url: str, cloud: Cloud) -> dict[str, str]:
+def variables_of(strategy: str, url: str, cloud: Mapping[str, str]) -> dict[str, str]:
     """Our settings; the arena is ours alone, so the poller may ask it often."""
     return {
         "CARDSHARP_ARENA_URL": url,
@@ -105,5 +105,5 @@ def variables_of(strategy: str, url: str, cloud: Cloud) -> dict[str, str]:
         "CARDSHARP_STRATEGY": strategy,
         "CARDSHARP_PACE_SECONDS": "0.2",
         "CARDSHARP_WATCH_SECONDS": "0.1",
-        **cloud.settings,
+        **cloud,
     }
