@@ -6,10 +6,11 @@ import pty
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 import requests
@@ -28,45 +29,22 @@ LEFT = {"blef": {"bot.log"}, "euchre": {"euchre.db", "euchre.log"}}
 """What a game's service leaves in the folder of everything that this program keeps."""
 
 
-class Server:
-    """`cardsharp euchre serve` in a process of its own, for as long as the stack."""
-
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.log, self._stack = folder / "euchre.log", stack
-        self._options = ("--store", f"sqlite:{folder}/deals.db", "--log", str(self.log))
-        self.url = self.start()
-
-    def start(self) -> str:
-        """Start, after an end without a chance to tidy up if it runs; the address."""
-        self._stack.close()
-        serve = ("euchre", "serve", "--port", "0", "--json", "--strategy", "rules")
-        process = self._stack.enter_context(program(*serve, *self._options))
-        told = json.loads(process.stdout.readline())
-        assert told["openapi"] == f"{told['url']}/openapi.json"
-        assert told["log"] == str(self.log)
-        return str(told["url"])
-
-
 @contextmanager
-def serving(folder: Path) -> Iterator[Server]:
+def serving(folder: Path) -> Iterator[Callable[[], str]]:
+    """What starts `cardsharp euchre serve`, and kills the one before; it returns the address."""
+    log, store = folder / "euchre.log", f"sqlite:{folder}/deals.db"
+    serve = ("euchre", "serve", "--port", "0", "--json", "--strategy", "rules")
     with ExitStack() as stack:
-        yield Server(folder, stack)
 
+        def start() -> str:
+            stack.close()
+            process = stack.enter_context(program(*serve, "--store", store, "--log", str(log)))
+            told = json.loads(process.stdout.readline())
+            assert told["openapi"] == f"{told['url']}/openapi.json"
+            assert told["log"] == str(log)
+            return str(told["url"])
 
-class Restarting:
-    """A remote player whose server is killed and started again before some decisions."""
-
-    def __init__(self, remote: RemotePlayer, server: Server, before: set[int]) -> None:
-        self.remote, self.server, self.before = remote, server, before
-        self.player = remote.seated((0, 2))
-        self.ended = self.player.ended
-        self.asked = 0
-
-    def decide(self, match: Match) -> Action:
-        self.asked += 1
-        if self.asked in self.before:
-            self.remote.base = self.server.start()
-        return self.player.decide(match)
+        yield start
 
 
 def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
@@ -76,12 +54,21 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
     rules = thinking("rules")
     cards = shuffled(Random(4))
     expected = play_deal(cards, [rules] * 4)
-    with serving(tmp_path) as server, RemotePlayer(server.url) as remote:
-        player = Restarting(remote, server, {2, 7})
-        assert play_deal(cards, (player, rules, player, rules)) == expected
-    lines = [json.loads(line) for line in server.log.read_text("utf-8").splitlines()]
+    asked: list[Match] = []
+    with serving(tmp_path) as start, RemotePlayer(start()) as remote:
+        player = remote.seated((0, 2))
+
+        def decide(match: Match) -> Action:
+            asked.append(match)
+            if len(asked) in {2, 7}:
+                remote.base = start()
+            return player.decide(match)
+
+        restarting = SimpleNamespace(decide=decide, ended=player.ended)
+        assert play_deal(cards, (restarting, rules, restarting, rules)) == expected
+    lines = [json.loads(line) for line in (tmp_path / "euchre.log").read_text("utf-8").splitlines()]
     decisions = [line for line in lines if line.get("message") == "decision"]
-    assert len(decisions) == player.asked
+    assert len(decisions) == len(asked)
     assert {line["question"] for line in decisions} >= {"bid", "play"}
     for line in decisions:
         assert line["reason"]
@@ -94,12 +81,12 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
     assert group["withoutLuck"] is not None
     steps = told["steps"]
     ours = [step for step in steps if step["decision"]]
-    assert len(ours) == player.asked
+    assert len(ours) == len(asked)
     assert all(step["happened"] == step["decision"]["action"] for step in ours)
     assert ours[0]["decision"]["reason"] in cli("euchre", "why", "last", "1", "--store", store).out
     [again] = cli("euchre", "try", "rules", "--store", store, "--json").json()
     seats = [decision["seat"] for decision in again["decisions"]]
-    assert len([seat for seat in seats if seat in {0, 2}]) == player.asked
+    assert len([seat for seat in seats if seat in {0, 2}]) == len(asked)
     assert set(seats) == {0, 1, 2, 3}, "a deal that is over tells what the others held, too"
     assert not any(one["differs"] for one in again["decisions"])
 
@@ -107,8 +94,8 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
 @pytest.mark.slow
 def test_duel_plays_a_service_too(cli: Cli, tmp_path: Path) -> None:
     duel, options = ("euchre", "duel"), ("random", "-n", "1", "--workers", "1", "--json")
-    with serving(tmp_path) as server:
-        over_http = cli(*duel, server.url, *options).json()
+    with serving(tmp_path) as start:
+        over_http = cli(*duel, start(), *options).json()
     assert {**over_http, "players": []} == {**cli(*duel, "rules", *options).json(), "players": []}
     gone = cli(*duel, NOBODY, *options)
     assert (gone.code, "euchre serve` running" in gone.err) == (Exit.UNREACHABLE, True)
