@@ -24,9 +24,7 @@ from workbench.contest import showing
 from workbench.show.options import Json
 from workbench.show.output import print_json, results, write_file
 
-_COMMAND = command("contest")
-
-contest = cyclopts.App(name="contest", help_epilogue=_COMMAND.epilogue)
+contest = cyclopts.App(name="contest", help_epilogue=command("contest").epilogue)
 contest.command(new)
 contest.command(plan)
 contest.command(teams)

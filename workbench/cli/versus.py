@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from signal import SIGINT, SIGTERM
 from threading import Thread
 from types import FrameType
@@ -282,11 +283,4 @@ def until_stopped(room: Room) -> None:
 
 
 def _ask(console: Console, options: TableOptions) -> Ask:
-    if not options.as_json:
-        return input
-
-    def ask(prompt: str) -> str:
-        console.print(prompt, end="", soft_wrap=True)
-        return input("")
-
-    return ask
+    return partial(console.input, markup=False) if options.as_json else input

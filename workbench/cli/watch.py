@@ -78,9 +78,8 @@ def open_page(url: str, wanted: bool | None) -> None:
 
 def shown_until_stopped(url: str, wanted: bool | None) -> None:
     """Say where a page is, open it where that is wanted or this is a terminal, wait for Ctrl-C."""
-    stopped = threading.Event()
     results().print(url)
     results().print("Ctrl-C closes it.", style="dim")
     open_page(url, wanted)
-    with signals_to(lambda *_: stopped.set(), signal.SIGTERM), suppress(KeyboardInterrupt):
-        stopped.wait()
+    with signals_to(signal.default_int_handler, signal.SIGTERM), suppress(KeyboardInterrupt):
+        threading.Event().wait()
