@@ -46,11 +46,10 @@ def against_random(name: str, strategy: str, seed: int = 1) -> Kept:
 
 def nim() -> Kept:
     """(1, 2), in which the winning move is missed."""
-    state, notes = State((1, 2)), []
-    for action in (Action(0, 1), Action(1, 2)):
-        notes.append(Taken(state, action, None))
-        state = state.without(action)
-    record, moves = kept(mounted(NIM), [*notes, Taken(state, None, None)])[0]
+    begun, missed, won = State((1, 2)), Action(0, 1), Action(1, 2)
+    left = begun.without(missed)
+    taken = [(begun, missed), (left, won), (left.without(won), None)]
+    [(record, moves)] = kept(mounted(NIM), [Taken(*one, None) for one in taken])
     header = {"game": "nim", "names": ["one", "two"], "players": ["one", "two"]}
     return replace(record, match_id="nim-1", header=header), moves
 

@@ -1,16 +1,13 @@
 """Names and tags are strangers' words: none steers the terminal or forges a line of ours."""
 
 import json
-import threading
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 import requests
-from support.arena import ADMIN_PASSWORD
 from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, program
 
 from cardsharp.cloud.clock import SystemClock
@@ -29,23 +26,6 @@ HOSTILE = SERVED + "\ud800"
 SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
 
 
-@pytest.fixture
-def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    monkeypatch.setenv("CARDSHARP_PASSWORD", ONE_PASSWORD)
-    return cli
-
-
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[ArenaServer]:
-    """An arena where the other team has a hostile name."""
-    names = {ONE: "Team One", TWO: SERVED}
-    players = [{"_id": i, "name": n, "password": ONE_PASSWORD} for i, n in names.items()]
-    (tmp_path / "players.json").write_text(json.dumps(players))
-    config = ArenaConfig(players=tmp_path / "players.json", admin_password=ADMIN_PASSWORD)
-    with ArenaServer(config) as server:
-        yield server
-
-
 def unharmed(said: Outcome) -> Outcome:
     """Nothing but what can be seen and ends of lines, of which none begins with what was forged."""
     for text in (said.out, said.err):
@@ -55,9 +35,8 @@ def unharmed(said: Outcome) -> Outcome:
     return said
 
 
-def ended_by_somebody_else(arena: ArenaServer, match_id: str) -> None:
-    """The other team ends the match by turns that take nothing."""
-    url = f"{arena.url}/api/matches/{match_id}"
+def ended_by_somebody_else(url: str) -> None:
+    """The other team ends the match of that address by turns that take nothing."""
     with requests.Session() as session:
         session.auth = (TWO, ONE_PASSWORD)
         while session.get(f"{url}?waitactive=1", timeout=40).status_code == 200:
@@ -65,16 +44,21 @@ def ended_by_somebody_else(arena: ArenaServer, match_id: str) -> None:
             session.post(url, json={"etype": "EndTurn"}, timeout=10)
 
 
-def test_a_hostile_opponent_is_shown_and_harms_nothing(cli: Cli, arena: ArenaServer) -> None:
+def test_a_hostile_opponent_is_shown_and_harms_nothing(cli: Cli, tmp_path: Path) -> None:
     """In `bot` while it plays, and in `matches`, `show` and `why` afterwards."""
-    # The first of the two begins, so that both have a turn.
-    match_id = arena.create_match([TWO, ONE], drawPile=SHORT, tags=[SERVED], seed="norandom")
-    other = threading.Thread(target=ended_by_somebody_else, args=(arena, match_id))
-    other.start()
-    with program("bot", "--url", arena.url, "--user", ONE, "--once", "--strategy", "draw-3") as run:
-        out, err = run.communicate(timeout=60)
-        said = unharmed(Outcome(run.returncode, out, err))
-    other.join(timeout=30)
+    names, file = {ONE: "Team One", TWO: SERVED}, tmp_path / "players.json"
+    players = [{"_id": i, "name": n, "password": ONE_PASSWORD} for i, n in names.items()]
+    file.write_text(json.dumps(players))
+    bot = ("bot", "--user", ONE, "--once", "--strategy", "draw-3")
+    with ArenaServer(ArenaConfig(players=file)) as arena, ThreadPoolExecutor(1) as pool:
+        # The first of the two begins, so that both have a turn.
+        tags = [SERVED]
+        match_id = arena.create_match([TWO, ONE], drawPile=SHORT, tags=tags, seed="norandom")
+        pool.submit(ended_by_somebody_else, f"{arena.url}/api/matches/{match_id}")
+        settings = {"CARDSHARP_ARENA_URL": arena.url, "CARDSHARP_PASSWORD": ONE_PASSWORD}
+        with program(*bot, environment=settings) as run:
+            out, err = run.communicate(timeout=60)
+    said = unharmed(Outcome(run.returncode, out, err))
     assert said.code == 0, said.err
     assert f"match {match_id}: draw-3 (us) v ␛]0;title" in said.out
     unharmed(cli("matches"))

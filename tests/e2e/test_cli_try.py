@@ -12,6 +12,7 @@ import pytest
 from support.cli import Cli, clean, written
 
 from cardsharp.games import game
+from workbench.cli import main
 from workbench.strategy_file import version_of
 
 OPPONENTS = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
@@ -24,8 +25,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
         clean(patch, folder)
-        from workbench.cli import main  # noqa: PLC0415 - after the environment is clean
-
         for game in OPPONENTS:
             with redirect_stdout(io.StringIO()) as said:
                 assert main(["new", str(folder / f"{game}.py"), "--game", game]) == 0

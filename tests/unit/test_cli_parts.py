@@ -24,8 +24,6 @@ from workbench.show.exits import Exit
 from workbench.show.screen import Choice, matching
 from workbench.strategy_file import strategy_named
 
-DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
-
 
 @pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
 def test_commands_teach_with_examples(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,8 +49,8 @@ def test_who_looks_at_no_terminal_is_told_once_what_takes_its_time(
 
 def test_docs_have_the_table_of_commands_and_every_exit_code() -> None:
     """If they have not: python -m workbench.cli.document."""
-    assert document.written() == DOCS.read_text("utf-8")
-    text = DOCS.read_text()
+    text = document.PAGE.read_text("utf-8")
+    assert document.written() == text
     assert all(f"| {code.value} |" in text for code in Exit)
 
 
