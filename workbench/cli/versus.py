@@ -54,11 +54,6 @@ class BrowserOptions(CommandOptions):
     """In a browser: the page's port."""
     open: Opening = None
 
-    @property
-    def decides(self) -> bool:
-        """Whether anything is given that only a page can heed."""
-        return bool(self.invite) or (self.host, self.port, self.open) != (None, None, None)
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions(CommandOptions):
@@ -119,7 +114,7 @@ def versus(
     game: OneGame = FIRST,
 ) -> int:
     """Play yourself, in this terminal or a browser, against any player."""
-    if page.decides and not page.browser:
+    if not page.browser and page != BrowserOptions():
         raise ConfigError("Only a page is served and has links; add --browser.")
     if options.url is None and options.game is None:
         setting = _setting(opponent, options, page.invite, game)
