@@ -54,7 +54,7 @@ def test_a_whole_match_is_played_by_forms(game: Game) -> None:
         assert game.name != "deadmansdraw" or re.search(r"Draw · \d+ : \d+, turn", page)
         assert (room.last.kept is not None) is bool(room.last.parts)
         for part in room.last.parts[-1:]:
-            match = part.match.record.match_id
+            match = part.record.match_id
             assert requests.get(f"{seat.link}/matches/{match}", timeout=20).status_code == 200
             with open_log(own_store()) as log:
                 kept = log.match(match)

@@ -21,7 +21,7 @@ from cardsharp.games import game
 from cardsharp.simulation import Simulation
 from workbench.child import read_orders, say_ready
 from workbench.lab.extras import LabMatch, LabPlayer, Taken, extras_of
-from workbench.lab.matches import Noting, Thinking, play
+from workbench.lab.matches import Thinking, play
 from workbench.lab.plan import Plan, simulation_of
 from workbench.lab.players import strategy_of
 from workbench.show.lookup import keep_match, open_log
@@ -86,23 +86,26 @@ def forfeited(task: TableTask, side: int, fault: str, turns: int = 0) -> TableEn
     return TableEnd(points, turns, side, fault)
 
 
-class _Announced:
+class _Announced(Thinking):
     """A team's own code, which is said to decide before it does."""
 
-    def __init__(self, side: int, player: LabPlayer, say: Callable[[str], None]) -> None:
-        self._side, self._player, self._say = side, player, say
+    def __init__(
+        self,
+        side: int,
+        say: Callable[[str], None],
+        simulation: Simulation[Any, Any, Any],
+        strategy: Any,  # noqa: ANN401 - any game's
+    ) -> None:
+        super().__init__(simulation, strategy)
+        self._side, self._say = side, say
 
     def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's state and action
         """The player's action."""
         self._say(f"{TURN} {self._side}")
         try:
-            return self._player.decide(state)
+            return super().decide(state)
         except StrategyFault as fault:
             raise _Failed(self._side, fault) from None
-
-    def ended(self, state: Any) -> None:  # noqa: ANN401
-        """Tell the player that the match is over."""
-        self._player.ended(state)
 
 
 def played(task: TableTask, say: Callable[[str], None]) -> TableEnd:
@@ -114,10 +117,11 @@ def played(task: TableTask, say: Callable[[str], None]) -> TableEnd:
     seated: dict[int, LabPlayer] = {}
     try:
         for side, seats in enumerate(simulation.sides):
-            player = _player(task, side, own[side], notes, say)
+            player = _player(task, side, own[side], say)
             seated |= dict.fromkeys(seats, player)
         opening = simulation.deal(dice.deal)
-        end = play(simulation, opening, [seated[seat] for seat in sorted(seated)], dice.chance)
+        players = [seated[seat] for seat in sorted(seated)]
+        end = play(simulation, opening, players, dice.chance, notes)
     except _Failed as failed:
         return forfeited(task, failed.side, str(failed), len(notes))
     made = simulation.gains(end)
@@ -126,9 +130,7 @@ def played(task: TableTask, say: Callable[[str], None]) -> TableEnd:
     return TableEnd(points, len(notes))
 
 
-def _player(
-    task: TableTask, side: int, dice: Random, notes: list[Taken], say: Callable[[str], None]
-) -> LabPlayer:
+def _player(task: TableTask, side: int, dice: Random, say: Callable[[str], None]) -> LabPlayer:
     """The player of a side; a team's own code is imported, for which it has a limit of its own."""
     name, copies = task.strategies[side], len(task.strategies) - 1
     plan = Plan(first=name, second=name, pairs=1, game=task.game, copies=copies)
@@ -136,8 +138,9 @@ def _player(
         strategy = strategy_of(plan, name, dice)
     except (ConfigError, StrategyFault) as error:
         raise _Failed(side, error) from None
-    player = Noting(Thinking(plan.simulation, strategy), notes)
-    return _Announced(side, player, say) if is_own(name) else player
+    if is_own(name):
+        return _Announced(side, say, plan.simulation, strategy)
+    return Thinking(plan.simulation, strategy)
 
 
 def _keep(task: TableTask, sides: Any, notes: list[Taken], end: object) -> None:  # noqa: ANN401

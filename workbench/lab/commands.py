@@ -1,7 +1,7 @@
 """`cardsharp lab`: strategies against each other, and looked at closely."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
@@ -15,7 +15,6 @@ from rich.table import Table
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
-from workbench.lab.duel import Duel
 from workbench.lab.interval import Interval
 from workbench.lab.ledger import difference, followed, warn_unsteady
 from workbench.lab.looking import LabProbed, probe, profile
@@ -105,58 +104,6 @@ def difference_(
     tell({**told, "matches": matches}, line, as_json=as_json)
 
 
-@dataclass(frozen=True, slots=True)
-class League:
-    """The duels of a league; `duels` maps the places of two players, the lower first."""
-
-    players: Sequence[str]
-    duels: dict[tuple[int, int], Duel]
-
-    def best(self, row: int, column: int) -> tuple[float, Interval]:
-        """What the player of `row` made of the one of `column`, in per cent, and its interval."""
-        points, bounds = self.duels[min(row, column), max(row, column)].best
-        if row < column:
-            return points, bounds
-        return 100 - points, Interval(100 - bounds.high, 100 - bounds.low)
-
-    def mean(self, row: int) -> float:
-        """The average of a player against all others."""
-        others = (column for column in range(len(self.players)) if column != row)
-        return fmean(self.best(row, column)[0] for column in others)
-
-    def document(self) -> dict[str, object]:
-        """The figures of a league, each a row of players against the columns."""
-        numbers = range(len(self.players))
-        figures: dict[str, Callable[[float, Interval], float]] = {
-            "points": lambda points, _: points,
-            "lower": lambda _, bounds: bounds.low,
-            "upper": lambda _, bounds: bounds.high,
-            "margins": lambda _, bounds: bounds.margin,
-        }
-        cells = {
-            name: [
-                [None if a == b else round(of(*self.best(a, b)), 2) for b in numbers]
-                for a in numbers
-            ]
-            for name, of in figures.items()
-        }
-        return {"players": list(self.players), **cells}
-
-    def table(self) -> Table:
-        """The cross table, the best first."""
-        ranking = sorted(range(len(self.players)), key=self.mean, reverse=True)
-        figures = (*(self.players[column] for column in ranking), "mean")
-        shown = plain_table("", *figures, right=figures)
-        for row in ranking:
-            made = ((0.0, None) if row == other else self.best(row, other) for other in ranking)
-            cells = (
-                "-" if bounds is None else f"{points:.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
-                for points, bounds in made
-            )
-            shown.add_row(self.players[row], *cells, f"{self.mean(row):.1f}")
-        return shown
-
-
 @app.command
 def league(*players: Player, options: RunOptions = _RUN) -> None:
     """Play a duel between every two strategies; prints the row's points against the column."""
@@ -164,19 +111,59 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
         raise ConfigError("A league needs two strategies or more, each named once.")
     own_first = sorted(players, key=is_own, reverse=True)
     plan = options.plan(own_first[0], own_first[1])  # a user's own player decides how it is dealt
-    plans = {
-        (one, two): replace(plan, first=first, second=second)
-        for (one, first), (two, second) in combinations(enumerate(players), 2)
-    }
-    played, apart = {}, any(map(is_file, players))
+    plans = [replace(plan, first=one, second=two) for one, two in combinations(players, 2)]
+    made: Made = {}
+    apart = any(map(is_file, players))
     with pool_of(options.workers or all_cores(), options.cluster, apart=apart) as pool:
-        for each in plans.values():
+        for each in plans:
             check_players(each)  # before anything is played
-        for places, each in plans.items():
+        for each in plans:
             output.messages().print(each.stop_rule(), soft_wrap=True)
-            played[places] = run(each, pool)
-    found = League(players, played)
-    tell(found.document(), found.table(), as_json=options.as_json)
+            points, bounds = made[each.first, each.second] = run(each, pool).best
+            made[each.second, each.first] = 100 - points, bounds.scaled(-1, 100)
+    tell(_league_document(players, made), _cross_table(players, made), as_json=options.as_json)
+
+
+Made = dict[tuple[str, str], tuple[float, Interval]]
+"""What one player made of another, in per cent, and where that lies."""
+
+
+def _league_document(players: Sequence[str], made: Made) -> dict[str, object]:
+    """The figures of a league, each a row of players against the columns."""
+
+    def rows(figure: Callable[[float, Interval], float]) -> list[list[float | None]]:
+        return [
+            [None if one == other else round(figure(*made[one, other]), 2) for other in players]
+            for one in players
+        ]
+
+    return {
+        "players": list(players),
+        "points": rows(lambda points, _: points),
+        "lower": rows(lambda _, bounds: bounds.low),
+        "upper": rows(lambda _, bounds: bounds.high),
+        "margins": rows(lambda _, bounds: bounds.margin),
+    }
+
+
+def _cross_table(players: Sequence[str], made: Made) -> Table:
+    """Everybody against everybody, the best first."""
+
+    def mean(player: str) -> float:
+        return fmean(points for (one, _), (points, _) in made.items() if one == player)
+
+    def cell(row: str, column: str) -> str:
+        if row == column:
+            return "-"
+        points, bounds = made[row, column]
+        return f"{points:.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
+
+    ranking = sorted(players, key=mean, reverse=True)
+    figures = (*ranking, "mean")
+    shown = plain_table("", *figures, right=figures)
+    for row in ranking:
+        shown.add_row(row, *(cell(row, column) for column in ranking), f"{mean(row):.1f}")
+    return shown
 
 
 @app.command(name="probe")

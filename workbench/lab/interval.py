@@ -23,8 +23,8 @@ class Interval(NamedTuple):
     high: float
 
     def scaled(self, factor: float, offset: float = 0.0) -> "Interval":
-        """The interval of another scale."""
-        return Interval(factor * self.low + offset, factor * self.high + offset)
+        """The interval of another scale, which may run the other way."""
+        return Interval(*sorted(factor * end + offset for end in self))
 
     @property
     def margin(self) -> float:

@@ -35,13 +35,29 @@ AgainDice = Callable[[int], tuple[Random, Random]]  # of one more end: hidden ca
 
 
 def play(
-    simulation: Simulation[S, Any, Any], state: S, players: Sequence[LabPlayer], chance: Random
+    simulation: Simulation[S, Any, Any],
+    state: S,
+    players: Sequence[LabPlayer],
+    chance: Random,
+    notes: list[Taken] | None = None,
 ) -> S:
-    """The end of a match that stands so, played by `players`, seat by seat."""
-    to_act, act = simulation.to_act, simulation.act
-    while (seat := to_act(state)) is not None:
-        state = act(state, players[seat].decide(state), chance)
+    """The end of a match that stands so; what `players` do, by seat, is taken down in `notes`."""
+    while (seat := simulation.to_act(state)) is not None:
+        state = _step(simulation, state, players[seat], chance, notes)
     return state
+
+
+def _step(
+    simulation: Simulation[S, Any, Any],
+    state: S,
+    player: LabPlayer,
+    chance: Random,
+    notes: list[Taken] | None,
+) -> S:
+    action = player.decide(state)
+    if notes is not None:
+        notes.append(Taken(state, action, player.decided if isinstance(player, Thinking) else None))
+    return simulation.act(state, action, chance)
 
 
 def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
@@ -121,16 +137,11 @@ def play_series(plan: Plan, numbers: Sequence[int]) -> list[Pair]:
 
 
 class PairSeries:
-    """Pairs of one plan in a row; guests stay with the stack, `seat` may put a looker-on before."""
+    """Pairs of one plan in a row; guests stay with the stack, what is done is added to `notes`."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        stack: ExitStack,
-        seat: Callable[[LabPlayer], LabPlayer] = lambda player: player,
-    ) -> None:
+    def __init__(self, plan: Plan, stack: ExitStack, notes: list[Taken] | None = None) -> None:
         self.plan = plan
-        self._seat = seat
+        self._notes = notes
         self.simulation = plan.simulation
         self.extras: Extras = extras_of(plan.game)
         self.past: tuple[Past, Past] = ([], [])
@@ -145,10 +156,9 @@ class PairSeries:
             dice = self.extras.dice(self.plan.seed, number)
             others = [one for one in self.simulation.sides if one != seats]
             first = self._player(0, seats, dice.first, number)
-            players: dict[int, LabPlayer] = dict.fromkeys(seats, self._seat(first))
+            players: dict[int, LabPlayer] = dict.fromkeys(seats, first)
             for other in others:
-                second = self._player(1, other, dice.second, number)
-                players |= dict.fromkeys(other, self._seat(second))
+                players |= dict.fromkeys(other, self._player(1, other, dice.second, number))
             opening = self.simulation.deal(dice.deal)
             seated = [players[seat] for seat in sorted(players)]
             luck = None
@@ -156,7 +166,7 @@ class PairSeries:
                 again = partial(self.extras.dice_again, self.plan.seed, number)
                 state, luck = self._tempered(side, opening, seated, dice.chance, again)
             else:
-                state = play(self.simulation, opening, seated, dice.chance)
+                state = play(self.simulation, opening, seated, dice.chance, self._notes)
             for player in {id(one): one for one in seated}.values():
                 player.ended(state)
             self.past[0].append((seats[0], state))
@@ -175,14 +185,14 @@ class PairSeries:
         cards, simulation = 0.0, self.simulation
         while (seat := simulation.to_act(state)) is not None and not self.extras.is_late(state):
             before = state
-            state = simulation.act(state, players[seat].decide(state), chance)
+            state = _step(simulation, state, players[seat], chance, self._notes)
             cards += self.extras.luck(before, state)[side]
         copied = [] if seat is None else _copies(players)
         ends = [
             play(simulation, simulation.disguised(state, hidden), copies, later)
             for copies, (hidden, later) in zip(copied, map(again, count()), strict=False)
         ]
-        state = play(simulation, state, players, chance)
+        state = play(simulation, state, players, chance, self._notes)
         points, seats = map(simulation.points, (state, *ends)), simulation.sides[side]
         return state, Luck(fmean(sum(made[seat] for seat in seats) for made in points), cards)
 
@@ -229,24 +239,6 @@ def keep(plan: Plan, wanted: Collection[Which], run: str, at: datetime, log: Mat
     return ids
 
 
-class Noting:
-    """A player whose actions are taken down."""
-
-    def __init__(self, player: LabPlayer, notes: list[Taken]) -> None:
-        self._player, self._notes = player, notes
-
-    def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's state and action
-        """The player's action."""
-        action = self._player.decide(state)
-        decided = self._player.decided if isinstance(self._player, Thinking) else None
-        self._notes.append(Taken(state, action, decided))
-        return action
-
-    def ended(self, state: Any) -> None:  # noqa: ANN401
-        """Tell the player that the match is over."""
-        self._player.ended(state)
-
-
 def replayed(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> Iterator[LabMatch]:
     """The wanted matches, played as in the duel: whole series, as one may learn in them."""
     notes: list[Taken] = []
@@ -254,7 +246,7 @@ def replayed(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> I
     pairs, every = {pair for pair, _ in wanted}, range(plan.simulation.seats)
     for numbers in (series for series in plan.missing({}) if pairs & {*series}):
         with ExitStack() as stack:
-            series = PairSeries(plan, stack, lambda player: Noting(player, notes))
+            series = PairSeries(plan, stack, notes)
             for number in numbers:
                 for side, _ in enumerate(series.pair(number)):
                     if (number, side) in wanted:

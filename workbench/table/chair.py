@@ -19,7 +19,7 @@ from cardsharp.strategy import Decision
 from cardsharp.viewer.board import Board
 from workbench.lab.sitting import SeatedBot
 from workbench.show.person import Advisor, Left, PersonQuestion, Undone
-from workbench.show.screen import Screen, ScreenMove
+from workbench.show.screen import Choice, Screen, ScreenMove
 
 AWAY = timedelta(seconds=45)  # who has asked for nothing for so long does not look at the page
 _MOMENT = timedelta(seconds=1)  # for what follows an answer, on a page without script
@@ -79,8 +79,7 @@ class Chair:
     standing: str = ""
     looked: float = 0.0
     undoes: bool = False  # whether a choice may be taken back: where all others are bots
-    _answer: Any = None
-    _undo: bool = False
+    _answer: Choice[Any] | type[Undone] | None = None
     _told: list[str] = field(default_factory=list)
 
     def sit(self, screen: Screen[Any, Any, Any], board: Board) -> None:
@@ -102,15 +101,13 @@ class Chair:
         if only is not None:
             return only
         with self.changed:
-            self.changed.wait_for(
-                lambda: self._answer or self._undo or self.stand_in or self.deserted()
-            )
-            self.question, undo, self._undo = None, self._undo, False
+            self.changed.wait_for(lambda: self._answer or self.stand_in or self.deserted())
+            self.question = None
             self.touch()
-        if undo:
-            raise Undone
-        if self._answer is not None:
+        if isinstance(self._answer, Choice):
             return question.decision(self._answer.action, _HOW)
+        if self._answer is not None:
+            raise Undone
         if self.stand_in is None:
             raise Left
         decision: Decision[Any] = self.stand_in.strategy.decide(position)
@@ -150,36 +147,37 @@ class Chair:
     def answer(self, number: int, key: str) -> str:
         """Take the answer to the question of that number; a word of `REFUSALS` where not."""
         with self.changed:
-            question = self.question
-            if question is None or number != self.number:
+            question = self._asked(number)
+            if question is None:
                 return "late"
             found = next((one for one in question.choices if one.key == key), None)
-            if found is None:
-                return "unknown"
-            self._answer, self.question, self.since = found, None, []
-            self.begun += 1
-            self.changed.notify_all()
-            return ""
+            return "unknown" if found is None else self._answered(found)
 
     def undo(self, number: int) -> str:
         """Take the last choice back, at the question of that number; a word where not."""
         with self.changed:
-            if not self.undoes or self.question is None or number != self.number:
+            if not self.undoes or self._asked(number) is None:
                 return "late"
-            self._undo, self.question, self.since = True, None, []
-            self.begun += 1
-            self.changed.notify_all()
-            return ""
+            return self._answered(Undone)
 
     def advise(self, number: int) -> str:
         """Have advice on the question of that number; a word where there is none."""
         with self.changed:
-            question = self.question
-            if question is None or number != self.number:
+            question = self._asked(number)
+            if question is None:
                 return "late"
             self.advice = question.advice()
             self.touch()
             return ""
+
+    def _asked(self, number: int) -> PersonQuestion[Any, Any] | None:
+        return self.question if number == self.number else None
+
+    def _answered(self, answer: Choice[Any] | type[Undone]) -> str:
+        self._answer, self.question, self.since = answer, None, []
+        self.begun += 1
+        self.changed.notify_all()
+        return ""
 
     def settle(self) -> None:
         """Return when there is something to answer again, or after a moment."""

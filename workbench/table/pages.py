@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
 from http import HTTPStatus
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -145,10 +146,10 @@ def _judged(room: Room, chair: Chair, link: str) -> list[JudgedChapter]:
     if ended is None:
         return []
     matches, parts = room.matches or f"{link}/matches", []
-    for part in ended.parts:
-        host = side_of(min(part.match.header.seats, default=0))  # the log has the host's seats
+    for part, analysis in zip_longest(ended.parts, ended.analyses):
+        host = side_of(min(part.header.seats, default=0))  # the log has the host's seats
         side = host if chair.seat in ended.ours else 1 - host
-        parts.append(JudgedChapter(f"{matches}/{part.match.record.match_id}", part.analysis, side))
+        parts.append(JudgedChapter(f"{matches}/{part.record.match_id}", analysis, side))
     return parts
 
 

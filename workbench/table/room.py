@@ -31,25 +31,25 @@ class _Interrupted(Exception):
     """Something else is wanted than an analysis."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedPart:
-    """A part of a match that is over, as the log holds it, and its analysis once it is there."""
-
-    match: DrawnMatch
-    analysis: Explained | None = None
-
-
 @dataclass(eq=False)
 class EndedMatch:
-    """A match that is over: its `winners`, the seats of the host's side (`ours`), its parts."""
+    """A match that is over: its `winners`, the seats of the host's side (`ours`), its parts.
+
+    The parts are as the log holds them; their `analyses` come one by one.
+    """
 
     number: int
     ours: tuple[int, ...]
     winners: list[int]
     left: bool
     kept: str | None
-    parts: list[JudgedPart]
-    judged: bool = False
+    parts: list[DrawnMatch]
+    analyses: list[Explained | None] = field(default_factory=list)
+
+    @property
+    def judged(self) -> bool:
+        """Whether no more analyses come."""
+        return len(self.analyses) == len(self.parts)
 
 
 @dataclass(eq=False)
@@ -66,7 +66,7 @@ class Room:
     changed: Condition = field(default_factory=Condition)
     stage: TableStage = TableStage.WAITING
     last: EndedMatch | None = None
-    played: dict[str, JudgedPart] = field(default_factory=dict)
+    played: dict[str, DrawnMatch] = field(default_factory=dict)
     """The parts of all matches that are over, by their ids."""
     fault: CardsharpError | None = None
     stopped: Event = field(default_factory=Event)
@@ -171,9 +171,9 @@ class Room:
             return
         parts = lineup.told(sitting, state, began, names)
         winners = [] if sitting.left else lineup.winners(state)
-        found = [JudgedPart(shown(*part)) for part in parts]
+        found = [shown(*part) for part in parts]
         ours = next(side for side in lineup.simulation.sides if lineup.people[0] in side)
-        self.played |= {part.match.record.match_id: part for part in found}
+        self.played |= {part.record.match_id: part for part in found}
         self.last = EndedMatch(number, ours, winners, sitting.left, keep(parts), found)
         self.stage = TableStage.OVER
         self._touch()
@@ -191,11 +191,9 @@ class Room:
                 yield one
 
         with suppress(_Interrupted):
-            for place, part in enumerate(ended.parts):
-                ended.parts[place] = JudgedPart(part.match, explained(part.match, unless_wanted))
+            for part in ended.parts:
+                ended.analyses.append(explained(part, unless_wanted))
                 self._touch()
-            ended.judged = True
-        self._touch()
 
     def _touch(self) -> None:
         with self.changed:

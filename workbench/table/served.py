@@ -45,9 +45,9 @@ _NOBODYS = ("192.0.2.1", 9)  # to ask which way packets would go, of which none 
 
 def _played(room: Room) -> MatchSource:
     def reading() -> AbstractContextManager[MatchReader]:
-        found = {name: part.match for name, part in room.played.items()}
-        whole = {name: (one.record, [*one.moves]) for name, one in found.items()}
-        listed = {name: (one.record.started, one.record.status) for name, one in found.items()}
+        played = room.played.copy()
+        whole = {name: (one.record, [*one.moves]) for name, one in played.items()}
+        listed = {name: (one.record.started, one.record.status) for name, one in played.items()}
         return nullcontext(ToldMatches(whole.get, listed))
 
     return MatchSource(reading, pause=timedelta(seconds=5))
