@@ -3,14 +3,13 @@
 And branches of stored matches, played to their ends with a strategy in the person's seat.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -19,7 +18,6 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
 from cardsharp.replay import header_of
-from workbench.show.screen import Screen, ScreenMove
 from workbench.table.branch import BranchPoint
 from workbench.table.room import Room
 from workbench.table.served import table_served
@@ -92,7 +90,7 @@ class Seat:
         """A form is sent as the page's script sends it; the notice."""
         accept = {"Accept": "application/json"}
         answer = requests.post(f"{self.link}/{deed}", data=form, headers=accept, timeout=20)
-        return str(json.loads(answer.text)["notice"])
+        return str(answer.json()["notice"])
 
     def match(self) -> str:
         """Play to the end: of what is offered the first, and now and then the last."""
@@ -119,47 +117,24 @@ def choices(asked: str) -> list[str]:
 AT = datetime(2026, 11, 26, tzinfo=UTC)
 
 
-@dataclass
-class Sitter:
-    """Whoever sits there decides by a strategy, and remembers what was to be seen and told."""
+class PlayedBranch(NamedTuple):
+    """A branch that was played to its end: what was known at first, and what the log is given."""
 
-    screen: Screen[Any, Any, Any]
-    strategy: Any
-    seen: list[Any] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-
-    def decide(self, position: Any) -> Any:  # noqa: ANN401 - any game's
-        self.seen.append(position)
-        return self.strategy.decide(position)
-
-    def tell(self, told: ScreenMove) -> None:
-        self.said += map(str, told.lines)
-
-    def see(self, seen: Any, to_act: int | None) -> None:  # noqa: ANN401 - any game's
-        del seen, to_act
-
-
-@dataclass
-class PlayedBranch:
-    """A branch that was played to its end: who sat there, and what the log is given."""
-
-    sitter: Sitter
+    seen: Any
     parts: Sequence[Kept]
     end: Any
 
 
-def played(point: BranchPoint, seed: str = "1") -> PlayedBranch:
-    """The branch from there, against quick opponents."""
-    game = point.game
-    quick = QUICK.get(game.name, "random")
-    setting = Setting(
-        game, quick, "rules" if game.name == "euchre" else None, seed=seed, point=point
-    )
-    lineup = setting.lineup()
-    sitter = Sitter(lineup.screen(point.seat, {}), setting.bot(quick, 1, "sitter").strategy)
-    sitting = lineup.sitting({point.seat: sitter}, whys=False)
+def played(point: BranchPoint) -> PlayedBranch:
+    """The branch from there, with quick players at every seat."""
+    quick = setting(point.game, point=point)
+    lineup = quick.lineup()
+    sitter = quick.bot(quick.opponent or "", 1, "sitter")
+    sitting = replace(lineup, bots={**lineup.bots, point.seat: sitter}).sitting({}, whys=False)
     state = sitting.play(lineup.dice)
-    return PlayedBranch(sitter, lineup.told(sitting, state, AT), state)
+    first = sitting.taken[len(lineup.opening[0])].state
+    parts = lineup.told(sitting, state, AT)
+    return PlayedBranch(point.simulation.position(first), parts, state)
 
 
 def happened(

@@ -72,7 +72,7 @@ def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> No
         same = turn % 2 == 1
         point = branch_point(record, moves, number, same=same)
         branch = branched(point)
-        assert branch.sitter.seen[0] == known[point.step.sequence]
+        assert branch.seen == known[point.step.sequence]
         (made, told), *_ = branch.parts
         header = header_of(made)
         assert (header.branch.of, header.branch.step) == (record.match_id, point.number)
@@ -113,9 +113,7 @@ def test_a_branch_of_a_deal_goes_on_to_the_ten_points_of_its_match() -> None:
     assert sum(points) == branch.end.points[side]
     assert max(branch.end.points) >= WINNING
     screen = Setting(game, "rules", "rules", point=point).lineup().screen(point.seat, {})
-    assert f"core: you {score[side]}, they {score[1 - side]};" in screen.standing(
-        branch.sitter.seen[0]
-    )
+    assert f"core: you {score[side]}, they {score[1 - side]};" in screen.standing(branch.seen)
     alone = replace(record, header={n: part for n, part in record.header.items() if n != "score"})
     assert branched(branch_point(alone, moves, 1)).end.past == ()
 
