@@ -61,6 +61,21 @@ def opened(page: Page, seat: Seat) -> None:
     expect(page.locator("#seat")).to_have_attribute("data-ready", "yes")
 
 
+@contextmanager
+def at_the_seat(browser: Browser, game: str, **context: object) -> Iterator[Page]:
+    """The page of a table's only seat, once its script works."""
+    with seated(game) as (seat,), visited(browser, **STILL, **context) as page:
+        opened(page, seat)
+        yield page
+
+
+def of_size(width: int, height: int = 844) -> dict[str, object]:
+    """A screen; a narrow one is a telephone's."""
+    phone = width < FINGER * 10
+    size = {"width": width, "height": height}
+    return {"viewport": size, "has_touch": phone, "is_mobile": phone}
+
+
 def asked(page: Page, after: str = "") -> str:
     """The number of the next question after that one; nothing when the match is over."""
     fresh = page.locator(f'#moves input[name=number]:not([value="{after}"]), .over')
@@ -98,11 +113,13 @@ def point(page: Page, turn: int, means: str) -> None:
 def test_a_whole_match_by_one_means_alone(browser: Browser, game: str, means: str) -> None:
     """To the end and into the next; the bets of Blef are on no card, all else mostly is."""
     by_keys, touched = means == "keys", means == "touch"
-    with seated(game) as (seat,), visited(browser, has_touch=touched, **STILL) as page:
-        opened(page, seat)
+    with at_the_seat(browser, game, has_touch=touched) as page:
         number, turn, on_the_table = asked(page), 1, 0
         if by_keys:
-            focused_and_hinted(page, game)
+            assert page.locator(".choice:focus").count() == 1
+            page.keyboard.press("h")
+            expect(page.get_by_role("status", name="Hint")).to_be_visible()
+            picture(page, f"seat-{game}-hint")
         while number:
             on_the_table += page.locator("#board .offered").count() > 0
             choose(page, game, turn) if by_keys else point(page, turn, means)
@@ -122,31 +139,17 @@ def test_a_whole_match_by_one_means_alone(browser: Browser, game: str, means: st
         expect(page.locator("#moves")).to_be_visible()
 
 
-def focused_and_hinted(page: Page, game: str) -> None:
-    """Focus is on the first choice, and a key asks for a hint."""
-    assert page.locator(".choice:focus").count() == 1
-    page.keyboard.press("h")
-    expect(page.get_by_role("status", name="Hint")).to_be_visible()
-    picture(page, f"seat-{game}-hint")
-
-
 @pytest.mark.parametrize(("game", "width", "scheme"), SCREENS)
 def test_nobody_is_kept_out_anywhere(browser: Browser, game: str, width: int, scheme: str) -> None:
     """On a telephone whatever is to be touched is as large as a finger."""
-    phone = width < FINGER * 10
-    screen = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme, **STILL}
-    with (
-        seated(game) as (seat,),
-        visited(browser, **screen, has_touch=phone, is_mobile=phone) as page,
-    ):
-        opened(page, seat)
+    with at_the_seat(browser, game, color_scheme=scheme, **of_size(width)) as page:
         number = asked(page)
         picture(page, f"seat-{game}-{width}-{scheme}")
         assert serious(page) == []
         assert page.locator("script:not([src])").count() == 0
         suits = page.locator("#board").get_by_role("img", name=SUITS)
         expect(suits.first).to_be_visible()
-        for _ in range(3 * phone):
+        for _ in range(3 if width < FINGER * 10 else 0):
             buttons = page.locator(".ask button:visible, summary:visible").all()
             boxes = [one for one in map(Locator.bounding_box, buttons) if one is not None]
             assert min(min(one["width"], one["height"]) for one in boxes) >= FINGER
@@ -160,13 +163,7 @@ def test_hand_bets_and_choices_of_blef_are_in_view_at_once(
     browser: Browser, width: int, height: int
 ) -> None:
     """In each round, with the bet to beat; of the bets one kind is there at a time."""
-    phone = width < FINGER * 10
-    screen = {"viewport": {"width": width, "height": height}, **STILL}
-    with (
-        seated("blef") as (seat,),
-        visited(browser, **screen, has_touch=phone, is_mobile=phone) as page,
-    ):
-        opened(page, seat)
+    with at_the_seat(browser, "blef", **of_size(width, height)) as page:
         number, most, turn = asked(page), 0, 0
         while number:
             looked_at = page.evaluate(IN_VIEW)
@@ -182,8 +179,7 @@ def test_hand_bets_and_choices_of_blef_are_in_view_at_once(
 
 def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
     """By the mouse, and by a number that is typed, which shows its kind."""
-    with seated("blef") as (seat,), visited(browser, **STILL) as page:
-        opened(page, seat)
+    with at_the_seat(browser, "blef") as page:
         number = asked(page)
         visible = page.locator("#moves .choice:visible")
         assert visible.count() == 6
@@ -240,11 +236,10 @@ def test_it_is_played_without_script(browser: Browser) -> None:
 
 def test_two_play_by_a_link(browser: Browser) -> None:
     """Whatever the one is called, the other reads it; who leaves is missed and replaced."""
-    phone = {"viewport": {"width": 390, "height": 844}, **STILL}
     with (
         seated("blef", people=2) as (host, guest),
         visited(browser, **STILL) as ann,
-        visited(browser, **phone) as other,
+        visited(browser, **of_size(390), **STILL) as other,
     ):
         opened(ann, host)
         link = ann.locator("input.link").input_value()
@@ -274,11 +269,9 @@ def test_two_play_by_a_link(browser: Browser) -> None:
 
 def test_an_old_form_plays_nothing_and_says_so(browser: Browser) -> None:
     """From a second window that has been asleep."""
-    with seated("blef") as (seat,), visited(browser, **STILL) as page:
-        opened(page, seat)
+    with at_the_seat(browser, "blef") as page:
         number = asked(page)
-        form = {"number": number, "key": "0"}
-        assert seat.tell("move", **form) == ""
+        assert Seat(page.url).tell("move", number=number, key="0") == ""
         asked(page, number)
         page.locator("#moves input[name=number]").evaluate(f"one => one.value = '{number}'")
         page.locator("#moves .choice:not(:disabled)").first.click()
