@@ -181,7 +181,7 @@ def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
 
 def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(tmp_path: Path) -> None:
     def climbed(climb: Climb) -> list[tuple[str, str, bool]]:
-        steps = climb.steps(("random", "draw-3", "third"))
+        steps = climb.up(("random", "draw-3", "third"))
         return [(step.rung.name, step.rung.verdict, step.duel is not None) for step in steps]
 
     mine = Path(written(tmp_path, "climber", "pass"))

@@ -12,7 +12,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game as game_named
 from cardsharp.ratings import MEAN
 from workbench.lab.duel import Duel
-from workbench.lab.ladder import MOST, TEST, Climb, Climbed, Memory, ladder_of
+from workbench.lab.ladder import MOST, TEST, Climb, Memory, ladder_of
 from workbench.lab.ledger import warn_unsteady, watched
 from workbench.lab.options import MOST_SEEDS, LessLuckToo, Player, Positive, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
@@ -74,16 +74,14 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
         f"rung {TEST.rule()}, at most {plan.pairs:,} pairs of matches.",
         soft_wrap=True,
     )
-    steps = []
     with pool_of(processes, apart=is_file(player)) as pool:
 
         def play(plan: Plan, tested: Sequential) -> Duel:
             return watched(plan, pool, tested=tested)
 
-        memory = Memory(data_folder() / "ladder.jsonl")
-        for step in Climb(plan, memory, play, anew=options.anew).steps(options.rungs):
-            steps.append(step)
-            if step.duel is not None and sum(one.duel is not None for one in steps) == 1:
+        climb = Climb(plan, Memory(data_folder() / "ladder.jsonl"), play, anew=options.anew)
+        for step in climb.up(options.rungs):
+            if step.duel is not None and sum(one.duel is not None for one in climb.steps) == 1:
                 warn_unsteady(step.duel)
             if not options.as_json:
                 rung = step.rung
@@ -92,24 +90,23 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
                     f"  {rung.name:<14}{step.rating!s:>13}   {rung.verdict:<12}"
                     f"{rung.percent:5.1f} % of {2 * rung.pairs:>5,} matches {took:>9}"
                 )
-    climbed = Climbed(tuple(steps))
     seconds = monotonic() - began
     if options.as_json:
-        print_json(_document(plan, climbed, seconds))
+        print_json(_document(climb, seconds))
     else:
-        _print(plan, climbed, seconds, processes)
-    return Exit.FAILED if options.highest is not None and climbed.barrier is not None else Exit.OK
+        _print(climb, seconds, processes)
+    return Exit.FAILED if options.highest is not None and climb.barrier is not None else Exit.OK
 
 
-def _print(plan: Plan, climbed: Climbed, seconds: float, processes: int) -> None:
-    console, highest, barrier = results(), climbed.highest, climbed.barrier
+def _print(climb: Climb, seconds: float, processes: int) -> None:
+    console, plan, highest, barrier = results(), climb.plan, climb.highest, climb.barrier
     beaten = "no rung yet" if highest is None else str(highest)
     then = "that was the last one." if barrier is None else f"{barrier} is next."
-    number = sum(2 * step.rung.pairs for step in climbed.steps)
+    number = sum(2 * step.rung.pairs for step in climb.steps)
     console.print()
     console.print(f"You beat {beaten}; {then}", soft_wrap=True)
     console.print(
-        f"{plan.first} has the rating {climbed.rating} (95 %), where the ladder's mean is "
+        f"{plan.first} has the rating {climb.rating} (95 %), where the ladder's mean is "
         f"{MEAN:,.0f}: {number:,} matches, {seconds:.0f} s on {processes} processes now.",
         soft_wrap=True,
     )
@@ -119,16 +116,16 @@ def _print(plan: Plan, climbed: Climbed, seconds: float, processes: int) -> None
         console.print(f"Matches to learn from: {program()} {command}", style="dim", soft_wrap=True)
 
 
-def _document(plan: Plan, climbed: Climbed, seconds: float) -> dict[str, object]:
-    highest, barrier = climbed.highest, climbed.barrier
+def _document(climb: Climb, seconds: float) -> dict[str, object]:
+    plan, highest, barrier = climb.plan, climb.highest, climb.barrier
     return {
         "game": plan.game,
         "player": plan.first,
         "seed": plan.seed,
         "beaten": None if highest is None else highest.rung.name,
         "next": None if barrier is None else barrier.rung.name,
-        "rating": round(climbed.rating.value),
-        "margin": round(climbed.rating.margin),
+        "rating": round(climb.rating.value),
+        "margin": round(climb.rating.margin),
         "seconds": round(seconds, 1),
         "rungs": [
             {
@@ -140,6 +137,6 @@ def _document(plan: Plan, climbed: Climbed, seconds: float) -> dict[str, object]
                 "matches": 2 * step.rung.pairs,
                 "known": step.duel is None,
             }
-            for step in climbed.steps
+            for step in climb.steps
         ],
     }

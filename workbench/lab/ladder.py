@@ -7,7 +7,7 @@ stronger than. What was played is kept, and counts as long as no line of the pla
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from time import monotonic
@@ -163,7 +163,7 @@ class LadderStep:
         return f"{self.rung.name} (rating {self.rating})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Climb:
     """Who climbs (`plan.first`), and how; `anew` also where it is known what came of it."""
 
@@ -171,15 +171,33 @@ class Climb:
     memory: Memory
     play: Callable[[Plan, Sequential], Duel]
     anew: bool = False
+    steps: list[LadderStep] = field(default_factory=list, init=False)
 
-    def steps(self, names: Iterable[str]) -> Iterator[LadderStep]:
+    def up(self, names: Iterable[str]) -> Iterator[LadderStep]:
         """The rungs of those names, up to the first that is not beaten; or a `StrategyFault`."""
         players = ladder_of(self.plan.game).players
         for name in names:
             step = self._step(replace(self.plan, second=name), players[name])
+            self.steps.append(step)
             yield step
             if not step.is_beaten:
                 return
+
+    @property
+    def highest(self) -> LadderStep | None:
+        """The last rung that was beaten, None where none was."""
+        return next((step for step in reversed(self.steps) if step.is_beaten), None)
+
+    @property
+    def barrier(self) -> LadderStep | None:
+        """The rung that was not beaten, None where all were."""
+        last = self.steps[-1]
+        return None if last.is_beaten else last
+
+    @property
+    def rating(self) -> Rating:
+        """The climber's rating by all that it met."""
+        return rating_of((step.rating.value, step.rung.score) for step in self.steps)
 
     def _step(self, plan: Plan, rating: Rating) -> LadderStep:
         known = None if self.anew else self.memory.known(plan)
@@ -205,29 +223,6 @@ class Climb:
         )
         self.memory.keep(rung)
         return LadderStep(rung, rating, monotonic() - began, duel)
-
-
-@dataclass(frozen=True, slots=True)
-class Climbed:
-    """A climb that has ended."""
-
-    steps: tuple[LadderStep, ...]
-
-    @property
-    def highest(self) -> LadderStep | None:
-        """The last rung that was beaten, None where none was."""
-        return next((step for step in reversed(self.steps) if step.is_beaten), None)
-
-    @property
-    def barrier(self) -> LadderStep | None:
-        """The rung that was not beaten, None where all were."""
-        last = self.steps[-1]
-        return None if last.is_beaten else last
-
-    @property
-    def rating(self) -> Rating:
-        """The climber's rating by all that it met."""
-        return rating_of((step.rating.value, step.rung.score) for step in self.steps)
 
 
 @dataclass(frozen=True, kw_only=True)
