@@ -18,11 +18,10 @@ from pydantic import TypeAdapter
 
 from cardsharp.errors import CardsharpError, ConfigError, StrategyFault
 from cardsharp.games import game
-from cardsharp.simulation import Simulation
 from workbench.child import read_orders, say_ready
 from workbench.lab.extras import LabMatch, LabPlayer, Taken, extras_of
 from workbench.lab.matches import Thinking, play
-from workbench.lab.plan import Plan, simulation_of
+from workbench.lab.plan import AnySimulation, AnyStrategy, Plan, simulation_of
 from workbench.lab.players import strategy_of
 from workbench.show.lookup import keep_match, open_log
 from workbench.strategy_file import is_own, version_of
@@ -65,7 +64,7 @@ class _Failed(Exception):
         self.side = side
 
 
-def tabled(game_name: str, sides: int) -> Simulation[Any, Any, Any]:
+def tabled(game_name: str, sides: int) -> AnySimulation:
     """The game for so many sides; raises `ConfigError` if it is not played by so many."""
     simulation = usual = simulation_of(game_name)
     with suppress(ConfigError):
@@ -93,8 +92,8 @@ class _Announced(Thinking):
         self,
         side: int,
         say: Callable[[str], None],
-        simulation: Simulation[Any, Any, Any],
-        strategy: Any,  # noqa: ANN401 - any game's
+        simulation: AnySimulation,
+        strategy: AnyStrategy,
     ) -> None:
         super().__init__(simulation, strategy)
         self._side, self._say = side, say

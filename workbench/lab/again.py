@@ -12,7 +12,7 @@ from cardsharp.game import Game
 from cardsharp.judge import Judge
 from cardsharp.replay import Asked, Thought, header_of
 from workbench.lab.extras import extras_of
-from workbench.lab.plan import Plan
+from workbench.lab.plan import AnyStrategy, Plan
 from workbench.lab.players import bare_strategy_of, decided_again
 
 
@@ -98,6 +98,6 @@ class TrialPlayer:
             decided = decided_again(self._decider, self._strategy(), one.position)
             yield TriedAgain(one, decided, self._judge)
 
-    def _strategy(self) -> Any:  # noqa: ANN401 - any game's
+    def _strategy(self) -> AnyStrategy:
         dice = extras_of(self.game.name).dice(self._plan.seed, 0).first
         return bare_strategy_of(self._plan, self._plan.first, dice)

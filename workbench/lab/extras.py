@@ -11,7 +11,7 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deciding import Decided
 from cardsharp.games import game
 from workbench.lab.duel import Pair
-from workbench.lab.plan import Plan
+from workbench.lab.plan import AnyStrategy, Plan
 
 PlaySeries = Callable[[Plan, Sequence[int]], list[Pair]]  # plays consecutive pairs, by number
 
@@ -116,7 +116,7 @@ class Extras:
         """The player of that name, where it is no strategy."""
         return None
 
-    def strategy(self, _name: str, *, plain: bool) -> Any | None:  # noqa: ANN401 - any game's
+    def strategy(self, _name: str, *, plain: bool) -> AnyStrategy | None:
         """A strategy that only the lab knows, or a faster one that decides alike."""
         del plain
         return None
@@ -149,7 +149,7 @@ class Extras:
         """A match of the lab as the log holds matches, in one part or in several."""
         raise NotImplementedError
 
-    def answers(self, _strategy: Any) -> Iterator[ProbeAnswer]:  # noqa: ANN401
+    def answers(self, _strategy: AnyStrategy) -> Iterator[ProbeAnswer]:
         """What a strategy answers to hand-made positions; a game may have none."""
         return iter(())
 

@@ -25,7 +25,7 @@ from cardsharp.simulation import S, Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.duel import Duel, Luck, Pair, Result
 from workbench.lab.extras import Extras, Guest, LabMatch, LabPlayer, Taken, extras_of
-from workbench.lab.plan import Plan
+from workbench.lab.plan import AnySimulation, AnyStrategy, Plan
 from workbench.lab.players import Guarded, strategy_of
 from workbench.show.lookup import keep_match
 from workbench.strategy_file import called, version_of
@@ -68,19 +68,10 @@ def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
         return []
 
 
-Past = list[tuple[int, Any]]
-"""The matches of a series so far as one of the two knows them, each with its seat."""
-
-
 class Thinking:
     """A strategy that plays; it is shown its position and nothing else."""
 
-    def __init__(
-        self,
-        simulation: Simulation[Any, Any, Any],
-        strategy: Any,  # noqa: ANN401 - any game's
-        match: str = "",
-    ) -> None:
+    def __init__(self, simulation: AnySimulation, strategy: AnyStrategy, match: str = "") -> None:
         self._simulation, self._strategy, self._match = simulation, strategy, match
         self._position, self._decide = simulation.position, strategy.decide
         self.seconds: list[float] = []
@@ -96,7 +87,7 @@ class Thinking:
             raise self._placed(str(fault), position) from None
         took = process_time() - began
         if isinstance(self._strategy, Guarded):
-            self._check(state, position, decision.action)
+            self._check(self._strategy.name, state, position, decision.action)
         self.seconds.append(took)
         self.last = decision
         return decision.action
@@ -109,7 +100,7 @@ class Thinking:
         printed = self._strategy.printed if isinstance(self._strategy, Guarded) else ""
         return Decided(self.last, timedelta(seconds=self.seconds[-1]), printed=printed)
 
-    def _check(self, state: Any, position: Any, action: Any) -> None:  # noqa: ANN401
+    def _check(self, whose: str, state: object, position: object, action: object) -> None:
         """Raise where the rules refuse the action; here it is known whose it is."""
         try:
             self._simulation.act(state, action, Random(0))
@@ -119,13 +110,13 @@ class Thinking:
             fault = f"the strategy chose {action!r}, which is no action."
         else:
             return
-        raise self._placed(f"{self._strategy.name}: {fault}", position)
+        raise self._placed(f"{whose}: {fault}", position)
 
-    def _placed(self, fault: str, position: Any) -> StrategyFault:  # noqa: ANN401
+    def _placed(self, fault: str, position: object) -> StrategyFault:
         number = len(self.seconds) + 1
         return StrategyFault(f"{fault}\nIt was decision {number} {self._match} on {position}")
 
-    def ended(self, state: Any) -> None:  # noqa: ANN401
+    def ended(self, state: object) -> None:
         """Nothing is to be told."""
 
 
@@ -144,7 +135,7 @@ class PairSeries:
         self._notes = notes
         self.simulation = plan.simulation
         self.extras: Extras = extras_of(plan.game)
-        self.past: tuple[Past, Past] = ([], [])
+        self.past: tuple[list[tuple[int, Any]], list[tuple[int, Any]]] = ([], [])
         self.guests: list[Guest | None] = []
         for name in (plan.first, plan.second):
             guest = self.extras.guest(name)
@@ -176,7 +167,7 @@ class PairSeries:
     def _tempered(
         self,
         side: int,
-        state: Any,  # noqa: ANN401 - any game's
+        state: object,
         players: Sequence[LabPlayer],
         chance: Random,
         again: AgainDice,
@@ -204,7 +195,7 @@ class PairSeries:
         strategy = strategy_of(self.plan, name, dice, self.past[which])
         return Thinking(self.simulation, strategy, f"of pair {number}, seed {self.plan.seed},")
 
-    def _result(self, state: Any, side: int, luck: Luck | None) -> Result:  # noqa: ANN401
+    def _result(self, state: object, side: int, luck: Luck | None) -> Result:
         sides, points = self.simulation.sides, self.simulation.points(state)
         counts = dict(self.simulation.counts(state))
         for name, values in counts.items():

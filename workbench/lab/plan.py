@@ -5,8 +5,13 @@ from functools import cache
 from typing import Any
 
 from cardsharp.errors import ConfigError
+from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.simulation import Simulation
+from cardsharp.strategy import Strategy
+
+AnySimulation = Simulation[Any, Any, Any]
+AnyStrategy = Strategy[Any, Any]
 
 SERIES = 3  # pairs that two players play in a row: six matches, as in a round of the tournament
 DEFAULT_GAME = game(None).name  # the game that is meant where none is named
@@ -39,7 +44,7 @@ class Plan:
         return f"{self.first} v {copies}{self.second}"
 
     @property
-    def simulation(self) -> Simulation[Any, Any, Any]:
+    def simulation(self) -> AnySimulation:
         """The game, for as many as play; raises `ConfigError` where there is none."""
         return simulation_of(self.game, self.copies)
 
@@ -68,9 +73,13 @@ class Plan:
 
 
 @cache
-def simulation_of(name: str, copies: int = 1) -> Simulation[Any, Any, Any]:
+def simulation_of(name: str, copies: int = 1) -> AnySimulation:
     """The game for one player against so many copies of another; raises `ConfigError` for none."""
-    part = game(name).simulation
-    if part is None:
-        raise ConfigError(f"'{name}' cannot be played in the lab: it has no simulation.")
-    return part.load()(1 + copies) if copies > 1 else part.load()()
+    return simulated(game(name), 1 + copies if copies > 1 else None)
+
+
+def simulated(of: Game, seats: int | None = None) -> AnySimulation:
+    """The game for so many, or as many as usual; raises `ConfigError` where there is none."""
+    if of.simulation is None:
+        raise ConfigError(f"{of.title} cannot be played here: it has no simulation.")
+    return of.simulation.load()(seats)

@@ -21,10 +21,10 @@ from cardsharp.deciding import Decided, Decider, shaped
 from cardsharp.errors import ConfigError, StrategyFault
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
-from cardsharp.strategy import Decision, Strategy
+from cardsharp.strategy import Decision
 from cardsharp.trying import LATE, own_lines, tried
 from workbench.lab.extras import extras_of
-from workbench.lab.plan import Plan
+from workbench.lab.plan import AnyStrategy, Plan
 from workbench.program import Outside
 from workbench.strategy_file import called, files_of, is_own, strategy_named, unknown
 from workbench.submission import is_submission
@@ -34,6 +34,9 @@ LIMIT = timedelta(seconds=2)
 
 Who sleeps or waits so long without using the processor is late as well.
 """
+
+Past = Sequence[tuple[int, Any]]
+"""The matches of a series so far as one of the two knows them, each with its seat."""
 
 ASLEEP = 0.01  # the part of that time below which it has slept; a busy machine gives it more
 
@@ -47,7 +50,7 @@ class DecisionTooLong(BaseException):
 class Guarded:
     """A strategy of a user's file; `name` is how the user calls it."""
 
-    def __init__(self, name: str, strategy: Strategy[Any, Decision[Any]]) -> None:
+    def __init__(self, name: str, strategy: AnyStrategy) -> None:
         self.name, self._strategy = name, strategy
         self.printed = ""
 
@@ -71,7 +74,7 @@ class SeatedFile:
     def __init__(
         self,
         name: str,
-        strategy: Strategy[Any, Decision[Any]],
+        strategy: AnyStrategy,
         decider: Decider[Any, Any, Any],
         tell: Callable[[str], None],
     ) -> None:
@@ -92,16 +95,14 @@ class SeatedFile:
         return decision
 
 
-def guarded(name_or_file: str, strategy: Any) -> Any:  # noqa: ANN401 - any game's
+def guarded(name_or_file: str, strategy: AnyStrategy) -> AnyStrategy:
     """The strategy; guarded where it comes from a user's file or program."""
     name = called(name_or_file) if is_submission(name_or_file) else name_or_file
     return Guarded(name, strategy) if is_own(name_or_file) else strategy
 
 
 def decided_again(
-    decider: Decider[Any, Any, Any],
-    strategy: Any,  # noqa: ANN401 - any game's
-    position: Any,  # noqa: ANN401
+    decider: Decider[Any, Any, Any], strategy: AnyStrategy, position: object
 ) -> Decided[Any]:
     """What a strategy decides in a position, with the fault where it fails or takes too long."""
     try:
@@ -156,16 +157,12 @@ def _limited(strategy: object) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def strategy_of(
-    plan: Plan, name_or_file: str, dice: Random, past: Sequence[tuple[int, Any]] = ()
-) -> Any:  # noqa: ANN401 - any game's strategy
+def strategy_of(plan: Plan, name_or_file: str, dice: Random, past: Past = ()) -> AnyStrategy:
     """A player of the plan, with the past in mind and all its `dice`; raises `ConfigError`."""
     return guarded(name_or_file, bare_strategy_of(plan, name_or_file, dice, past))
 
 
-def bare_strategy_of(
-    plan: Plan, name_or_file: str, dice: Random, past: Sequence[tuple[int, Any]] = ()
-) -> Any:  # noqa: ANN401 - any game's strategy
+def bare_strategy_of(plan: Plan, name_or_file: str, dice: Random, past: Past = ()) -> AnyStrategy:
     """The same without the guard around a user's own."""
     own = extras_of(plan.game).strategy(name_or_file, plain=plan.plain)
     if own is not None:

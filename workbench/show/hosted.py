@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cardsharp.host.house import house
-from workbench.show.screen import Choice, Screen, ScreenMove
+from workbench.show.screen import AnyScreen, Choice, ScreenMove
 
 
-def screen_of(folder: str) -> type[Screen[Any, Any, Any]]:
+def screen_of(folder: str) -> type[AnyScreen]:
     """The screen of the game in a folder."""
     game = house(folder)
     simulation = game.rules()
 
-    class Hosted(Screen[Any, Any, Any]):
+    class Hosted(AnyScreen):
         """Its drawing; every move ends a chapter."""
 
         rules = game.drawing.rules

@@ -136,6 +136,9 @@ class Screen(Generic[S, P, A]):
         return "That is none of your moves; type a number of the list, or ? to see all."
 
 
+AnyScreen = Screen[Any, Any, Any]
+
+
 def matching(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]:
     """The choices that a line can mean: by key, by name, by words or beginnings; the closest."""
     if text.isascii() and text.isdecimal():

@@ -11,9 +11,9 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from cardsharp.replay import Branch, Restored, Step, fault_of, header_of, outcome_of
-from cardsharp.simulation import Simulation
 from cardsharp.viewer.site import Manner
 from workbench.lab.extras import Taken
+from workbench.lab.plan import AnySimulation, simulated
 from workbench.show.lookup import game_of, open_to_read, store_or_default
 from workbench.watch.sources import opened, source_of
 
@@ -31,7 +31,7 @@ class BranchPoint:
     record: MatchRecord
     moves: Sequence[MoveRecord]
     game: Game
-    simulation: Simulation[Any, Any, Any]
+    simulation: AnySimulation
     steps: Sequence[Step]  # those before, and at last that of the decision
     seat: int
     same: bool
@@ -99,11 +99,9 @@ def branch_point(
     for one in _restored(game, record, moves, Random(0)):
         place = places[one.sequence]
         if one.action is not None and place >= number:
-            if game.simulation is None:
-                raise ConfigError(f"{game.title} cannot be played by people.")
             outcome, names = outcome_of(record), header_of(record).names
             seats = max(len(names), 0 if outcome is None else len(outcome.names))
-            simulation: Simulation[Any, Any, Any] = game.simulation.load()(seats or None)
+            simulation = simulated(game, seats or None)
             seat = simulation.to_act(one.state)
             if seat is not None:
                 return BranchPoint(record, moves, game, simulation, steps[:place], seat, same)

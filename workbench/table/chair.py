@@ -19,7 +19,7 @@ from cardsharp.strategy import Decision
 from cardsharp.viewer.board import Board
 from workbench.lab.sitting import SeatedBot
 from workbench.show.person import Advisor, Left, PersonQuestion, Undone
-from workbench.show.screen import Choice, Screen, ScreenMove
+from workbench.show.screen import AnyScreen, Choice, ScreenMove
 
 AWAY = timedelta(seconds=45)  # who has asked for nothing for so long does not look at the page
 _MOMENT = timedelta(seconds=1)  # for what follows an answer, on a page without script
@@ -82,7 +82,7 @@ class Chair:
     _answer: Choice[Any] | type[Undone] | None = None
     _told: list[str] = field(default_factory=list)
 
-    def sit(self, screen: Screen[Any, Any, Any], board: Board) -> None:
+    def sit(self, screen: AnyScreen, board: Board) -> None:
         """Begin a match."""
         with self.changed:
             self.screen, self.board, self.seat = screen, board, screen.you

@@ -32,7 +32,7 @@ from cardsharp.viewer.pages import thought_part
 from workbench.lab.sitting import PERSON
 from workbench.show.drawing import amount
 from workbench.show.lookup import game_of
-from workbench.show.screen import Screen
+from workbench.show.screen import AnyScreen
 from workbench.table.pages import NEW, SITE, choosing, form_of, template
 from workbench.table.room import board_of
 from workbench.table.setting import Setting, screens_of
@@ -122,7 +122,7 @@ class LessonQuestion(NamedTuple):
 
     card: Exercise
     asked: Asked
-    screen: Screen[Any, Any, Any]
+    screen: AnyScreen
     number: int  # of the step, as a match's page counts them from 1
 
     @property

@@ -13,15 +13,15 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from cardsharp.replay import header_of
-from cardsharp.simulation import Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import LabMatch, extras_of
+from workbench.lab.plan import AnySimulation, simulated
 from workbench.lab.players import SeatedFile
 from workbench.lab.sitting import PERSON, Opening, SeatedBot, Sitting
 from workbench.show.lookup import keep_match, open_log, store_or_default
 from workbench.show.output import print_error
 from workbench.show.person import Advisor, AtTheTable
-from workbench.show.screen import Screen
+from workbench.show.screen import AnyScreen
 from workbench.strategy_file import called, is_own, strategy_named
 from workbench.table.branch import BranchPoint, Kept
 
@@ -50,24 +50,19 @@ class Setting:
     played it."""
 
     @cached_property
-    def simulation(self) -> Simulation[Any, Any, Any]:
+    def simulation(self) -> AnySimulation:
         """The game for as many as are to play; raises `ConfigError` where it is not played so."""
-        game = self.game
         if self.point is not None:
             return self.point.simulation
-        if game.simulation is None:
-            raise ConfigError(f"{game.title} cannot be played by people.")
-        simulate = game.simulation.load()
-        usual: Simulation[Any, Any, Any] = simulate(None)
+        usual = simulated(self.game)
         partners = max(map(len, usual.sides)) > 1
         if self.partner is not None and not partners:
-            raise ConfigError(f"{game.title} has no partners; leave --partner out.")
+            raise ConfigError(f"{self.game.title} has no partners; leave --partner out.")
         if self.bots is None and self.people <= usual.seats:
             return usual
         if partners and self.people == 1 and self.bots == usual.seats // _SIDES:
             return usual
-        chosen: Simulation[Any, Any, Any] = simulate(self.people + (self.bots or 0))
-        return chosen
+        return simulated(self.game, self.people + (self.bots or 0))
 
     def lineup(self, number: int = 1) -> "Lineup":
         """Who sits where in the match of that number: the first of the people anywhere.
@@ -129,7 +124,7 @@ class Lineup:
     """The seats of a match: `people` has theirs in the order in which they came."""
 
     game: Game
-    simulation: Simulation[Any, Any, Any]
+    simulation: AnySimulation
     people: tuple[int, ...]
     bots: Mapping[int, SeatedBot]
     dice: Random
@@ -151,9 +146,9 @@ class Lineup:
             names.append(name if name not in known else f"{name} ({seat + 1})")
         return names
 
-    def screen(self, viewer: int, people: Mapping[int, str]) -> Screen[Any, Any, Any]:
+    def screen(self, viewer: int, people: Mapping[int, str]) -> AnyScreen:
         """What a person at that seat sees."""
-        screen: Screen[Any, Any, Any] = screens_of(self.game)(self.names(viewer, people), viewer)
+        screen = screens_of(self.game)(self.names(viewer, people), viewer)
         if self.point is not None:
             screen.resume(self.point.record.header)
         return screen
@@ -201,11 +196,11 @@ class Lineup:
         ]
 
 
-def screens_of(game: Game) -> type[Screen[Any, Any, Any]]:
+def screens_of(game: Game) -> type[AnyScreen]:
     """How people see a game; raises `ConfigError` where they cannot play it."""
     if game.terminal is None:
         raise ConfigError(f"{game.title} cannot be played by people.")
-    found: type[Screen[Any, Any, Any]] = game.terminal.load()
+    found: type[AnyScreen] = game.terminal.load()
     return found
 
 
