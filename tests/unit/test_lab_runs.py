@@ -2,10 +2,10 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from itertools import combinations, cycle, islice
+from dataclasses import replace
+from itertools import combinations, islice, repeat
 from math import inf
 from pathlib import Path
 from random import Random
@@ -156,19 +156,6 @@ def test_a_deal_is_the_whole_deck_with_the_lowest_of_each_suit_discarded() -> No
 WITH_LADDER = [pytest.param(one, id=one.name) for one in GAMES if one.ladder]
 
 
-@dataclass
-class Played:
-    """Plays nothing: what a player makes of each opponent is given, pair by pair and over again."""
-
-    makes: dict[str, Iterable[float]]
-
-    def __call__(self, plan: Plan, tested: Sequential) -> Duel:
-        shares = list(islice(cycle(self.makes[plan.second]), plan.pairs))
-        tested.take(shares)
-        pairs = tuple((Result(share, {}), Result(share, {})) for share in shares[: tested.number])
-        return Duel(replace(plan, pairs=len(pairs)), pairs)
-
-
 @pytest.mark.parametrize("game", WITH_LADDER)
 def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
     players = ladder_of(game.name).players
@@ -180,12 +167,20 @@ def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
 
 
 def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(tmp_path: Path) -> None:
+    """It wins every pair against the weakest player, and none against the next one."""
+
+    def play(plan: Plan, tested: Sequential) -> Duel:
+        share = float(plan.second == "random")
+        tested.take(repeat(share, plan.pairs))
+        pairs = ((Result(share, {}), Result(share, {})),) * tested.number
+        return Duel(replace(plan, pairs=len(pairs)), pairs)
+
     def climbed(climb: Climb) -> list[tuple[str, str, bool]]:
         steps = climb.up(("random", "draw-3", "third"))
         return [(step.rung.name, step.rung.verdict, step.duel is not None) for step in steps]
 
     mine = Path(written(tmp_path, "climber", "pass"))
-    play, memory = Played({"random": (1.0,), "draw-3": (0.0,)}), Memory(tmp_path / "ladder.jsonl")
+    memory = Memory(tmp_path / "ladder.jsonl")
     climb = Climb(Plan(first=str(mine), second="", pairs=100), memory, play)
     assert climbed(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]
     assert climbed(climb) == [("random", "beaten", False), ("draw-3", "not beaten", False)]
