@@ -138,7 +138,7 @@ def _setting(opponent: str | None, options: TableOptions, invited: int, game: Ga
     if options.bots or invited:
         raise ConfigError("Who plays is decided with --from; leave out --bots and --invite.")
     of = None if game == FIRST else game
-    point = point_named(options.branch, None, of, same=options.same_cards)
+    point = point_named(options.branch, of, same=options.same_cards)
     return Setting(point.game, opponent, options.partner, seed=options.seed, point=point)
 
 

@@ -27,7 +27,7 @@ def table_like(word: str) -> MatchParams:
     The draw pile of a match that is over is the one that was there, else one that may be. Raises
     `ConfigError` for no such decision, or where an effect waits for its answer.
     """
-    point = point_named(word, None, GAME)
+    point = point_named(word, GAME)
     point = replace(point, same=point.record.status is Status.FINISHED)
     table = point.opening(SystemRandom())[1].state
     if table.pending is not None:

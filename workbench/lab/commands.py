@@ -96,9 +96,8 @@ def difference_(
 ) -> None:
     """Compare two players deck by deck: their duels with the same opponent and seed."""
     gap, bounds, matches = difference(one, two)
-    figures = {"difference": gap, "lower": bounds.low, "upper": bounds.high}
-    figures["margin"] = bounds.margin
-    told = {name: round(figure, 3) for name, figure in figures.items()}
+    names, figures = ("difference", "lower", "upper", "margin"), (gap, *bounds, bounds.margin)
+    told = {name: round(figure, 3) for name, figure in zip(names, figures, strict=True)}
     within = f"(95 %: {bounds.low:+.2f} to {bounds.high:+.2f})"
     line = f"{gap:+.2f} points in 100 {within} over {matches} matches of each"
     tell({**told, "matches": matches}, line, as_json=as_json)

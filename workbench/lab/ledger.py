@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterable
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel
 
 from cardsharp.errors import ConfigError
 from workbench.lab.duel import Duel, Pair, share_of
@@ -39,10 +39,6 @@ class _Pair(BaseModel, frozen=True, extra="forbid"):
     kind: Literal["pair"] = "pair"
     number: int
     matches: Pair
-
-
-_Line = Annotated[_Head | _Pair, Field(discriminator="kind")]
-_LINE: TypeAdapter[_Head | _Pair] = TypeAdapter(_Line)
 
 
 class RunLedger:
@@ -101,12 +97,11 @@ def difference(one: Path, two: Path) -> tuple[float, Interval, int]:
 
 def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
     try:
-        head, *pairs = (_LINE.validate_json(line) for line in text.splitlines())
+        first, *rest = text.splitlines()
+        head, pairs = _Head.model_validate_json(first), map(_Pair.model_validate_json, rest)
+        return head, {one.number: one.matches for one in pairs}
     except ValueError:
         raise ConfigError(f"{file} is no file of a duel; give another one.") from None
-    if not isinstance(head, _Head):
-        raise ConfigError(f"{file} is no file of a duel; give another one.")
-    return head, {one.number: one.matches for one in pairs if isinstance(one, _Pair)}
 
 
 def followed(

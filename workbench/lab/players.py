@@ -163,11 +163,12 @@ def strategy_of(plan: Plan, name_or_file: str, dice: Random, past: Past = ()) ->
 
 
 def bare_strategy_of(plan: Plan, name_or_file: str, dice: Random, past: Past = ()) -> AnyStrategy:
-    """The same without the guard around a user's own."""
+    """The same without the guard around a user's own, which is imported or started here."""
     own = extras_of(plan.game).strategy(name_or_file, plain=plan.plain)
     if own is not None:
         return own
-    return plan.simulation.strategy(_name(plan.game, name_or_file), dice, past)
+    name = strategy_named(name_or_file, game(plan.game)) if is_own(name_or_file) else name_or_file
+    return plan.simulation.strategy(name, dice, past)
 
 
 def check_players(plan: Plan) -> None:
@@ -184,13 +185,6 @@ def check_players(plan: Plan) -> None:
             except ConfigError as error:
                 there = strategies_of(game(plan.game).strategies).names()
                 raise error if is_own(name) else unknown(error, name, there) from None
-
-
-def _name(game_name: str, name_or_file: str) -> str:
-    """The registered name; a file is imported, a program started in whichever process this is."""
-    if not is_own(name_or_file):
-        return name_or_file
-    return strategy_named(name_or_file, game(game_name))
 
 
 def fingerprint(plan: Plan) -> str:

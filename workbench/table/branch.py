@@ -111,13 +111,11 @@ def branch_point(
     )
 
 
-def point_named(
-    word: str, store: str | None = None, game: Game | None = None, *, same: bool = False
-) -> BranchPoint:
+def point_named(word: str, game: Game | None, *, same: bool = False) -> BranchPoint:
     """The decision that `MATCH@STEP` means, or the first; or `ConfigError` or `StoreError`."""
     match, at, step = word.rpartition("@")
     named, number = (match, int(step)) if at and step.isdecimal() else (word, 1)
-    found = opened(named, store, game)
+    found = opened(named, None, game)
     return branch_point(found.record, found.moves, number, same=same)
 
 
