@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.cli import written
+from support.cli import Cli, written
 from support.games import GAMES
 from support.table import QUICK
 
@@ -23,15 +23,15 @@ from cardsharp.game import Game
 from cardsharp.ratings import MEAN, PairScore, rating_of, ratings_of, share_at
 from cardsharp.registry import strategies_of
 from workbench import strategy_file
-from workbench.lab.commands import app
 from workbench.lab.dice import PairDice
 from workbench.lab.duel import Duel, Result
 from workbench.lab.interval import interval, score_interval
 from workbench.lab.ladder import Climb, Memory, ladder_of
 from workbench.lab.ledger import RunLedger, difference
 from workbench.lab.plan import Plan
-from workbench.lab.runs import Numbered, pool_of, run
+from workbench.lab.runs import pool_of, run
 from workbench.lab.sprt import Sequential, Sprt
+from workbench.show.exits import Exit
 
 
 def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> Plan:
@@ -47,14 +47,9 @@ def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path
         out.write('{"kind":"pair","number":4,"the')
     again = RunLedger(file, plan(10))
     assert set(again.kept) == {0, 1, 2, 3}
-    told: list[Numbered] = []
-
-    def tell(played: list[Numbered]) -> None:
-        told.extend(played)
-        again.add(played)
-
-    assert run(plan(10), None, again.kept, tell) == whole
-    assert sorted(number for number, _ in told) == [4, 5, 6, 7, 8, 9]
+    assert run(plan(10), None, again.kept, again.add) == whole
+    _, *lines = file.read_text().splitlines()
+    assert sorted(json.loads(line)["number"] for line in lines) == [*range(10)], "each once"
     assert RunLedger(file, plan(10)).kept == dict(enumerate(whole.pairs))
 
 
@@ -98,11 +93,6 @@ def test_dice_and_score_interval_are_the_published_ones() -> None:
     assert score_interval(0, 20) == pytest.approx((0.0, 0.2005), abs=5e-5)
 
 
-def blef(**more: Any) -> Plan:  # noqa: ANN401
-    given = {"pairs": 4, "seed": 3, "plain": True, **more}
-    return Plan(game="blef", first="greedy", second="random", **given)
-
-
 @pytest.mark.parametrize(("game", "name"), QUICK.items())
 def test_a_player_without_dice_stands_at_exactly_half_against_itself(game: str, name: str) -> None:
     """Each deal is played from both sides, so what one side wins the other loses."""
@@ -111,10 +101,10 @@ def test_a_player_without_dice_stands_at_exactly_half_against_itself(game: str, 
 
 
 def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_seat() -> None:
-    plan = blef(pairs=3)
+    plan = Plan(game="blef", first="greedy", second="random", pairs=4, seed=3, plain=True)
     with pool_of(2) as pool:
         assert run(plan, pool) == run(plan)
-    played = run(blef(copies=2))
+    played = run(replace(plan, copies=2))
     assert [len(pair) for pair in played.pairs] == [3] * 4
     assert played.plan.fair == pytest.approx(1 / 3)
     assert "greedy v 2 x random: " in str(played)
@@ -122,12 +112,8 @@ def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_
 
 
 def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
-    def dies() -> None:
-        with pool_of(1, apart=True) as pool:
-            pool.submit(os._exit, 5).result()
-
-    with pytest.raises(StrategyFault, match="a strategy ended it"):
-        dies()
+    with pytest.raises(StrategyFault, match="a strategy ended it"), pool_of(1, apart=True) as pool:
+        pool.submit(os._exit, 5).result()
 
 
 @pytest.mark.parametrize("pairs", [2, 3, 8, 100])
@@ -189,51 +175,40 @@ def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(tmp_pa
     assert climbed(climb)[0] == ("random", "beaten", True)
 
 
-def lab(*arguments: str) -> Any:  # noqa: ANN401 - whatever a command returns
-    return app(list(arguments), exit_on_error=False, result_action="return_value")
-
-
-def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:  # noqa: ANN401
-    capsys.readouterr()
-    lab(*arguments, "--json")
-    return json.loads(capsys.readouterr().out)
-
-
 @pytest.mark.parametrize(("game", "name"), [("blef", "greedy"), ("euchre", "rules")])
-def test_games_duel_and_are_seen(capsys: pytest.CaptureFixture[str], game: str, name: str) -> None:
-    told = document(capsys, "duel", name, "random", "--game", game, "-n", "4", "--workers", "1")
-    assert (told["game"], told["matches"]) == (game, 8)
-    told = document(capsys, "league", name, "random", "--game", game, "-n", "2", "--workers", "1")
-    assert told["lower"][0][1] <= told["points"][0][1] <= told["upper"][0][1]
-    assert document(capsys, "probe", name, "--game", game) == {
-        "answers": [],
-        "askedTwice": 40,
-        "changed": 0,
-    }
-    told = document(capsys, "profile", name, "--game", game, "-n", "30")
-    assert told["milliseconds"]["all"]["number"] == 30
+def test_games_duel_and_are_seen(cli: Cli, game: str, name: str) -> None:
+    def told(*words: str) -> Any:  # noqa: ANN401 - whatever a command tells
+        return cli("lab", *words, "--game", game, "--json").json()
+
+    duel = told("duel", name, "random", "-n", "4", "--workers", "1")
+    assert (duel["game"], duel["matches"]) == (game, 8)
+    league = told("league", name, "random", "-n", "2", "--workers", "1")
+    assert league["lower"][0][1] <= league["points"][0][1] <= league["upper"][0][1]
+    assert told("probe", name) == {"answers": [], "askedTwice": 40, "changed": 0}
+    assert told("profile", name, "-n", "30")["milliseconds"]["all"]["number"] == 30
 
 
-def test_wrong_answers_make_a_probe_fail(capsys: pytest.CaptureFixture[str]) -> None:
-    assert lab("probe", "champion") == 1
-    assert "the one unseen card busts: Draw, not EndTurn" in capsys.readouterr().out
+def test_wrong_answers_make_a_probe_fail(cli: Cli) -> None:
+    said = cli("lab", "probe", "champion")
+    assert said.code == Exit.FAILED
+    assert "the one unseen card busts: Draw, not EndTurn" in said.out
 
 
-def test_a_sequential_test_says_what_came_out(capsys: pytest.CaptureFixture[str]) -> None:
-    lab("duel", "champion", "example-node", "--sprt", "--elo1", "300", "--workers", "1")
-    said = capsys.readouterr()
+def test_a_sequential_test_says_what_came_out(cli: Cli) -> None:
+    test = ("--sprt", "--elo1", "300", "--workers", "1")
+    said = cli("lab", "duel", "champion", "example-node", *test)
     assert "until a test with 5 % error decides between +300 and 0 Elo" in said.err
     assert "champion is stronger: Elo " in said.out
     assert "the test says stronger: Elo 300 rather than 0, after " in said.out
 
 
-def test_an_unsteady_file_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_an_unsteady_file_is_named(cli: Cli, tmp_path: Path) -> None:
     body = "return Decision(random.choice(position.legal_actions()), 'who knows')"
     file = written(tmp_path, "wavers", body, "import random")
-    said = []
-    for name in (file, "draw-3"):
-        lab("duel", name, "draw-2", "-n", "1", "--workers", "1")
-        said.append(capsys.readouterr().err)
+    duels = [
+        ("lab", "duel", one, "draw-2", "-n", "1", "--workers", "1") for one in (file, "draw-3")
+    ]
+    said = [cli(*duel).err for duel in duels]
     assert len({text.partition("(seed ")[2].partition(")")[0] for text in said}) == 2
     assert "wavers.py decided otherwise when a deal was played again" in said[0]
 
