@@ -22,7 +22,7 @@ from cardsharp.errors import ConfigError
 from research.blef.strangers import RULES, STEPS
 from workbench.lab.duel import Duel
 from workbench.lab.interval import score_interval
-from workbench.lab.ledger import followed
+from workbench.lab.ledger import watched
 from workbench.lab.options import Positive, Seed
 from workbench.lab.plan import Plan
 from workbench.show.exits import Exit
@@ -90,7 +90,7 @@ def gate(*, options: GateOptions = GateOptions()) -> int:
     """
     duels: list[Duel] = []
     for plan in [*options.plans()]:
-        duels.append(followed(plan, 1, out=options.kept(plan)))
+        duels.append(watched(plan, None, options.kept(plan)))
         if options.as_json:
             print_json({**duels[-1].as_json(), "short": short(duels[-1])})
         else:

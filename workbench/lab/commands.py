@@ -16,7 +16,7 @@ from rich.table import Table
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.lab.interval import Interval
-from workbench.lab.ledger import difference, followed, warn_unsteady
+from workbench.lab.ledger import difference, warn_unsteady, watched
 from workbench.lab.looking import LabProbed, probe, profile
 from workbench.lab.matches import check_keeping, lost_first
 from workbench.lab.matches import keep as keep_matches
@@ -63,8 +63,10 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
         check_keeping(plan)
     rule = None if tested is None else tested.sprt.rule()
     output.messages().print(plan.stop_rule(rule), soft_wrap=True)
-    processes = options.workers or all_cores()
-    played = followed(plan, processes, out=options.out, cluster=options.cluster, tested=tested)
+    with pool_of(
+        options.workers or all_cores(), options.cluster, apart=is_file(first) or is_file(second)
+    ) as pool:
+        played = watched(plan, pool, options.out, tested)
     warn_unsteady(played)
     ids: list[str] = []
     if options.keep is not None:

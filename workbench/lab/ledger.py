@@ -16,11 +16,11 @@ from workbench.lab.duel import Duel, Pair, share_of
 from workbench.lab.interval import Interval, interval
 from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.runs import Numbered, play_task, pool_of, run
+from workbench.lab.runs import Numbered, play_task, run
 from workbench.lab.sprt import Sequential
 from workbench.show.output import print_error
 from workbench.show.progress import Bar
-from workbench.strategy_file import is_file, is_own
+from workbench.strategy_file import is_own
 
 
 class _Head(BaseModel, frozen=True, extra="forbid"):
@@ -104,21 +104,6 @@ def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
         raise ConfigError(f"{file} is no file of a duel; give another one.") from None
 
 
-def followed(
-    plan: Plan,
-    processes: int,
-    *,
-    out: Path | None = None,
-    cluster: str | None = None,
-    tested: Sequential | None = None,
-) -> Duel:
-    """The duel of a plan, with a bar while somebody looks; kept in the file `out`."""
-    ledger = None if out is None else RunLedger(out, plan)
-    apart = is_file(plan.first) or is_file(plan.second)
-    with pool_of(processes, cluster, apart=apart) as pool:
-        return watched(plan, pool, ledger, tested)
-
-
 def warn_unsteady(played: Duel) -> None:
     """Say which users' files decide otherwise when the first deal is played again; of two, both."""
     files = dict.fromkeys(filter(is_own, (played.plan.first, played.plan.second)))
@@ -128,12 +113,10 @@ def warn_unsteady(played: Duel) -> None:
 
 
 def watched(
-    plan: Plan,
-    pool: Executor | None,
-    ledger: RunLedger | None = None,
-    tested: Sequential | None = None,
+    plan: Plan, pool: Executor | None, out: Path | None = None, tested: Sequential | None = None
 ) -> Duel:
-    """The duel of a plan, with a bar while somebody looks, by processes that are there already."""
+    """The duel of a plan, with a bar while somebody looks; kept in the file `out`."""
+    ledger = None if out is None else RunLedger(out, plan)
     kept = {} if ledger is None else ledger.kept
     with Bar(plan.pairs, plan.title, len(kept)) as bar:
 
