@@ -120,10 +120,9 @@ def test_nobody_gets_in_without_a_seats_secret_and_pages_run_only_what_is_ours()
         assert "script-src 'self'" in headers["Content-Security-Policy"]
         assert (headers["Cache-Control"], headers["Referrer-Policy"]) == ("no-store", "no-referrer")
         assert HOSTILE not in seat.page()
-        base = seat.link.removesuffix(seat.path)
         for path in ("", "seat/", *(f"seat/guessed{part}" for part in ("", "/news", "/matches/1"))):
-            assert requests.get(f"{base}/{path}", timeout=20).status_code == 404
-        guess = requests.post(f"{base}/seat/guessed/move", data={"number": 1}, timeout=20)
+            assert requests.get(f"{seat.base}/{path}", timeout=20).status_code == 404
+        guess = requests.post(f"{seat.base}/seat/guessed/move", data={"number": 1}, timeout=20)
         assert guess.status_code == 404
         assert requests.post(f"{seat.link}/nothing", timeout=20).status_code == 404
         assert requests.post(f"{seat.link}/move", data="x" * 3000, timeout=20).status_code == 413
@@ -302,8 +301,8 @@ def test_at_the_end_of_a_match_at_the_table_it_is_gone_on_with_from_any_step() -
     """By who plays alone against bots: guests at a table see no other match and begin none."""
     with playing(Room(setting("deadmansdraw"), "Ann")) as (seat,):
         found = re.search(r'href="(/seat/[^"]+/matches/[^"]+)"', seat.match())
-        answer = begun(seat.link.removesuffix(seat.path) + found[1], step=3)
-        other = Seat(seat.link.removesuffix(seat.path) + answer.headers["location"])
+        answer = begun(seat.base + found[1], step=3)
+        other = Seat(seat.base + answer.headers["location"])
         assert "Step 3 of " in other.until('id="moves"') + unescape(other.page())
     with playing(Room(setting("blef", people=2), "Ann")) as (host, _):
         assert requests.post(f"{host.link}/matches/x/branch", timeout=30).status_code == 404

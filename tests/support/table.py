@@ -60,6 +60,10 @@ class Seat:
     def path(self) -> str:
         return urlsplit(self.link).path
 
+    @property
+    def base(self) -> str:
+        return self.link.removesuffix(self.path)
+
     def page(self) -> str:
         """The page, as a browser without script loads it."""
         answer = requests.get(self.link, timeout=20)

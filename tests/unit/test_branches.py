@@ -45,6 +45,8 @@ from workbench.show.analysis import Analysed
 from workbench.table.branch import branch_point
 from workbench.table.setting import Setting
 
+NAMED = {game.name: game for game in GAMES}
+BLEF, EUCHRE, NIM = (NAMED[name] for name in ("blef", "euchre", "nim"))
 every_game = pytest.mark.parametrize("game", GAMES, ids=id_of)
 
 
@@ -97,9 +99,8 @@ def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> No
 
 def test_a_branch_of_a_deal_goes_on_to_the_ten_points_of_its_match() -> None:
     """From the score before the deal; where that is not told the deal is the last one."""
-    game = next(one for one in GAMES if one.name == "euchre")
-    players = [Decides(game, "rules", one) for one in (1, 2)]
-    record, moves = kept(game, taken(begun(game, 1), players, Random(1)))[3]
+    players = [Decides(EUCHRE, "rules", one) for one in (1, 2)]
+    record, moves = kept(EUCHRE, taken(begun(EUCHRE, 1), players, Random(1)))[3]
     score: Any = record.header["score"]
     point = branch_point(record, moves, 1)
     side, branch = point.seat % 2, branched(point)
@@ -112,40 +113,39 @@ def test_a_branch_of_a_deal_goes_on_to_the_ten_points_of_its_match() -> None:
     assert len(branch.parts) > 1
     assert sum(points) == branch.end.points[side]
     assert max(branch.end.points) >= WINNING
-    screen = Setting(game, "rules", "rules", point=point).lineup().screen(point.seat, {})
+    screen = Setting(EUCHRE, "rules", "rules", point=point).lineup().screen(point.seat, {})
     assert f"core: you {score[side]}, they {score[1 - side]};" in screen.standing(branch.seen)
     alone = replace(record, header={n: part for n, part in record.header.items() if n != "score"})
     assert branched(branch_point(alone, moves, 1)).end.past == ()
 
 
-def hidden(game: Game, state: Any) -> Any:  # noqa: ANN401 - any game's
-    return {
-        "deadmansdraw": lambda: state.state.draw_pile,
-        "blef": lambda: state.live.hands,
-        "euchre": lambda: state.now.deal.cards[:21],
-        "kuhn": lambda: state.cards,
-    }[game.name]()
+HIDDEN = {
+    "deadmansdraw": lambda state: state.state.draw_pile,
+    "blef": lambda state: state.live.hands,
+    "euchre": lambda state: state.now.deal.cards[:21],
+    "kuhn": lambda state: state.cards,
+}
 
 
-@pytest.mark.parametrize("name", ["deadmansdraw", "blef", "euchre", "kuhn"])
+@pytest.mark.parametrize("name", HIDDEN)
 def test_what_was_hidden_is_dealt_anew_unless_the_same_cards_are_asked_for(name: str) -> None:
     """So a branch tells nobody what would have come; once the match is over it may."""
-    game = next(one for one in GAMES if one.name == name)
+    game, seeds = NAMED[name], range(12)
     record, moves = match_of(game)
-    seeds = range(12)
     fair, same = branch_point(record, moves), branch_point(record, moves, same=True)
-    dealt = [str(hidden(game, fair.opening(Random(seed))[1])) for seed in seeds]
-    there = {str(hidden(game, same.opening(Random(seed))[1])) for seed in seeds}
-    assert len(there) == 1
+    dealt, there = (
+        [str(HIDDEN[name](point.opening(Random(seed))[1])) for seed in seeds]
+        for point in (fair, same)
+    )
+    assert len(set(there)) == 1
     assert len(set(dealt)) > 1
     assert sum(one in there for one in dealt) < len(dealt)
 
 
 def test_others_decisions_in_a_round_that_runs_are_nobodys_to_make_again() -> None:
     """Of Blef, where the log has our reasons alone: what the others held is not told."""
-    game = next(one for one in GAMES if one.name == "blef")
-    record, moves = match_of(game)
-    steps = list(game.replay.load()(record, moves))
+    record, moves = match_of(BLEF)
+    steps = list(BLEF.replay.load()(record, moves))
     turn = next(n for n, group in groupby(steps, lambda step: step.turn) if len([*group]) > 3)
     live = [step for step in steps if step.turn == turn][:-2]
     own = {step.sequence for step in live if step.seat == 0}
@@ -155,11 +155,8 @@ def test_others_decisions_in_a_round_that_runs_are_nobodys_to_make_again() -> No
         if move.sequence <= live[-1].sequence
     ]
     running = replace(record, status=Status.RUNNING, outcome=None)
-    found = {one.sequence for one in game.restore.load()(running, told, Random(1))}
+    found = {one.sequence for one in BLEF.restore.load()(running, told, Random(1))}
     assert found & {step.sequence for step in live} == own != {step.sequence for step in live}
-
-
-BLEF, EUCHRE, NIM = (next(g for g in GAMES if g.name == name) for name in ("blef", "euchre", "nim"))
 
 
 def test_of_a_deal_that_runs_and_of_three_players_not_all_is_told() -> None:
