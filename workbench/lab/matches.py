@@ -22,7 +22,6 @@ from cardsharp.deciding import Decided
 from cardsharp.errors import ConfigError, RulesError, StrategyFault
 from cardsharp.games import game
 from cardsharp.simulation import S, Simulation
-from cardsharp.strategy import Decision
 from workbench.lab.duel import Duel, Luck, Pair, Result
 from workbench.lab.extras import Extras, Guest, LabMatch, LabPlayer, Taken, extras_of
 from workbench.lab.plan import AnySimulation, AnyStrategy, Plan
@@ -74,31 +73,25 @@ class Thinking:
     def __init__(self, simulation: AnySimulation, strategy: AnyStrategy, match: str = "") -> None:
         self._simulation, self._strategy, self._match = simulation, strategy, match
         self._position, self._decide = simulation.position, strategy.decide
-        self.seconds: list[float] = []
-        self.last: Decision[Any] | None = None
+        self._number = 0
+        self.decided: Decided[Any] | None = None
+        """The last decision, None before the first."""
 
     def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's
         """What the strategy decides; a `StrategyFault` says when and where a user's failed."""
-        position = self._position(state)
+        position, printed = self._position(state), ""
+        self._number += 1
         began = process_time()
         try:
             decision = self._decide(position)
         except StrategyFault as fault:
             raise self._placed(str(fault), position) from None
-        took = process_time() - began
+        took = timedelta(seconds=process_time() - began)
         if isinstance(self._strategy, Guarded):
+            printed = self._strategy.printed
             self._check(self._strategy.name, state, position, decision.action)
-        self.seconds.append(took)
-        self.last = decision
+        self.decided = Decided(decision, took, printed=printed)
         return decision.action
-
-    @property
-    def decided(self) -> Decided[Any] | None:
-        """The last decision, None before the first."""
-        if self.last is None:
-            return None
-        printed = self._strategy.printed if isinstance(self._strategy, Guarded) else ""
-        return Decided(self.last, timedelta(seconds=self.seconds[-1]), printed=printed)
 
     def _check(self, whose: str, state: object, position: object, action: object) -> None:
         """Raise where the rules refuse the action; here it is known whose it is."""
@@ -113,8 +106,8 @@ class Thinking:
         raise self._placed(f"{whose}: {fault}", position)
 
     def _placed(self, fault: str, position: object) -> StrategyFault:
-        number = len(self.seconds) + 1
-        return StrategyFault(f"{fault}\nIt was decision {number} {self._match} on {position}")
+        when = f"decision {self._number} {self._match}"
+        return StrategyFault(f"{fault}\nIt was {when} on {position}")
 
     def ended(self, state: object) -> None:
         """Nothing is to be told."""
