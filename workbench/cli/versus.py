@@ -174,8 +174,8 @@ def join(game: Game, options: TableOptions) -> None:
         if not isinstance(error, Left):
             raise
     else:
-        for line in ("", *ending([winner], left=False)):
-            console.print(line)
+        console.print()
+        console.print(ending([winner], left=False))
     if options.as_json:
         _print_outcome([winner] if winner else [], winner == PERSON, winner is None, None)
 
@@ -194,8 +194,8 @@ def play(setting: Setting, options: TableOptions) -> int:
     kept = keep(lineup.told(sitting, state, began))
     winners = [] if sitting.left else lineup.winners(state)
     names = [screen.names[seat] for seat in winners]
-    for line in ("", *ending(names, left=sitting.left)):
-        console.print(line)
+    console.print()
+    console.print(ending(names, left=sitting.left))
     if options.as_json:
         _print_outcome(names, you in winners, sitting.left, kept)
     elif kept is not None:
@@ -224,8 +224,7 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
         if options.as_json:
             _print_outcome(names, PERSON in names, match.left, match.kept)
         else:
-            for line in ending(names, left=match.left):
-                console.print(line)
+            console.print(ending(names, left=match.left))
 
     host = page.host or HOST
     room = Room(setting, options.nickname, options.hints, options.why, ended, teach=options.teach)

@@ -223,4 +223,4 @@ def result(room: Room, chair: Chair) -> str:
     names = [chair.screen.names[seat] for seat in ended.winners]
     if ended.left and not chair.gone:
         return "The match was left."
-    return " ".join(ending(names, left=ended.left))
+    return ending(names, left=ended.left)

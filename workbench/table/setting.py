@@ -1,6 +1,6 @@
 """Who plays a game against whom, and how such a match is kept; wherever the people are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -217,13 +217,11 @@ def keep(parts: list[Kept]) -> str | None:
     return kept
 
 
-def ending(winners: list[str], *, left: bool) -> Iterator[str]:
+def ending(winners: list[str], *, left: bool) -> str:
     """How a match ended, in words."""
     if left:
-        yield "You have left the table."
-    elif PERSON in winners:
-        yield "You have won!"
-    elif winners:
-        yield f"{' and '.join(winners)} {'has' if len(winners) == 1 else 'have'} won."
-    else:
-        yield "A tie."
+        return "You have left the table."
+    if PERSON in winners:
+        return "You have won!"
+    has = "has" if len(winners) == 1 else "have"
+    return f"{' and '.join(winners)} {has} won." if winners else "A tie."
