@@ -27,7 +27,7 @@ from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.pages import summary_part, thought_part
 from workbench.show.screen import ChoiceGroup
 from workbench.table.chair import REFUSALS, Chair
-from workbench.table.room import Room, TableStage, result
+from workbench.table.room import EndedMatch, Room, TableStage, result
 
 SITE = Site("Cardsharp")
 _ASSETS = {
@@ -89,6 +89,8 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
     seated = chair.here and not chair.gone and chair.stand_in is None
     playing = room.stage is not TableStage.WAITING
     question = chair.question if room.stage is TableStage.PLAYING else None
+    over = room.last if room.stage is TableStage.OVER else None
+    matches = room.matches or f"{links[place]}/matches"
     names = chair.screen.names if playing else []
     own = [*names[chair.seat :], *names[: chair.seat]]
     turn: str = ""
@@ -113,8 +115,8 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
         "turn": turn,
         "to_act": to_act,
         "hint": thought_part(chair.advice) if question is not None and chair.advice else "",
-        "result": result(room, chair) if room.stage is TableStage.OVER else "",
-        "judged": _judged(room, chair, links[place]) if room.stage is TableStage.OVER else [],
+        "result": "" if over is None else result(over, chair),
+        "judged": [] if over is None else _judged(over, chair, matches),
         "summary": summary_part,
         "title": f"{title} · {room.setting.game.title}",
     }
@@ -141,11 +143,8 @@ def choosing(board: Board, groups: Sequence[ChoiceGroup[Any]]) -> dict[str, obje
     return {"board": board, "groups": there, "few": len(keys) <= _FEW, "digits": digits}
 
 
-def _judged(room: Room, chair: Chair, link: str) -> list[JudgedChapter]:
-    ended = room.last
-    if ended is None:
-        return []
-    matches, parts = room.matches or f"{link}/matches", []
+def _judged(ended: EndedMatch, chair: Chair, matches: str) -> list[JudgedChapter]:
+    parts = []
     for part, analysis in zip_longest(ended.parts, ended.analyses):
         host = side_of(min(part.header.seats, default=0))  # the log has the host's seats
         side = host if chair.seat in ended.ours else 1 - host

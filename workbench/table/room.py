@@ -215,11 +215,8 @@ def board_of(setting: Setting) -> Board:
     return board
 
 
-def result(room: Room, chair: Chair) -> str:
-    """How the last match ended, in words for who sits there."""
-    ended = room.last
-    if ended is None:
-        return ""
+def result(ended: EndedMatch, chair: Chair) -> str:
+    """How a match ended, in words for who sits there."""
     names = [chair.screen.names[seat] for seat in ended.winners]
     if ended.left and not chair.gone:
         return "The match was left."
