@@ -130,9 +130,8 @@ class PairSeries:
         self.extras: Extras = extras_of(plan.game)
         self.past: tuple[list[tuple[int, Any]], list[tuple[int, Any]]] = ([], [])
         self.guests: list[Guest | None] = []
-        for name in (plan.first, plan.second):
-            guest = self.extras.guest(name)
-            self.guests.append(guest if guest is None else stack.enter_context(closing(guest)))
+        for guest in map(self.extras.guest, (plan.first, plan.second)):
+            self.guests.append(guest and stack.enter_context(closing(guest)))
 
     def pair(self, number: int) -> Iterator[Result]:
         """The matches of one deal; the players are made anew for each, with the same dice."""
