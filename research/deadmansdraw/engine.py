@@ -9,7 +9,7 @@ a player may know, to an action, named by `REGISTER_POLICY`. A player of the eng
 import ctypes
 import json
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import cache, cached_property
 from itertools import product
@@ -33,12 +33,12 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits
 from cardsharp.deadmansdraw.strategies.search.model import Model
+from cardsharp.deadmansdraw.strategies.search.network import FIELDS, HIDDEN, PARTS, Network
 from cardsharp.deadmansdraw.strategies.search.sets import SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from cardsharp.errors import ConfigError
 from research.compiling import declare, members, why_not
 from research.compiling import load as load_library
-from research.deadmansdraw.rounding import floats_of
 from workbench.deadmansdraw.lab import LAST
 from workbench.lab.matches import TIMES
 from workbench.strategy_file import is_own, is_trained, strategy_named
@@ -47,6 +47,7 @@ ADAPTIVE = "adaptive"
 _MOST_ENTRIES, _MOST_WEIGHTS = 32, 16
 _LEARNED = _NAMED = -1.0
 _KINDS = (*SUIT_ORDER, BUST, *ORDERS)
+_MOST = (1 << 15) - 1  # of the 16 bits of a network's weight as it ships
 
 
 class _Limits(ctypes.Structure):
@@ -170,7 +171,7 @@ class Engine:
         """
         bounds = ctypes.byref(_Limits(*astuple(limits or SearchLimits())))
         if network is None and learned.network is not None:
-            network = floats_of(learned.network)
+            network = _floats_of(learned.network)
         beside = None if network is None else network.buffer_info()[0]
         return Twin(self.library.captain_new(learned.numbers.buffer_info()[0], beside, bounds))
 
@@ -238,6 +239,26 @@ class Engine:
 def share(pair: Iterable[Result]) -> float:
     """The first player's share of the points of a pair."""
     return fmean(match.points for match in pair)
+
+
+def rounded(weights: Iterable[float]) -> Network:
+    """The network as it ships, in 16 bits: a weight beyond them, of which few are, stops there."""
+    numbers = (round(weight * one) for weight, one in zip(weights, _ones(), strict=True))
+    return Network(array("h", (max(-_MOST, min(number, _MOST)) for number in numbers)))
+
+
+@cache
+def _floats_of(network: Network) -> "array[float]":
+    """A network's weights as they were learned, but for rounding."""
+    pairs = zip(network.numbers, _ones(), strict=True)
+    return array("f", (number / one for number, one in pairs))
+
+
+def _ones() -> Iterator[int]:
+    """What 1.0 is, weight by weight."""
+    for _ in range(PARTS):
+        for field in FIELDS.values():
+            yield from (1 << field.bits for _ in range(field.rows * HIDDEN))
 
 
 def _figures(entry: Entry) -> _Fitted:

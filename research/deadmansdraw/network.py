@@ -16,10 +16,9 @@ from cardsharp.deadmansdraw.strategies.search.sets import SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, model
 from cardsharp.errors import ConfigError
 from research.compiling import declare, members
-from research.deadmansdraw.engine import Engine, needed
+from research.deadmansdraw.engine import Engine, needed, rounded
 from research.deadmansdraw.exact import Effort, Solver
 from research.deadmansdraw.kept import restored, save
-from research.deadmansdraw.rounding import rounded
 from workbench.lab.options import Positive, Seed
 from workbench.show.options import CommandOptions
 from workbench.show.output import results

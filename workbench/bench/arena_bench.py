@@ -12,8 +12,8 @@ import base64
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -43,15 +43,15 @@ DRAW = {"etype": "Draw", "autopick": True}
 
 @dataclass(frozen=True)
 class Remote:
-    """The arena's process as the benchmark sees it."""
+    """The arena's process as a benchmark sees it; it ends where nobody can ask it any more."""
 
     url: str
-    _line: Connection
+    line: Connection
 
     def ask(self, what: str, seed: int = 0) -> Any:  # noqa: ANN401 - one of three numbers or ids
         """Have it `create` a match, or count the clients `waiting` or the `cpu` seconds it used."""
-        self._line.send((what, seed))
-        return self._line.recv()
+        self.line.send((what, seed))
+        return self.line.recv()
 
 
 def _serve(line: Connection, in_cloud: bool) -> None:
@@ -65,20 +65,24 @@ def _serve(line: Connection, in_cloud: bool) -> None:
             "cpu": lambda _: time.process_time(),
         }
         line.send(arena.url)
-        while (request := line.recv()) is not None:
-            line.send(work[request[0]](request[1]))
+        with suppress(EOFError):
+            while True:
+                what, seed = line.recv()
+                line.send(work[what](seed))
 
 
-@asynccontextmanager
-async def _remote(*, in_cloud: bool = False) -> AsyncIterator[Remote]:
+@contextmanager
+def remote(*, in_cloud: bool = False) -> Iterator[Remote]:
+    """An arena in a process of its own."""
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, in_cloud))
     process.start()
+    theirs.close()
     try:
         yield Remote(ours.recv(), ours)
-        ours.send(None)
     finally:
+        ours.close()
         process.join(timeout=20)
 
 
@@ -118,19 +122,15 @@ async def wake(*, emulator: bool = False, rounds: int = WAKE_ROUNDS) -> None:
 
     With --emulator of the arena as the cloud runs it.
     """
-    async with _remote(in_cloud=emulator) as arena:
+    with remote(in_cloud=emulator) as arena:
         lines = {player: PlayerLine(arena.url, player) for player in (ONE, TWO)}
         sleeper = {player: PlayerLine(arena.url, player) for player in (ONE, TWO)}
         trips, wakes = [], []
         for seed in range(rounds):
-            path = f"/api/matches/{arena.ask('create', seed)}"
-            _, view = await lines[ONE].ask("GET", path)
-            mover, other = (ONE, TWO) if view["activePlayerIndex"] == 0 else (TWO, ONE)
-            began = time.perf_counter()
-            await lines[mover].ask("POST", path, DRAW)
-            trips.append(time.perf_counter() - began)
+            path, mover, other = await _match(arena, lines[ONE], seed)
+            trips.append(await _took(lines[mover].ask("POST", path, DRAW)))
             asked = sleeper[other].ask("GET", f"{path}?waitactive=1&showevents=1")
-            poll = asyncio.ensure_future(_timed(asked))
+            poll = asyncio.ensure_future(_ended(asked))
             await _until_waiting(arena, 1)
             # Somewhere between two of the table's reads.
             await asyncio.sleep(random.random() if emulator else 0)
@@ -140,11 +140,18 @@ async def wake(*, emulator: bool = False, rounds: int = WAKE_ROUNDS) -> None:
     _compare("wake-up of a waiting client", wakes, "a plain POST and its answer", trips)
 
 
-async def _woken(mover: PlayerLine, path: str, poll: "asyncio.Future[tuple[Any, float]]") -> float:
+async def _match(arena: Remote, line: PlayerLine, seed: int) -> tuple[str, str, str]:
+    """The path of a new match, and who is to act in it and who is not."""
+    path = f"/api/matches/{arena.ask('create', seed)}"
+    _, view = await line.ask("GET", path)
+    return path, *((ONE, TWO) if view["activePlayerIndex"] == 0 else (TWO, ONE))
+
+
+async def _woken(mover: PlayerLine, path: str, poll: "asyncio.Future[tuple[int, float]]") -> float:
     """Seconds from sending the last action of a turn to the waiting client's answer."""
     began = time.perf_counter()
     await mover.ask("POST", path, {"etype": "EndTurn", "autopick": True})
-    (status, _), ended = await poll
+    status, ended = await poll
     if status != 200:  # noqa: PLR2004 - the one good answer
         raise SystemExit(f"A waiting client got {status}.")
     return ended - began
@@ -153,28 +160,23 @@ async def _woken(mover: PlayerLine, path: str, poll: "asyncio.Future[tuple[Any, 
 @app.command
 async def hold() -> None:
     """A thousand clients wait for their turn in matches of their own, and all are woken."""
-    async with _remote() as arena:
+    with remote() as arena:
         plain = PlayerLine(arena.url, ONE)
-        idle = [(await _timed_call(lambda: plain.ask("GET", "/api/whoami"))) for _ in range(PLAIN)]
-        sleepers, ends = [], []
-        for seed in range(WAITERS):
-            path = f"/api/matches/{arena.ask('create', seed)}"
-            _, view = await plain.ask("GET", path)
-            mover, other = (ONE, TWO) if view["activePlayerIndex"] == 0 else (TWO, ONE)
-            sleepers.append(PlayerLine(arena.url, other))
-            ends.append((mover, path))
+        idle = [await _took(plain.ask("GET", "/api/whoami")) for _ in range(PLAIN)]
+        matches = [await _match(arena, plain, seed) for seed in range(WAITERS)]
+        sleepers = [PlayerLine(arena.url, other) for _, _, other in matches]
         began = time.perf_counter()
         polls = [
-            asyncio.ensure_future(_timed(sleeper.ask("GET", f"{path}?waitactive=1")))
-            for sleeper, (_, path) in zip(sleepers, ends, strict=True)
+            asyncio.ensure_future(_ended(sleeper.ask("GET", f"{path}?waitactive=1")))
+            for sleeper, (path, _, _) in zip(sleepers, matches, strict=True)
         ]
         await _until_waiting(arena, WAITERS)
         arrived = time.perf_counter() - began
         before = arena.ask("cpu")
-        busy = [(await _timed_call(lambda: plain.ask("GET", "/api/whoami"))) for _ in range(PLAIN)]
+        busy = [await _took(plain.ask("GET", "/api/whoami")) for _ in range(PLAIN)]
         cost = arena.ask("cpu") - before
         wakes = []
-        for (mover, path), poll in zip(ends, polls, strict=True):
+        for (path, mover, _), poll in zip(matches, polls, strict=True):
             line = PlayerLine(arena.url, mover)
             await line.ask("POST", path, DRAW)
             wakes.append(await _woken(line, path, poll))
@@ -192,13 +194,15 @@ async def _until_waiting(arena: Remote, clients: int) -> None:
         await asyncio.sleep(0.001)
 
 
-async def _timed(answer: Awaitable[tuple[int, Any]]) -> tuple[tuple[int, Any], float]:
-    return await answer, time.perf_counter()
+async def _ended(answer: Awaitable[tuple[int, Any]]) -> tuple[int, float]:
+    """The status of an answer, and when it came."""
+    return (await answer)[0], time.perf_counter()
 
 
-async def _timed_call(call: Callable[[], Awaitable[object]]) -> float:
+async def _took(answer: Awaitable[object]) -> float:
+    """Seconds from the question to the answer."""
     began = time.perf_counter()
-    await call()
+    await answer
     return time.perf_counter() - began
 
 

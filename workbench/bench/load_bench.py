@@ -8,16 +8,9 @@ A row says how many matches were taken up, finished and still left on the queue,
 out of time and how many leases were lost, and what an action cost. Run one size at a time.
 """
 
-import json
-import os
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -32,8 +25,7 @@ from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
-from cardsharp.errors import CardsharpError
-from workbench.build.sandbox import usage_of
+from workbench.bench.arena_bench import remote
 from workbench.cloud.home import HomeOptions
 from workbench.cloud.samples import read_emf
 from workbench.stage.opponent import US
@@ -46,31 +38,6 @@ GLANCE = 0.5  # seconds between two looks at how many have ended
 app = cyclopts.App(help=__doc__, help_format="plaintext")
 
 
-@contextmanager
-def arena_at_work() -> Iterator[tuple[str, int]]:
-    """The address of an arena in a process of its own, and the process's id."""
-    command = [sys.executable, "-m", "workbench.cli", "arena", "--port", "0", "--json"]
-    process = subprocess.Popen(  # noqa: S603 - our own command
-        command, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        line = "" if process.stdout is None else process.stdout.readline()
-        if not line:
-            raise CardsharpError("`cardsharp arena` did not start; run it to see why.")
-        yield str(json.loads(line)["url"]), process.pid
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def counted(log: Path) -> Counter[str]:
-    """The sum of each metric in a log of ours."""
-    sums: Counter[str] = Counter()
-    for one in read_emf(log.read_text().splitlines()):
-        sums[one.metric.name] += round(one.value)
-    return sums
-
-
 def play(matches: MatchLog, seconds: float, log: Path, number: int) -> tuple[float, Counter[str]]:
     """Let the matches be played, but not for longer; how long it took, and what was counted."""
     began = time.monotonic()
@@ -80,7 +47,10 @@ def play(matches: MatchLog, seconds: float, log: Path, number: int) -> tuple[flo
         running = sum(r.outcome is None for r in matches.matches(limit=number))
         if not running or passed > seconds:
             meter.flush()
-            return passed, counted(log)
+            sums = Counter[str]()
+            for one in read_emf(log.read_text().splitlines()):
+                sums[one.metric.name] += round(one.value)
+            return passed, sums
 
 
 @app.default
@@ -97,11 +67,11 @@ def load(
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
         telemetry_in(log := Path(name, "bench.log")),
-        arena_at_work() as (url, arena),
-        ArenaClient(url, Credentials(*US)) as client,
+        remote() as arena,
+        ArenaClient(arena.url, Credentials(*US)) as client,
         assembled(
             {
-                **variables_of(strategy, url, embedded_in(Path(name, "bench.db"))),
+                **variables_of(strategy, arena.url, embedded_in(Path(name, "bench.db"))),
                 "CARDSHARP_DUMMY_STRATEGY": "draw-3",
             }
         ) as assembly,
@@ -109,12 +79,10 @@ def load(
         ids = [client.create_match(params).id for _ in range(at_once)]
         for match_id in ids:
             assembly.offering.offer_one(match_id, GAME.name)
-        pids = (os.getpid(), arena)
-        before = [usage_of(pid).cpu for pid in pids]
-        with attending(assembly, options, lambda: os.kill(arena, signal.SIGTERM)):
+        before, before_theirs = time.process_time(), arena.ask("cpu")
+        with attending(assembly, options, arena.line.close):
             passed, sums = play(assembly.log, seconds, log, at_once)
-            used = (usage_of(p).cpu - t for p, t in zip(pids, before, strict=True))
-            ours, theirs = (one.total_seconds() for one in used)
+            ours, theirs = time.process_time() - before, arena.ask("cpu") - before_theirs
             records = assembly.log.matches(limit=at_once)
             taken = sum(bool(record.header) for record in records)
             ended = sum(record.outcome is not None for record in records)
