@@ -34,13 +34,10 @@ def cost(*, options: CostOptions = CostOptions()) -> None:
     """Print the bill of a load."""
     if options.measure:
         # The emulator and the handlers are slow to import, and not needed to add up a bill.
-        from workbench.cost.games import measure_contest  # noqa: PLC0415
         from workbench.cost.measure import measure, write_measured  # noqa: PLC0415
-        from workbench.cost.pages import measure_pages  # noqa: PLC0415
 
         messages().print("playing matches on this machine to measure them ...")
-        found = {"contest": measure_contest(), "pages": measure_pages()}
-        write_measured(measure().model_copy(update=found), MEASURED)
+        write_measured(measure(), MEASURED)
     prices = load_prices(options.region or usual_region())
     measured = load_measured()
     load: Load = options

@@ -1,41 +1,55 @@
-"""What one match and one minute of listening use, measured on this machine.
+"""What a match, a minute of listening and a look at a match's pages use, measured on this machine.
 
 The real handlers run against the local arena and the emulator, whose table reckons units by
 AWS's rules. Written to measured.json by `cardsharp cost --measure`.
 """
 
 import io
+import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from math import ceil
 from pathlib import Path
+from statistics import mean
 from typing import Any
 from unittest.mock import patch
 
 import worker.app
-from cardsharp.cloud import switches
+from cardsharp.cloud import secrets, switches
 from cardsharp.cloud.adapters import build_relay
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.codec import encode, pack
+from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import ALARMED
-from cardsharp.cloud.ports import Message
+from cardsharp.cloud.ports import Message, MoveRecord
 from cardsharp.cloud.telemetry import meter, redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError
+from cardsharp.viewer.assembly import EVERYTHING, OWNER, PARAMETER, STORE, pass_to, viewer_of
+from cardsharp.web.asgi import handler_of
+from cardsharp.web.events import Handler
 from workbench.arena.server import ArenaServer
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Function, sqs_event
+from workbench.cloud.http_events import WireRequest, http_event
 from workbench.cloud.samples import read_emf
-from workbench.cloud.template import TEMPLATE, load_template
+from workbench.cloud.template import TEMPLATE, create_table, load_template
+from workbench.cost.games import measure_contest
 from workbench.cost.load import TIMING
 from workbench.cost.meter import AwsCounts, UseMeter
-from workbench.cost.usage import PLATFORM_BYTES, CloudUse, Measured
+from workbench.cost.usage import PLATFORM_BYTES, CloudUse, Measured, PagesUse
+from workbench.lab.matches import keep
+from workbench.lab.plan import Plan
 from workbench.stage.opponent import OPPONENT, US, steady_at
 from workbench.stage.side import assembled
+from workbench.stage.surroundings import environment
 
 _POLL = timedelta(seconds=3)  # of the arena here; two of them stand for a tick's two of 30 s
 
@@ -94,7 +108,7 @@ class Bench:
 
 
 def measure(matches: int = 10) -> Measured:
-    """The means of some matches, and of listening; raises `CardsharpError` if one did not end."""
+    """The means of some matches, of listening and looking; raises `CardsharpError`."""
     with bench() as at:
         idle, played = at.used(lambda: _listen(at)), AwsCounts()
         for _ in range(matches):
@@ -123,6 +137,8 @@ def measure(matches: int = 10) -> Measured:
         alarmed_metrics=len({one.name for one in metrics} & ALARMED),
         look=look,
         tick=tick,
+        contest=measure_contest(),
+        pages=measure_pages(),
     )
 
 
@@ -204,6 +220,85 @@ def _item_bytes(item: dict[str, Any]) -> int:
     return _ITEM_BYTES + len("".join(item).encode()) + sum(sizes)
 
 
+# --- pages ---------------------------------------------------------------------------------------
+
+
+_WORD = "a password for measuring"
+_NAME = "/cost/viewer"
+_LIVE = "live"
+_UNIT = 4096  # bytes of a read unit
+
+_VIEW = ("/matches/{}", "/matches/{}/steps", "/matches/{}/analysis")
+"""What a browser asks for that opens a match; all else it keeps for a year."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """A match log, the handler of its pages, and what counts."""
+
+    log: DynamoLog
+    handler: Handler
+    uses: UseMeter
+
+    def used(self, *targets: str, moves: Sequence[MoveRecord] = ()) -> CloudUse:
+        """The sum of answers to who knows the password; `moves` are read once, by their sizes."""
+        now = datetime.now(UTC)
+        cookie = ("cookie", f"{OWNER}={pass_to(EVERYTHING, now + _TIME, _WORD)}")
+        function = Function("viewer", lambda *_: None, timedelta(seconds=29))
+        before, began = self.uses.counts, time.process_time()
+        for target in targets:
+            event = http_event(WireRequest("GET", target, (cookie,)), now)
+            status = self.handler(event, function.context(SystemClock()))["statusCode"]
+            if status != HTTPStatus.OK:
+                raise CardsharpError(f"{target} was answered {status}.")
+        seconds, counts = time.process_time() - began, self.uses.since(before)
+        bodies = (body for move in moves for body in (move.intent, move.facts) if body is not None)
+        size = sum(len(pack(encode(body))) for body in bodies)  # as the table keeps them
+        counts["read units"] += max(0, ceil(size / _UNIT) - 1)
+        return counts.use(1, requests=len(targets), seconds=seconds, log_bytes=0)
+
+
+def measure_pages() -> PagesUse:
+    """A match opened, and one watched live, by a warm function; raises `CardsharpError`."""
+    with _pages() as pages:
+        plan = Plan(first="captain", second="steady", pairs=1)
+        (played,) = keep(plan, [(0, 0)], "cost", datetime.now(UTC), pages.log)
+        moves = pages.log.moves(played)
+        pages.used("/matches")  # connections and templates
+        view = pages.used(*(one.format(played) for one in _VIEW), moves=moves)
+        lease = pages.log.take(_LIVE, "cost", _TIME, {"names": ["a", "b"], "players": ["a", "b"]})
+        if lease is None:
+            raise CardsharpError("The match cannot be played once more.")
+        news, nothing = [], []
+        for number, move in enumerate(moves):
+            if move.intent is not None:
+                pages.log.intend(lease, move.sequence, move.intent)
+            pages.log.record(lease, {move.sequence: move.facts or {}})
+            steps = f"/matches/{_LIVE}/steps?wait=1&from="
+            news.append(pages.used(f"{steps}{number}", moves=moves[: number + 1]))
+            nothing.append(pages.used(f"{steps}{number + 1}"))
+    return PagesUse(moves=len(moves), view=view, news=_mean(news), nothing=_mean(nothing))
+
+
+@contextmanager
+def _pages() -> Iterator[_Pages]:
+    with Emulator() as emulator, UseMeter() as uses, environment(emulator.environment):
+        secret = json.dumps({"username": "admin", "password": _WORD})
+        emulator.client("ssm").put_parameter(Name=_NAME, Value=secret, Type="SecureString")
+        table = create_table(emulator.client("dynamodb"), "Matches")
+        secrets.provider.cache_clear()
+        shown = viewer_of({STORE: f"dynamodb:{table}", PARAMETER: _NAME})
+        log = DynamoLog(table, SystemClock(), emulator.client("dynamodb"))
+        yield _Pages(log, handler_of(shown), uses)
+        secrets.provider.cache_clear()
+
+
+def _mean(uses: Sequence[CloudUse]) -> CloudUse:
+    """The mean of some answers."""
+    fields = {name: [getattr(one, name) for one in uses] for name in CloudUse.model_fields}
+    return CloudUse(**{name: round(mean(those), 4) for name, those in fields.items()})
+
+
 def write_measured(measured: Measured, path: Path) -> None:
     """Write the figures to a file that `load_measured` reads."""
-    path.write_text(f"{measured.model_dump_json(exclude_none=True, indent=2)}\n")
+    path.write_text(f"{measured.model_dump_json(indent=2)}\n")

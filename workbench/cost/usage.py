@@ -60,7 +60,7 @@ class CloudUse(Measurement):
 
 
 class PagesUse(Measurement):
-    """What the pages of the match log used; see `pages`.
+    """What the pages of the match log used.
 
     Opening a match of so many moves, and the means of the answers while one is played: those that
     brought news, and those that did not.
@@ -96,9 +96,9 @@ class Measured(Measurement):
     """A look at the arena."""
     tick: CloudUse
     """A tick of a poller that rests."""
-    contest: CloudUse | None = None
+    contest: CloudUse
     """A match at the cloud's arena."""
-    pages: PagesUse | None = None
+    pages: PagesUse
 
 
 def load_measured(path: Path = MEASURED) -> Measured:
@@ -122,10 +122,8 @@ def usage(load: Load, measured: Measured) -> dict[str, float]:
 
 
 def pages_usage(load: Load, measured: Measured) -> dict[str, float]:
-    """What looking at pages uses, by the price list's names; raises `ConfigError` if unmeasured."""
+    """What looking at pages uses, by the names of the price list."""
     use = measured.pages
-    if use is None:
-        raise ConfigError("No page was measured: `cardsharp cost --measure`.")
     watched = load.watched_hours * _HOUR
     answers = (
         (load.page_views, use.view),
@@ -235,12 +233,9 @@ def contest_usage(contest: Contest, measured: Measured) -> dict[str, float]:
     """What a day of a contest in the cloud uses, by the names of the price list.
 
     Every team is taken to have one client in a long poll at all times: its read once a second and
-    its execution environment are most of the bill. Raises `ConfigError` if what a match uses was
-    not measured.
+    its execution environment are most of the bill.
     """
     use, memory = measured.contest, memory_of("deadmansdraw")
-    if use is None:
-        raise ConfigError("No match of a contest was measured: `cardsharp cost --measure`.")
     waited = contest.teams * contest.hours * _HOUR
     requests = contest.matches * use.requests + waited / POLL_SECONDS
     each = requests / use.requests  # those that wait use as much
