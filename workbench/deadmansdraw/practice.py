@@ -13,6 +13,7 @@ from cyclopts import Parameter, validators
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Body
+from cardsharp.deadmansdraw.arena.dto import cards_json
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.client import ArenaClient
@@ -64,8 +65,8 @@ class StartOptions(CommandOptions):
         piles: dict[str, object] = {}
         if self.like is not None:
             table = table_like(self.like)
-            piles = {name: _bodies(getattr(table, name)) for name in _PILES}
-            piles |= {"banks": [*map(_bodies, table.banks or ())], "seed": table.random_seed}
+            piles = {name: cards_json(getattr(table, name)) for name in _PILES}
+            piles |= {"banks": [*map(cards_json, table.banks or ())], "seed": table.random_seed}
         given = {name: getattr(self, name) for name in _PILES}
         piles |= {name: _pile(text) for name, text in given.items() if text is not None}
         if self.banks is not None:
@@ -74,13 +75,9 @@ class StartOptions(CommandOptions):
         return piles
 
 
-def _bodies(cards: Sequence[Card]) -> list[Body]:
-    return [card._asdict() for card in cards]
-
-
-def _pile(text: str) -> list[Body]:
+def _pile(text: str) -> Sequence[Body]:
     """The cards of a comma list such as Key3,Map5, in its order; an empty text is no card."""
-    return _bodies([_card(part.strip()) for part in text.split(",") if part.strip()])
+    return cards_json([_card(part.strip()) for part in text.split(",") if part.strip()])
 
 
 def _card(text: str) -> Card:

@@ -1,18 +1,16 @@
 """What came of the matches that `play` and `practice` played, for people and for programs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean
-from typing import cast
 
 from rich.console import Console
 from rich.table import Table
 
-from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord
+from cardsharp.cloud.ports import MatchReader, MoveRecord
 from cardsharp.deadmansdraw.logbook import facts_body
-from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.replay import Turn, turns_of
-from cardsharp.deadmansdraw.wire_views import MatchView, MoveView
+from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import StoreError, StrategyFault
 from cardsharp.replay import Outcome, header_of, outcome_of
 from cardsharp.trying import LATE
@@ -63,7 +61,7 @@ class SafeFault:
     match_id: str
     turn: int
     text: str
-    trace: str = ""
+    trace: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +75,11 @@ class MatchReport:
     match_id: str
     outcome: Outcome
     verdict: Verdict
-    faults: tuple[SafeFault, ...] = ()
-    us: int | None = 0
-    longest_turn: int = 1
-    forced: int = 0
-    decisions: int = 0
+    faults: tuple[SafeFault, ...]
+    us: int | None
+    longest_turn: int
+    forced: int
+    decisions: int
 
     @property
     def scores(self) -> tuple[int, int]:
@@ -119,7 +117,7 @@ class RunReport:
     store: str
     seconds: float
     played: Sequence[MatchReport]
-    requests: Mapping[str, int] = field(default_factory=dict)
+    requests: Mapping[str, int]
 
     @property
     def complete(self) -> bool:
@@ -173,21 +171,19 @@ def played_of(log: MatchReader, view: MatchView) -> MatchReport:
     outcome = None if record is None else outcome_of(record)
     if record is None or outcome is None:
         raise StoreError(f"The match {view.id} is not finished in the log.")
-    moves = log.moves(view.id)
-    turns, verdict = turns_of(moves), compare(view, moves)
-    faults = tuple(faults_of(record.match_id, turns))
+    moves, header = log.moves(view.id), header_of(record)
+    turns = turns_of(moves)
     longest = max(turns, key=lambda turn: len(turn.decisions), default=None)
-    us, number = Labels.of(header_of(record)).us, 1 if longest is None else longest.number
-    forced = forced_turns(record, moves)
-    made = sum(step.ours is not None for turn in turns for step in turn.decisions)
-    return MatchReport(record.match_id, outcome, verdict, faults, us, number, forced, made)
-
-
-def forced_turns(record: MatchRecord, moves: Sequence[MoveRecord]) -> int:
-    """How many turns of ours the arena ended by force, as the log has it."""
-    seats = cast("Mapping[str, str]", record.header.get("seats", {}))
-    facts = (MoveView.model_validate(move.facts) for move in moves if move.facts is not None)
-    return sum(str(played(move).timed_out) in seats for move in facts)
+    return MatchReport(
+        match_id=view.id,
+        outcome=outcome,
+        verdict=compare(view, moves),
+        faults=tuple(faults_of(view.id, turns)),
+        us=Labels.of(header).us,
+        longest_turn=1 if longest is None else longest.number,
+        forced=sum(step.move.timed_out in header.seats for turn in turns for step in turn.steps),
+        decisions=sum(len(turn.decisions) for turn in turns),
+    )
 
 
 def faults_of(match_id: str, turns: Sequence[Turn]) -> Iterator[SafeFault]:
