@@ -40,29 +40,21 @@ def test_sources_are_compiled_once_and_anew_when_they_change(sources: Path, tmp_
 
 
 @needs_compiler
-def test_who_waits_for_the_compiler_is_told(
+def test_who_waits_for_the_compiler_is_told_and_what_is_wrong_with_what_to_do(
     sources: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(compiling, "PATIENCE", 0)
-    compile_library(sources, {**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    compile_library(sources, env)
     assert capfd.readouterr().err == "cardsharp: compiling game once, some 10 s ...\n"
-
-
-@needs_compiler
-def test_a_folder_where_nothing_can_be_kept_is_told(sources: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="set XDG_CACHE_HOME"):
-        compile_library(sources, {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "file")})
-
-
-@needs_compiler
-def test_a_compiler_that_fails_is_told_with_what_to_do(sources: Path, tmp_path: Path) -> None:
+        compile_library(sources, {**env, "XDG_CACHE_HOME": str(sources / "seven.c")})
     (sources / "seven.c").write_text("int seven(void) { return\n")
     with pytest.raises(ConfigError, match="CARDSHARP_NATIVE=0 plays in plain Python"):
-        compile_library(sources, {**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
+        compile_library(sources, env)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from research.deadmansdraw.specialist import GAIN, MOST_PAIRS
 from research.deadmansdraw.training import Knowledge, Lessons, Settings
 from research.tests.decisions import assert_alike, code_of, needs_compiler
 from research.tests.test_deadmansdraw_opponents import assert_equal
-from workbench.deadmansdraw.learning import LEAST, Bets, Met, fitted
+from workbench.deadmansdraw.learning import LEAST, Bets, fitted
 from workbench.lab.plan import Plan
 from workbench.lab.sprt import ERROR, Sequential
 
@@ -65,14 +65,11 @@ def test_an_equal_is_promoted_in_less_than_one_case_in_twenty() -> None:
     entry = fitted("captain", [one for match in played[:LEAST] for one in match.seen])
     won = 0
     for _ in range(100):
-        bets = Bets(entry)
-        won += any(take(bets, dice.choice(played)) for _ in range(30))
+        bets, later = Bets(entry), iter(dice.choices(played, k=30))
+        while not bets.won and (match := next(later, None)):
+            bets.take(match)
+        won += bets.won
     assert won <= ERROR * 100
-
-
-def take(bets: Bets, match: Met) -> bool:
-    bets.take(match)
-    return bets.won
 
 
 class Likeness:

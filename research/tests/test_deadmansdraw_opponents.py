@@ -50,39 +50,33 @@ def test_a_compiled_opponent_decides_as_its_strategy_does(name: str) -> None:
     assert_alike(found, partial(strategy_of, PLAN, name), MATCHES.get(name, 20))
 
 
-@needs_compiler
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("champion", "third"), ("draw-3", "example-node"), ("third", "champion-4")],
+DUELS = (
+    Plan(first="draw-3", second="example-node", pairs=20, seed=3),
+    Plan(first="third", second="champion-4", pairs=20, seed=3),
+    Plan(first="champion", second="third", pairs=8, seed=3, less_luck=True),
+    Plan(first="captain", second="draw-3", pairs=1, seed=3, less_luck=True),
+    Plan(first="adaptive", second="draw-2", pairs=1, seed=3),
 )
-def test_a_duel_is_the_same_in_both_engines(first: str, second: str) -> None:
-    """Scores, turns, actions and busts of every match, not only who won."""
-    assert_equal(Plan(first=first, second=second, pairs=20, seed=3))
-
-
-def test_for_a_file_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "load", lambda: pytest.fail("compiled"))
-    assert twin("its/own.py") is None
 
 
 @needs_compiler
-@pytest.mark.parametrize("players", [("champion", "third"), ("captain", "draw-3")])
-def test_luck_is_the_same_in_both_engines(players: tuple[str, str]) -> None:
-    """To the last bit, and the last cards are played again with the same dice."""
-    first, second = players
-    pairs = 1 if "captain" in players else 8
-    assert_equal(Plan(first=first, second=second, pairs=pairs, seed=3, less_luck=True))
+@pytest.mark.parametrize("plan", DUELS, ids=lambda plan: f"{plan.first} v {plan.second}")
+def test_a_duel_is_the_same_in_both_engines(plan: Plan) -> None:
+    """Every figure of every match, not only who won, and what was luck to the last bit.
 
-
-@needs_compiler
-def test_adaptive_plays_a_series_the_same_in_both_engines() -> None:
-    """Belief, choice of weights and search: every figure of every match."""
-    assert_equal(Plan(first="adaptive", second="draw-2", pairs=1, seed=3))
+    To know it the last cards are played again with the same dice.
+    """
+    assert_equal(plan)
 
 
 def assert_equal(plan: Plan) -> None:
     assert series(plan.first, plan.second) is not None
     assert run(plan).pairs == run(replace(plan, plain=True)).pairs
+
+
+def test_for_a_file_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "load", lambda: pytest.fail("compiled"))
+    assert twin("its/own.py") is None
 
 
 @pytest.mark.parametrize(
