@@ -6,18 +6,15 @@ longer where the function has only a part of a processor, and a wait for each re
 """
 
 import argparse
-import io
 import os
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from random import Random
 
-from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.errors import CardsharpError
@@ -25,7 +22,7 @@ from cardsharp.game import Game, Visit
 from cardsharp.games import games
 from workbench.build.target import say
 from workbench.cloud.emulator import Emulator
-from workbench.cloud.events import Event, Function, LambdaContext, LambdaHandler
+from workbench.cloud.events import Function, LambdaHandler
 from workbench.cloud.http_front import HttpFront
 from workbench.cost.bill import load_prices, make_bill
 from workbench.cost.meter import UseMeter
@@ -38,47 +35,26 @@ THOUSAND = 1000
 PATIENCE = 180  # seconds in which a match between two programs must be over
 
 
-class Timed:
-    """A handler, how often it was called and the processor time that it took."""
-
-    def __init__(self, handler: LambdaHandler) -> None:
-        self._handler = handler
-        self.requests = 0
-        self.seconds = 0.0
-
-    def __call__(self, event: Event, context: LambdaContext) -> object:
-        """The handler's answer."""
-        began = time.thread_time()
-        try:
-            return self._handler(event, context)
-        finally:
-            self.seconds += time.thread_time() - began
-            self.requests += 1
-
-
 def measure(
     game: Game, build: Callable[[dict[str, str]], LambdaHandler], visit: Visit, matches: int
 ) -> dict[str, float]:
     """What so many matches of a game use over its service, by the names of the price list."""
-    logged = io.StringIO()
-    redirect(logged)
     with UseMeter() as uses, kept(game, EMULATOR) as variables:
-        timed = Timed(build({**os.environ, **variables}))
+        handler = uses.timed(build({**os.environ, **variables}))
         limit = timedelta(seconds=int(str(properties_of(game.name)["Timeout"])))
-        function = Function(game.name, timed, limit)
         before = uses.counts
-        with HttpFront(function) as front:
+        with HttpFront(Function(game.name, handler, limit)) as front:
             for seed in range(matches):
                 visit(front.url, Random(seed))
         counts = uses.since(before)
-    requests, written = timed.requests, len(logged.getvalue().encode())
+    requests, seconds = counts["requests"], counts["microseconds"] / 1e6
     say(
         f"  {requests / matches:.0f} requests a game, "
-        f"{THOUSAND * timed.seconds / requests:.2f} ms of processor time each"
+        f"{THOUSAND * seconds / requests:.2f} ms of processor time each"
     )
-    table, memory = counts.of("dynamodb"), memory_of(game.name)
+    table, memory, logged = counts.of("dynamodb"), memory_of(game.name), counts["log bytes"]
     return {
-        **billed(requests, timed.seconds, table, memory=memory, logged=written),
+        **billed(requests, seconds, table, memory=memory, logged=logged),
         "DynamoDB write units": counts["write units"],
         "DynamoDB read units": counts["read units"],
     }
@@ -95,20 +71,12 @@ def measure_contest(matches: int = 5) -> CloudUse:
         if match.finished:
             ended.set()
 
-    timed: list[Timed] = []
-
-    def counted(handler: LambdaHandler) -> Timed:
-        timed.append(Timed(handler))
-        return timed[0]
-
-    logged = io.StringIO()
-    redirect(logged)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-cost-")))
         uses = stack.enter_context(UseMeter())
         config = ArenaConfig()
         table = new_table(stack.enter_context(Emulator()), config.players)
-        arena = stack.enter_context(CloudServer(config, table, moved=moved, around=counted))
+        arena = stack.enter_context(CloudServer(config, table, moved=moved, around=uses.timed))
         for number, team in enumerate((US, OPPONENT)):
             order = Order(arena.url, *team, "draw-3")
             stack.enter_context(OpponentProcess(order, folder / f"{number}.log")).await_ready()
@@ -118,10 +86,7 @@ def measure_contest(matches: int = 5) -> CloudUse:
             arena.create_match([US[0], OPPONENT[0]], seed=str(number))
             if not ended.wait(PATIENCE):
                 raise CardsharpError(f"Match {number + 1} did not end within {PATIENCE} s.")
-        used = uses.since(before)
-    (handler,) = timed
-    logs, count = len(logged.getvalue().encode()), handler.requests
-    return used.use(matches, requests=count, seconds=handler.seconds, log_bytes=logs)
+        return uses.since(before).use(matches)
 
 
 def main() -> None:

@@ -4,7 +4,6 @@ The real handlers run against the local arena and the emulator, whose table reck
 AWS's rules. Written to measured.json by `cardsharp cost --measure`.
 """
 
-import io
 import json
 import tempfile
 import time
@@ -15,7 +14,6 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from math import ceil
 from pathlib import Path
-from statistics import mean
 from typing import Any
 from unittest.mock import patch
 
@@ -28,7 +26,7 @@ from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import ALARMED
 from cardsharp.cloud.ports import Message, MoveRecord
-from cardsharp.cloud.telemetry import meter, redirect
+from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError
@@ -69,18 +67,14 @@ class Bench:
     emulator: Emulator
     table: str
     uses: UseMeter
-    logged: io.StringIO
 
     def used(self, work: Callable[[], object]) -> AwsCounts:
-        """What some work used: requests, units, the bytes it logged and its seconds."""
-        before, start = self.uses.counts, len(self.logged.getvalue())
-        clock = SystemClock()
-        began = clock.monotonic()
+        """What some work used, and the "milliseconds" that it lasted."""
+        before, began = self.uses.counts, time.monotonic()
         work()
         meter.flush()
         counts = self.uses.since(before)
-        counts["log bytes"] = len(self.logged.getvalue()[start:].encode())
-        counts["milliseconds"] = round((clock.monotonic() - began) * 1000)
+        counts["milliseconds"] = round((time.monotonic() - began) * 1000)
         return counts
 
     def played(self) -> AwsCounts:
@@ -96,9 +90,9 @@ class Bench:
         for number in range(_LOOKS):
             with _long_after() if number % _SHARE == 0 else nullcontext():
                 counts.update(self.used(lambda: work(self)))
-        logged = counts["log bytes"] + _LOOKS * PLATFORM_BYTES
-        seconds = time.thread_time() - began
-        return counts.use(_LOOKS, requests=0, seconds=seconds, log_bytes=logged)
+        counts["microseconds"] = round((time.thread_time() - began) * 1e6)
+        counts["log bytes"] += _LOOKS * PLATFORM_BYTES
+        return counts.use(_LOOKS)
 
     def stored_bytes(self) -> int:
         """The bytes of all items in the table, as DynamoDB reckons them: names and values."""
@@ -115,7 +109,7 @@ def measure(matches: int = 10) -> Measured:
             played.update(at.played())
         stored, look, tick = at.stored_bytes(), at.looked(_look_by_message), at.looked(_rest)
         busy = at.used(lambda: _look_while_running(at))
-        metrics = {one.metric for one in read_emf(at.logged.getvalue().splitlines())}
+        metrics = {one.metric for one in read_emf(at.uses.logged.getvalue().splitlines())}
         renewals = 1 / at.assembly.settings.renew.total_seconds()
     poller = load_template(TEMPLATE)["Resources"]["Poller"]["Properties"]
     looks = 1 / float(poller["Environment"]["Variables"]["CARDSHARP_WATCH_SECONDS"])
@@ -147,8 +141,6 @@ def bench() -> Iterator[Bench]:
     """An arena, an opponent, and our handlers on the emulator's table and queue."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-cost-")))
-        logged = io.StringIO()
-        redirect(logged)
         arena = stack.enter_context(ArenaServer(ArenaConfig(poll_timeout=_POLL)))
         uses = stack.enter_context(UseMeter())
         emulator = stack.enter_context(Emulator())
@@ -161,7 +153,7 @@ def bench() -> Iterator[Bench]:
             "CARDSHARP_PASSWORD": US[1],
         }
         assembly = stack.enter_context(assembled(variables))
-        yield Bench(arena, assembly, emulator, made.tables["Matches"], uses, logged)
+        yield Bench(arena, assembly, emulator, made.tables["Matches"], uses)
 
 
 def _long_after() -> AbstractContextManager[object]:
@@ -240,7 +232,7 @@ class _Pages:
     handler: Handler
     uses: UseMeter
 
-    def used(self, *targets: str, moves: Sequence[MoveRecord] = ()) -> CloudUse:
+    def used(self, *targets: str, moves: Sequence[MoveRecord] = ()) -> AwsCounts:
         """The sum of answers to who knows the password; `moves` are read once, by their sizes."""
         now = datetime.now(UTC)
         cookie = ("cookie", f"{OWNER}={pass_to(EVERYTHING, now + _TIME, _WORD)}")
@@ -251,11 +243,13 @@ class _Pages:
             status = self.handler(event, function.context(SystemClock()))["statusCode"]
             if status != HTTPStatus.OK:
                 raise CardsharpError(f"{target} was answered {status}.")
-        seconds, counts = time.process_time() - began, self.uses.since(before)
+        counts = self.uses.since(before)
+        counts["requests"] = len(targets)
+        counts["microseconds"] = round((time.process_time() - began) * 1e6)
         bodies = (body for move in moves for body in (move.intent, move.facts) if body is not None)
         size = sum(len(pack(encode(body))) for body in bodies)  # as the table keeps them
         counts["read units"] += max(0, ceil(size / _UNIT) - 1)
-        return counts.use(1, requests=len(targets), seconds=seconds, log_bytes=0)
+        return counts
 
 
 def measure_pages() -> PagesUse:
@@ -265,19 +259,20 @@ def measure_pages() -> PagesUse:
         (played,) = keep(plan, [(0, 0)], "cost", datetime.now(UTC), pages.log)
         moves = pages.log.moves(played)
         pages.used("/matches")  # connections and templates
-        view = pages.used(*(one.format(played) for one in _VIEW), moves=moves)
+        view = pages.used(*(one.format(played) for one in _VIEW), moves=moves).use(1)
         lease = pages.log.take(_LIVE, "cost", _TIME, {"names": ["a", "b"], "players": ["a", "b"]})
         if lease is None:
             raise CardsharpError("The match cannot be played once more.")
-        news, nothing = [], []
+        news, nothing = AwsCounts(), AwsCounts()
         for number, move in enumerate(moves):
             if move.intent is not None:
                 pages.log.intend(lease, move.sequence, move.intent)
             pages.log.record(lease, {move.sequence: move.facts or {}})
             steps = f"/matches/{_LIVE}/steps?wait=1&from="
-            news.append(pages.used(f"{steps}{number}", moves=moves[: number + 1]))
-            nothing.append(pages.used(f"{steps}{number + 1}"))
-    return PagesUse(moves=len(moves), view=view, news=_mean(news), nothing=_mean(nothing))
+            news.update(pages.used(f"{steps}{number}", moves=moves[: number + 1]))
+            nothing.update(pages.used(f"{steps}{number + 1}"))
+    number = len(moves)
+    return PagesUse(moves=number, view=view, news=news.use(number), nothing=nothing.use(number))
 
 
 @contextmanager
@@ -291,12 +286,6 @@ def _pages() -> Iterator[_Pages]:
         log = DynamoLog(table, SystemClock(), emulator.client("dynamodb"))
         yield _Pages(log, handler_of(shown), uses)
         secrets.provider.cache_clear()
-
-
-def _mean(uses: Sequence[CloudUse]) -> CloudUse:
-    """The mean of some answers."""
-    fields = {name: [getattr(one, name) for one in uses] for name in CloudUse.model_fields}
-    return CloudUse(**{name: round(mean(those), 4) for name, those in fields.items()})
 
 
 def write_measured(measured: Measured, path: Path) -> None:

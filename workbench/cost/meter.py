@@ -1,41 +1,52 @@
-"""Counts what boto3 asks of AWS while something runs: requests, and the units of a table."""
+"""Counts what something uses while it runs: requests to AWS, a table's units, time, and its log."""
 
+import io
 import threading
+import time
 from collections import Counter
 from typing import Any, Self
 
 import botocore.handlers
 
 from cardsharp.cloud.aws import session
+from cardsharp.cloud.telemetry import redirect
+from workbench.cloud.events import Event, LambdaContext, LambdaHandler
 from workbench.cost.usage import CloudUse
 
 WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
 
 
 class AwsCounts(Counter[str]):
-    """Requests by SERVICE.OPERATION, and the units "read units" and "write units"."""
+    """Requests by SERVICE.OPERATION, "read units" and "write units", and "log bytes".
+
+    Of handlers their "requests", and the "microseconds" of a processor that they took.
+    """
 
     def of(self, *services: str) -> int:
         """How often these services were asked."""
         return sum(n for name, n in self.items() if name.partition(".")[0] in services)
 
-    def use(self, times: int, *, requests: float, seconds: float, log_bytes: float) -> CloudUse:
-        """What was used each time, if this and those was it of so many times."""
+    def use(self, times: int) -> CloudUse:
+        """What was used each time, if this was it of so many times."""
         return CloudUse(
-            requests=round(requests / times, 2),
+            requests=round(self["requests"] / times, 2),
             table_requests=round(self.of("dynamodb") / times, 2),
             queue_requests=round(self.of("sqs") / times, 2),
             read_units=round(self["read units"] / times, 2),
             write_units=round(self["write units"] / times, 2),
-            log_bytes=round(log_bytes / times),
-            seconds=round(seconds / times, 4),
+            log_bytes=round(self["log bytes"] / times),
+            seconds=round(self["microseconds"] / times / 1e6, 4),
         )
 
 
 class UseMeter:
-    """Counts the requests of boto3 clients made meanwhile, and the units that the table tells."""
+    """Counts what boto3 clients made meanwhile ask, and what the table tells of its units.
+
+    What telemetry writes from now on is `logged`.
+    """
 
     def __init__(self) -> None:
+        self.logged = io.StringIO()
         self._lock = threading.Lock()
         self._counts = AwsCounts()
         self._handlers: list[tuple[str, Any]] = [
@@ -44,6 +55,7 @@ class UseMeter:
         ]
 
     def __enter__(self) -> Self:
+        redirect(self.logged)
         # A session copies these when it is made, so the process makes a new one.
         botocore.handlers.BUILTIN_HANDLERS.extend(self._handlers)
         session.cache_clear()
@@ -54,11 +66,26 @@ class UseMeter:
             botocore.handlers.BUILTIN_HANDLERS.remove(handler)
         session.cache_clear()
 
+    def timed(self, handler: LambdaHandler) -> LambdaHandler:
+        """The handler, of which it is counted how often it is called and how long it works."""
+
+        def answer(event: Event, context: LambdaContext) -> object:
+            began = time.thread_time()
+            try:
+                return handler(event, context)
+            finally:
+                took = round((time.thread_time() - began) * 1e6)
+                with self._lock:
+                    self._counts.update({"requests": 1, "microseconds": took})
+
+        return answer
+
     @property
     def counts(self) -> AwsCounts:
         """What was counted up to now."""
         with self._lock:
-            return AwsCounts(self._counts)
+            logged = len(self.logged.getvalue().encode())
+            return AwsCounts({**self._counts, "log bytes": logged})
 
     def since(self, before: AwsCounts) -> AwsCounts:
         """What was counted after it was so much."""
