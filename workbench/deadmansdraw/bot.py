@@ -11,7 +11,6 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 
 from cardsharp.cloud.redaction import redact
-from cardsharp.deadmansdraw.game import GAME
 from workbench.deadmansdraw.connection import ArenaOptions, await_arena, client_for, variables_for
 from workbench.show.exits import signals_to
 from workbench.show.lookup import data_folder
@@ -19,7 +18,6 @@ from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import messages
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import Say, telemetry_in, warnings_to
-from workbench.strategy_file import strategy_named, version_of
 
 REPEAT = 30.0  # seconds for which a warning is not said again
 
@@ -46,11 +44,9 @@ class BotOptions(CommandOptions):
 
 def bot(*, options: BotOptions = BotOptions()) -> None:
     """Attend every match until Ctrl-C; running matches are played to their end."""
-    strategy = None if options.strategy is None else strategy_named(options.strategy)
     variables = variables_for(
         options.arena,
-        strategy=strategy,
-        version=None if options.strategy is None else version_of(options.strategy, GAME),
+        options.strategy,
         tags=",".join(options.tag) or None,
         store=None if options.store is None else f"sqlite:{options.store}",
     )

@@ -14,12 +14,14 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.secrets import credentials
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.deadmansdraw.wire_views import WhoAmI
 from cardsharp.errors import ConfigError, RateLimited, Unreachable, Untrusted
 from cardsharp.games import settings_names
 from workbench.show.lookup import own_store
 from workbench.show.options import CommandOptions
+from workbench.strategy_file import strategy_named, version_of
 
 ORGANISER = "admin"  # the name by which an arena knows who runs it (docs/spec/arena.md section 3)
 
@@ -50,12 +52,17 @@ class ArenaOptions(CommandOptions):
     """CA file to trust, for an arena with a certificate of its own."""
 
 
-def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
+def variables_for(
+    options: ArenaOptions, strategy: str | None = None, **more: str | None
+) -> dict[str, str]:
     """All `CARDSHARP_...` variables: those of the environment under what was given.
 
     `more` are further settings by their lower-case names; None leaves one as it is. A password that
-    nothing names is asked for. `ConfigError` is for the organiser, a bad setting or no password.
+    nothing names is asked for. `ConfigError` is for the organiser, a bad setting or strategy, or no
+    password.
     """
+    if strategy is not None:
+        more |= {"strategy": strategy_named(strategy), "version": version_of(strategy, GAME)}
     found = {key: value for key, value in os.environ.items() if key.startswith(PREFIX) and value}
     given = {
         "arena_url": options.url,

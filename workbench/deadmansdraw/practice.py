@@ -17,7 +17,6 @@ from cardsharp.deadmansdraw.arena.dto import cards_json
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.practice import MOST
 from cardsharp.errors import ConfigError
 from practice.app import handler as create_matches
@@ -33,7 +32,7 @@ from workbench.show.options import CommandOptions, Json
 from workbench.show.output import messages, print_error, print_json, results, tell
 from workbench.stage.side import Follower, assembled, attending, embedded_in
 from workbench.stage.surroundings import telemetry_in
-from workbench.strategy_file import strategy_named, version_of
+from workbench.strategy_file import strategy_named
 
 STALL = timedelta(minutes=2)  # how long no move may be made before we give up
 
@@ -123,8 +122,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     tags = options.tag or (f"practice-{uuid.uuid4().hex[:8]}",)
     variables = variables_for(
         options.arena,
-        strategy=None if options.strategy is None else strategy_named(options.strategy),
-        version=None if options.strategy is None else version_of(options.strategy, GAME),
+        options.strategy,
         dummy_strategy=strategy_named(options.against) if options.opponent == "dummy" else None,
         tags=",".join(tags),
     )
