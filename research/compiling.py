@@ -7,7 +7,6 @@ import ctypes
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
 from ctypes import CDLL
 from functools import cache
 from hashlib import sha256
@@ -55,11 +54,11 @@ def declare(function: Any, takes: str, gives: str = "i") -> Any:  # noqa: ANN401
     return function
 
 
-def why_not(env: Mapping[str, str] = os.environ) -> str | None:
+def why_not() -> str | None:
     """Why nothing is compiled here, in one sentence; None where it can be."""
-    if env.get(OFF) == "0":
+    if os.environ.get(OFF) == "0":
         return f"The compiled engine is turned off by {OFF}=0."
-    if _compiler(env) is None:
+    if _compiler() is None:
         return "There is no C compiler (cc); plain Python plays, 40 to 100 times slower."
     return None
 
@@ -71,15 +70,17 @@ def load(sources: Path) -> CDLL | None:
     return None if library is None else CDLL(str(library))
 
 
-def compile_library(sources: Path, env: Mapping[str, str] = os.environ) -> Path | None:
+def compile_library(sources: Path) -> Path | None:
     """The library of the `.c` files in the folder `sources`, None where there is no compiler.
 
     Raises `ConfigError` where it fails, with its own message and what to do.
     """
-    compiler = _compiler(env)
-    if why_not(env) is not None or compiler is None:
+    compiler = _compiler()
+    if why_not() is not None or compiler is None:
         return None
-    library = _cache(env) / f"{sources.parent.name}-{_fingerprint(compiler, sources)}.so"
+    cache_folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    name = f"{sources.parent.name}-{_fingerprint(compiler, sources)}.so"
+    library = cache_folder / "cardsharp" / name
     if not library.exists():
         _compile(compiler, sources, library)
     return library
@@ -107,13 +108,8 @@ def _compile(compiler: str, folder: Path, library: Path) -> None:
     unfinished.replace(library)
 
 
-def _compiler(env: Mapping[str, str]) -> str | None:
-    return shutil.which(env.get("CC", "cc"), path=env.get("PATH"))
-
-
-def _cache(env: Mapping[str, str]) -> Path:
-    root = env.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "cardsharp"
+def _compiler() -> str | None:
+    return shutil.which(os.environ.get("CC", "cc"))
 
 
 def _fingerprint(compiler: str, folder: Path) -> str:

@@ -45,9 +45,8 @@ class Specialists:
         """The numbers of a best reply to an opponent, who begins each match with that belief."""
         lessons = Lessons(self.engine, self.settings, 1, opponent, belief)
         knowledge = Knowledge(array("d", (one / WHOLE for one in model(WEIGHTS).numbers)))
-        for number in each(range(self.settings.batches), f"training against {name}"):
-            lessons.batch(knowledge, number)
-            knowledge.close_batch(counts=self.settings.averages(number))
+        for _ in each(range(self.settings.batches), f"training against {name}"):
+            lessons.batch(knowledge)
         return knowledge.average()
 
     def gains(self, weights: dict[str, object], entry: Entry) -> tuple[bool, str]:

@@ -176,11 +176,12 @@ class Lessons:
         declare(self.library.play_and_sample, "PPPPQQqPP", "")
         declare(self.library.learn, "PPPPqd", "")
 
-    def batch(self, knowledge: Knowledge, number: int) -> None:
-        """Play batch `number` and learn from it."""
-        weights = knowledge.weights()
+    def batch(self, knowledge: Knowledge) -> None:
+        """Play the next batch and learn from it."""
+        weights, number = knowledge.weights(), knowledge.batches
         self._play(weights, number)
         self._learn(knowledge, weights, self.settings.rate(number))
+        knowledge.close_batch(counts=self.settings.averages(number))
 
     def _play(self, weights: "array[int]", number: int) -> None:
         first = number * self.settings.batch
@@ -233,9 +234,8 @@ def train(
     if checkpoint is not None:
         knowledge.restore(settings, checkpoint)
     step = max(1, settings.batches // CHECKPOINTS)
-    for number in range(knowledge.batches, settings.batches):
-        lessons.batch(knowledge, number)
-        knowledge.close_batch(counts=settings.averages(number))
+    while knowledge.batches < settings.batches:
+        lessons.batch(knowledge)
         if knowledge.batches % step == 0:
             if checkpoint is not None:
                 knowledge.save(settings, checkpoint)

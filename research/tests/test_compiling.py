@@ -1,7 +1,6 @@
 """C is compiled once, where a compiler is; compiled lanes show a learner what plain ones do."""
 
 import ctypes
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,9 @@ from workbench.env.batch import Lanes
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Path:
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a small library, for a cache folder that is empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / "game" / "native"
     folder.mkdir(parents=True)
     (folder / "seven.c").write_text("int seven(void) { return 7; }\n")
@@ -27,48 +28,42 @@ def sources(tmp_path: Path) -> Path:
 
 
 @needs_compiler
-def test_sources_are_compiled_once_and_anew_when_they_change(sources: Path, tmp_path: Path) -> None:
-    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
-    first = compile_library(sources, env)
+def test_sources_are_compiled_once_and_anew_when_they_change(sources: Path) -> None:
+    first = compile_library(sources)
     assert first is not None
     made = first.stat().st_mtime_ns
     assert ctypes.CDLL(str(first)).seven() == 7
-    assert compile_library(sources, env) == first
+    assert compile_library(sources) == first
     assert first.stat().st_mtime_ns == made
     (sources / "seven.c").write_text("int seven(void) { return 8; }\n")
-    assert compile_library(sources, env) not in {first, None}
+    assert compile_library(sources) not in {first, None}
 
 
 @needs_compiler
 def test_who_waits_for_the_compiler_is_told_and_what_is_wrong_with_what_to_do(
-    sources: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    sources: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(compiling, "PATIENCE", 0)
-    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
-    compile_library(sources, env)
+    compile_library(sources)
     assert capfd.readouterr().err == "cardsharp: compiling game once, some 10 s ...\n"
-    with pytest.raises(ConfigError, match="set XDG_CACHE_HOME"):
-        compile_library(sources, {**env, "XDG_CACHE_HOME": str(sources / "seven.c")})
     (sources / "seven.c").write_text("int seven(void) { return\n")
     with pytest.raises(ConfigError, match="CARDSHARP_NATIVE=0 plays in plain Python"):
-        compile_library(sources, env)
+        compile_library(sources)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(sources / "seven.c"))
+    with pytest.raises(ConfigError, match="set XDG_CACHE_HOME"):
+        compile_library(sources)
 
 
 @pytest.mark.parametrize(
-    ("env", "reason"),
-    [
-        ({"PATH": "/nonexistent"}, "no C compiler"),
-        ({"CARDSHARP_NATIVE": "0", "PATH": "/usr/bin"}, "CARDSHARP_NATIVE=0"),
-    ],
+    ("variable", "value", "reason"),
+    [("PATH", "/nonexistent", "no C compiler"), ("CARDSHARP_NATIVE", "0", "CARDSHARP_NATIVE=0")],
 )
 def test_where_nothing_is_compiled_a_reason_is_told(
-    sources: Path, env: dict[str, str], reason: str
+    sources: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
 ) -> None:
-    assert compile_library(sources, env) is None
-    assert reason in str(why_not(env))
+    monkeypatch.setenv(variable, value)
+    assert compile_library(sources) is None
+    assert reason in str(why_not())
 
 
 STEPS, NUMBER = 500, 5

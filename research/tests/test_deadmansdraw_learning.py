@@ -149,7 +149,7 @@ def test_a_best_reply_is_trained_on_what_the_learner_thinks(engine: Engine) -> N
 
     def trained(belief: Structure | None) -> "array[float]":
         lessons = Lessons(engine, Settings(matches=4, batch=4), 1, adaptive, belief)
-        lessons.batch(knowledge := Knowledge(), 0)
+        lessons.batch(knowledge := Knowledge())
         return knowledge.numbers
 
     assert trained(belief) == trained(belief) != trained(None)

@@ -51,18 +51,14 @@ def test_the_seed_and_not_the_number_of_workers_changes_what_is_learned(engine: 
     assert train(engine, replace(SHORT, seed=4)) != alone
 
 
-class _Stopped(Exception):
-    """The training was interrupted."""
-
-
 def test_a_stopped_training_goes_on_to_the_same_weights(engine: Engine, tmp_path: Path) -> None:
     settings, file = Settings(matches=40, batch=2), tmp_path / "half"
 
     def stop(matches: int, _numbers: "array[int]") -> None:
         if matches == 20:
-            raise _Stopped
+            raise InterruptedError
 
-    with pytest.raises(_Stopped):
+    with pytest.raises(InterruptedError):
         train(engine, settings, checkpoint=file, watch=stop)
     seen: list[int] = []
     went_on = train(engine, settings, checkpoint=file, watch=lambda made, _: seen.append(made))
