@@ -25,7 +25,7 @@ from cardsharp.ratings import NORMAL_95
 from research.compiling import members
 from research.deadmansdraw.engine import Engine, Twin, needed
 from research.deadmansdraw.exact import Effort, Solver, table_of
-from research.deadmansdraw.kept import Kept, OfMatch
+from research.deadmansdraw.kept import OfMatch, filled
 from research.deadmansdraw.network import read_network
 from workbench.lab.options import Positive, Seed
 from workbench.show.options import CommandOptions, Json
@@ -142,7 +142,7 @@ def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
     def gained(number: int) -> list[Gained]:
         return [_gained(trial.of(options.seed, number, options.cards), number)]
 
-    _tell(Kept(options.out, options.head, Gained).filled(options.matches, gained), options)
+    _tell(filled(options.out, options.head, Gained, options.matches, gained), options)
 
 
 def _trial(engine: Engine, options: BoundsOptions) -> Trial:

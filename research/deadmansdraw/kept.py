@@ -4,18 +4,16 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from cardsharp.errors import ConfigError
 from workbench.show.progress import Bar
 
 
-class OfMatch(BaseModel):
+class OfMatch(BaseModel, frozen=True, extra="forbid"):
     """What was found in a match; a class of this is a line of the file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     match: int
 
@@ -23,42 +21,37 @@ class OfMatch(BaseModel):
 Row = TypeVar("Row", bound=OfMatch)
 
 
-class Kept(Generic[Row]):
-    """The rows so far, in `path` where that is not None, below its `head`, on which they hang.
+def filled(
+    path: Path | None, head: str, row: type[Row], matches: int, find: Callable[[int], Sequence[Row]]
+) -> list[Row]:
+    """The rows of so many matches; what is not in `path` is found, and kept there match by match.
 
-    Raises `ConfigError` where the file is of another run, or none of these.
+    The file begins with the `head`, on which its rows hang. Raises `ConfigError` where it is of
+    another run, or none of these.
     """
+    rows = [] if path is None else _read(path, head, row)
+    first = max((one.match for one in rows), default=-1) + 1
+    with Bar(matches, "matches", done=min(first, matches)) as bar:
+        for number in range(first, matches):
+            fresh = find(number)
+            rows += fresh
+            if path is not None:
+                with path.open("a", encoding="utf-8") as out:
+                    out.writelines(f"{one.model_dump_json()}\n" for one in fresh)
+            bar.advance()
+    return [one for one in rows if one.match < matches]
 
-    def __init__(self, path: Path | None, head: str, row: type[Row]) -> None:
-        self._path, self.rows = path, list[Row]()
-        if path is None:
-            return
-        if not path.exists():
-            path.write_text(f"{head}\n", "utf-8")
-        first, *lines = path.read_text("utf-8").rpartition("\n")[0].splitlines() or [""]
-        if first != head:
-            raise ConfigError(f"{path} is of another run: {first}. Give another file.")
-        try:
-            self.rows = [row.model_validate_json(line) for line in lines]
-        except ValidationError:
-            raise ConfigError(f"{path} does not hold what this finds; give another file.") from None
 
-    @property
-    def next(self) -> int:
-        """The first match that is not there."""
-        return max((row.match for row in self.rows), default=-1) + 1
-
-    def filled(self, matches: int, find: Callable[[int], Sequence[Row]]) -> list[Row]:
-        """The rows of so many matches; what is not there is found, and kept match by match."""
-        with Bar(matches, "matches", done=min(self.next, matches)) as bar:
-            for number in range(self.next, matches):
-                fresh = find(number)
-                self.rows += fresh
-                if self._path is not None:
-                    with self._path.open("a", encoding="utf-8") as out:
-                        out.writelines(f"{row.model_dump_json()}\n" for row in fresh)
-                bar.advance()
-        return [row for row in self.rows if row.match < matches]
+def _read(path: Path, head: str, row: type[Row]) -> list[Row]:
+    if not path.exists():
+        path.write_text(f"{head}\n", "utf-8")
+    first, *lines = path.read_text("utf-8").rpartition("\n")[0].splitlines() or [""]
+    if first != head:
+        raise ConfigError(f"{path} is of another run: {first}. Give another file.")
+    try:
+        return [row.model_validate_json(line) for line in lines]
+    except ValidationError:
+        raise ConfigError(f"{path} does not hold what this finds; give another file.") from None
 
 
 def save(path: Path, head: object, parts: Iterable[bytes]) -> None:

@@ -37,7 +37,7 @@ from workbench.show.output import print_json, results
 
 
 class Style(NamedTuple):
-    """A rule: stops once any bound is reached; 0 stands for none.
+    """A player by a rule: it stops once any bound is reached; 0 stands for none.
 
     The bounds are cards that lie there, points to gain, and the per cent of unseen cards that bust;
     they are `behind` steps further off where the opponent leads. Of its answers it likes the
@@ -51,6 +51,42 @@ class Style(NamedTuple):
     taste: int
     oracle: int
 
+    def decide(self, position: Position) -> Decision:
+        """The action of the style."""
+        return Decision(self._action(position), "It is its style.")
+
+    def _action(self, position: Position) -> Action:
+        pending, area = position.pending, lying(position)
+        if pending is None or pending.effect_type is EffectType.KRAKEN:
+            may = END_TURN in position.legal_actions() and position.play_area
+            return END_TURN if may and self._stops(position) else DRAW
+        if pending.effect_type is EffectType.ORACLE:
+            takes = self.oracle and pending.cards[0].suit not in area
+            return respond(EffectType.ORACLE, pending.cards[0] if takes else None)
+        shoots = pending.effect_type is EffectType.CANNON
+        cards = sorted(choices(position), key=deck_order)
+        best = max(
+            cards, key=lambda card: self._liking(card) - 100 * (card.suit in area and not shoots)
+        )
+        return respond(pending.effect_type, best)
+
+    def _stops(self, position: Position) -> bool:
+        area = position.play_area
+        more = self.behind * (position.own.score < position.other.score)
+        gain = position.own.with_cards(area).score - position.own.score
+        busting = sum(card.suit in lying(position) for card in position.unseen)
+        risk = 100 * busting // max(1, len(position.unseen))
+        bounds = (
+            (self.cards, len(area), more),
+            (self.points, gain, 2 * more),
+            (self.risk, risk, 5 * more),
+        )
+        return any(bound and reached >= bound + later for bound, reached, later in bounds)
+
+    def _liking(self, card: Card) -> int:
+        place = SUIT_ORDER.index(Suit(card.suit))
+        return (card.value, -card.value, -place, place)[self.taste]
+
 
 STRANGERS = {
     "counter": Style(3, 0, 0, 0, 0, 1),
@@ -62,49 +98,6 @@ STRANGERS = {
     "careful": Style(0, 0, 25, 1, 3, 1),
     "mixed": Style(5, 9, 35, 0, 1, 1),
 }  # the last four were held out: nothing was chosen by what came out against them
-
-
-class Stranger:
-    """A player of a style."""
-
-    def __init__(self, style: Style, _rng: Random | None = None) -> None:
-        self.style = style
-
-    def decide(self, position: Position) -> Decision:
-        """The action of the style."""
-        return Decision(self._action(position), "It is its style.")
-
-    def _action(self, position: Position) -> Action:
-        pending, area = position.pending, lying(position)
-        if pending is None or pending.effect_type is EffectType.KRAKEN:
-            may = END_TURN in position.legal_actions() and position.play_area
-            return END_TURN if may and self._stops(position) else DRAW
-        if pending.effect_type is EffectType.ORACLE:
-            takes = self.style.oracle and pending.cards[0].suit not in area
-            return respond(EffectType.ORACLE, pending.cards[0] if takes else None)
-        shoots = pending.effect_type is EffectType.CANNON
-        cards = sorted(choices(position), key=deck_order)
-        best = max(
-            cards, key=lambda card: self._liking(card) - 100 * (card.suit in area and not shoots)
-        )
-        return respond(pending.effect_type, best)
-
-    def _stops(self, position: Position) -> bool:
-        style, area = self.style, position.play_area
-        more = style.behind * (position.own.score < position.other.score)
-        gain = position.own.with_cards(area).score - position.own.score
-        busting = sum(card.suit in lying(position) for card in position.unseen)
-        risk = 100 * busting // max(1, len(position.unseen))
-        bounds = (
-            (style.cards, len(area), more),
-            (style.points, gain, 2 * more),
-            (style.risk, risk, 5 * more),
-        )
-        return any(bound and reached >= bound + later for bound, reached, later in bounds)
-
-    def _liking(self, card: Card) -> int:
-        place = SUIT_ORDER.index(Suit(card.suit))
-        return (card.value, -card.value, -place, place)[self.style.taste]
 
 
 class _Style(Structure):
@@ -214,8 +207,8 @@ class Measured:
         """Who has met a stranger so many times, and what became of the candidate."""
         learned, seed = Learned(), self.options.seed
         learning = Learning(learned, self.special.make, self.special.gains, lambda *_told: None)
-        player = Stranger(STRANGERS[name])
-        learning.opponent(name, name, [met(player, seed + one) for one in range(self.options.met)])
+        matches = [met(STRANGERS[name], seed + one) for one in range(self.options.met)]
+        learning.opponent(name, name, matches)
         trial, text = learned.trials[name], learned.model_dump_json()
         knowing = self.engine.adaptive(parse_entries(text), learned_models(text))
         return knowing, f"{trial.stage}; {trial.why}"

@@ -16,7 +16,7 @@ from cardsharp.analysis import SIDES
 from cardsharp.ratings import NORMAL_95
 from research.deadmansdraw.engine import Engine, needed
 from research.deadmansdraw.exact import Effort, Solver
-from research.deadmansdraw.kept import Kept, OfMatch
+from research.deadmansdraw.kept import OfMatch, filled
 from workbench.lab.options import Positive, Seed
 from workbench.show.options import CommandOptions, Json
 from workbench.show.output import plain_table, print_json, results
@@ -58,9 +58,8 @@ class LossesOptions(CommandOptions):
 
 def losses(*, options: LossesOptions = LossesOptions()) -> None:
     """Hold each choice with few unseen cards against perfect play, and name the worst kinds."""
-    engine = needed(options.player)
-    kept = Kept(options.out, options.head, LostHere)
-    _tell(kept.filled(options.matches, partial(_lost, engine, options)), options)
+    lost = partial(_lost, needed(options.player), options)
+    _tell(filled(options.out, options.head, LostHere, options.matches, lost), options)
 
 
 def _lost(engine: Engine, options: LossesOptions, number: int) -> list[LostHere]:

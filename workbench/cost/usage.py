@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from datetime import date
 from math import exp
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from cardsharp.cloud.secrets import MAX_AGE
 from cardsharp.errors import ConfigError
 from cardsharp.viewer.assembly import PAUSE
 from workbench.cloud.template import TEMPLATE, WATCHING, all_resources, load_template
+from workbench.cost.bill import Amount
 from workbench.cost.load import Contest, Load
 
 MEASURED = Path(__file__).with_name("measured.json")
@@ -35,14 +35,8 @@ POLL_SECONDS = 25  # after which a long poll in the cloud answers and is asked a
 UNITS_A_SECOND = 0.5  # read units that a waiting client costs
 HEARD = 2  # write units of a long poll: that a team is there, at its begin and its end
 
-Amount = Annotated[float, Field(ge=0)]
 
-
-class Measurement(BaseModel, frozen=True, extra="forbid"):
-    """What was measured of something."""
-
-
-class CloudUse(Measurement):
+class CloudUse(BaseModel, frozen=True, extra="forbid"):
     """What something used; `requests` are those to us, and `seconds` of a whole processor."""
 
     requests: Amount
@@ -59,7 +53,7 @@ class CloudUse(Measurement):
         return worked + (self.table_requests + self.queue_requests) * TABLE_SECONDS + ARENA_SECONDS
 
 
-class PagesUse(Measurement):
+class PagesUse(BaseModel, frozen=True, extra="forbid"):
     """What the pages of the match log used.
 
     Opening a match of so many moves, and the means of the answers while one is played: those that
@@ -72,7 +66,7 @@ class PagesUse(Measurement):
     nothing: CloudUse
 
 
-class Measured(Measurement):
+class Measured(BaseModel, frozen=True, extra="forbid"):
     """What one match and one minute of listening used in a local run; see `measure`.
 
     Opponents think in milliseconds there, and what goes by time (renewing the lease) is not in the
