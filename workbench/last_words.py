@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -93,9 +94,8 @@ def _exit(status: int) -> NoReturn:
 
 def _place(frame: FrameType | None) -> str | None:
     """The innermost line that lies beside a strategy file, None where there is none."""
-    while frame is not None:
-        file = Path(frame.f_code.co_filename)
+    for one, line in traceback.walk_stack(frame):
+        file = Path(one.f_code.co_filename)
         if file.parent in _folders:
-            return f"{file.name}, line {frame.f_lineno}, in {frame.f_code.co_name}"
-        frame = frame.f_back
+            return f"{file.name}, line {line}, in {one.f_code.co_name}"
     return None

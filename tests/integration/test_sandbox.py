@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
-from functools import reduce
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -188,13 +187,13 @@ def ask(team: Submitted) -> Ask:
 @pytest.fixture(scope="module")
 def aimed(cup: Path) -> Iterator[Aimed]:
     """Names in an attempt's code an open port, an abstract socket, and files to get at."""
-    files = {"other": cup / "submissions/other/1/other.py", "cup": cup, "home": Path.home()}
-    known = {f"{{{name}!r}}": repr(str(path)) for name, path in files.items()}
     with socket.create_server(("127.0.0.1", 0)) as open_, socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind(f"\0{os.getpid()}-cardsharp")
         abstract.listen()
-        known |= {"{pid}": str(os.getpid()), "{port}": str(open_.getsockname()[1])}
-        yield lambda code: reduce(lambda told, name: told.replace(name, known[name]), known, code)
+        known = {"other": str(cup / "submissions/other/1/other.py"), "cup": str(cup)}
+        known |= {"home": str(Path.home()), "pid": str(os.getpid())}
+        known["port"] = str(open_.getsockname()[1])
+        yield lambda code: code.format(**known)
 
 
 @pytest.mark.parametrize("attempt", ESCAPES)
