@@ -1,13 +1,11 @@
 """`cardsharp cost`: what playing on AWS costs, from a dated price list and measured use."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, field
 
-from cyclopts import Parameter, validators
 from rich.table import Table
 
 from workbench.cost.bill import Bill, load_prices, make_bill, usual_region
-from workbench.cost.load import Contest, Load, NotNegative
+from workbench.cost.load import Contest, Load
 from workbench.cost.usage import MEASURED, contest_usage, load_measured, usage
 from workbench.show.options import Json
 from workbench.show.output import messages, plain_table, print_json, results
@@ -21,10 +19,7 @@ class CostOptions(Load):
     """Whose prices; else that of the environment or the profile, else Frankfurt."""
     contest: bool = False
     """Estimate a one-day contest in the cloud instead of a bot."""
-    teams: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 20
-    """With --contest: teams."""
-    practice_hours: Annotated[float, Parameter(validator=NotNegative)] = 8
-    """With --contest: hours before it."""
+    day: Contest = field(default_factory=Contest)
     measure: bool = False
     """First measure on this machine what a match uses, and keep it."""
     as_json: Json = False
@@ -40,33 +35,28 @@ def cost(*, options: CostOptions = CostOptions()) -> None:
         write_measured(measure(), MEASURED)
     prices = load_prices(options.region or usual_region())
     measured = load_measured()
-    load: Load = options
-    day: Contest | None = None
-    if options.contest:
-        day = Contest(teams=options.teams, practice_hours=options.practice_hours)
-        load, used = Load(matches_per_day=day.matches, days=1), contest_usage(day, measured)
-    else:
-        used = usage(load, measured)
+    day, days = options.day, 1 if options.contest else options.days
+    used = contest_usage(day, measured) if options.contest else usage(options, measured)
     bill = make_bill(used, prices)
     if options.as_json:
         told = {
             "region": prices.region,
             "pricesOf": str(prices.date),
             "measuredOn": str(measured.date),
-            "days": load.days,
+            "days": days,
             "withoutFreeTier": round(bill.full, 2),
             "afterFreeTier": round(bill.due, 2),
             "lines": [line.document() for line in bill.lines],
         }
-        print_json(told | ({} if day is None else {"executionsAtOnce": day.executions}))
+        print_json(told | ({"executionsAtOnce": day.executions} if options.contest else {}))
     else:
         results().print(_table(bill))
         results().print()
-        if day is not None:
+        if options.contest:
             line = f"{day.executions} executions at once, most of them of waiting clients."
             results().print(line)
         results().print(
-            f"{load.days:g} days in {prices.region}, prices of {prices.date}; what a match uses "
+            f"{days:g} days in {prices.region}, prices of {prices.date}; what a match uses "
             f"was measured on {measured.date} ({measured.matches} matches). Where each price is "
             "from: workbench/cost/prices.toml. Free is what never ends, once an account; one that "
             "was opened since July 2025 pays the rest from its credits for six months."

@@ -16,6 +16,8 @@ POLL_TAIL = 30
 DIRECTORS = 2
 """Executions of the director; turns of teams that the stack plays take more, for a moment."""
 
+CUP_HOURS = 2
+
 _MINUTES = 60
 
 Positive = validators.Number(gt=0)
@@ -105,16 +107,17 @@ class Load(CommandOptions):
         return min(self.days / 31, 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
+@dataclass(frozen=True, kw_only=True)
+class Contest(CommandOptions):
     """A day of practice with a cup at its end; each team has a client that always waits.
 
     In practice a team plays twenty matches an hour, in the cup seven a pairing.
     """
 
-    teams: int = 20
-    practice_hours: float = 8
-    cup_hours: float = 2
+    teams: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 20
+    """With --contest: teams."""
+    practice_hours: Annotated[float, Parameter(validator=NotNegative)] = 8
+    """With --contest: hours before it."""
 
     @property
     def matches(self) -> float:
@@ -129,4 +132,4 @@ class Contest:
     @property
     def hours(self) -> float:
         """For how long clients wait."""
-        return self.practice_hours + self.cup_hours
+        return self.practice_hours + CUP_HOURS
