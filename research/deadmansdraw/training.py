@@ -29,6 +29,7 @@ from research.compiling import declare, members
 from research.deadmansdraw.engine import Engine, Twin, needed, share
 from research.deadmansdraw.kept import restored, save
 from workbench.lab.interval import interval
+from workbench.show.options import CommandOptions
 
 WHOLE = 65536  # a learned number is a whole multiple of one of so many parts
 FIRST_SQUARES = 0.01  # the sums of squared gradients begin here: no first step is a leap
@@ -39,7 +40,7 @@ QUICK = SearchLimits(second_draws=-1, endgame=0)  # as they search while they le
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(CommandOptions):
     """A training.
 
     `rate_first` to `rate_last` is the step size, falling geometrically. `trust` is how much of a
@@ -243,9 +244,8 @@ def train(
     return knowledge.average()
 
 
-@Parameter(name="*")
 @dataclass(frozen=True)
-class Options:
+class Options(CommandOptions):
     """Where the outcome goes, and who does the work.
 
     `checkpoint` is the file from which a stopped training goes on, `workers` are threads (all
@@ -262,10 +262,7 @@ class Options:
     workers: Annotated[int, Parameter(help="Threads.")] = os.cpu_count() or 1
 
 
-def main(
-    settings: Annotated[Settings, Parameter(name="*")] = Settings(),
-    options: Annotated[Options, Parameter(name="*")] = Options(),
-) -> None:
+def main(settings: Settings = Settings(), options: Options = Options()) -> None:
     """Train, print how it goes, and write the weights with where they come from."""
     engine, began = needed(*filter(None, (settings.opponent,))), time.monotonic()
 

@@ -1,6 +1,6 @@
 """Cards, turns and banks as text for a terminal."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group
@@ -171,28 +171,29 @@ def position_drawn(position: StoredPosition, whose: str = "our") -> Group:
         ("discarded", position.discard_pile, _count(position.discard_pile)),
         ("unseen", position.unseen, _count(position.unseen)),
     )
-    lines = [Text.assemble((f"{name}  ", "dim"), text) for name, text in _remarks(position)]
-    return Group(suit_table(rows, results().width), *lines)
+    return Group(suit_table(rows, results().width), *_remarks(position))
 
 
-def _remarks(position: StoredPosition) -> list[tuple[str, Text]]:
-    remarks = []
+def _remarks(position: StoredPosition) -> Iterator[Text]:
+    """What else is known, a line each."""
     if position.play_area:
-        area = Text(" ").join(map(card_text, position.play_area))
-        remarks.append(("play area, in order  ", area))
+        yield _remark("play area, in order", Text(" ").join(map(card_text, position.play_area)))
     pending = position.pending
     if pending is not None:
         cards = " ".join(map(str, pending.cards))
         owed = f", {pending.kraken_count} more to draw" if pending.kraken_count else ""
-        remarks.append(("to be answered       ", Text(f"{pending.effect} {cards}".strip() + owed)))
+        yield _remark("to be answered", f"{pending.effect} {cards}".strip() + owed)
     if position.known_top is not None:
-        remarks.append(("next card            ", card_text(position.known_top)))
+        yield _remark("next card", card_text(position.known_top))
     elif position.unseen and position.play_area:
         lying = {card.suit for card in position.play_area}
         number, bad = len(position.unseen), sum(card.suit in lying for card in position.unseen)
         told = f"{bad} of {number} cards ({percent(bad / number)})"
-        remarks.append(("a draw busts with    ", Text(told)))
-    return remarks
+        yield _remark("a draw busts with", told)
+
+
+def _remark(name: str, told: Text | str) -> Text:
+    return Text.assemble((f"{name:23}", "dim"), told)
 
 
 def _count(cards: Sequence[object]) -> str:
