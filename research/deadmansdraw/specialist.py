@@ -16,7 +16,7 @@ from cardsharp.deadmansdraw.strategies.search.weights import (
     shipped,
 )
 from research.deadmansdraw.engine import Engine, Twin, share
-from research.deadmansdraw.training import WHOLE, Knowledge, Lessons, Settings
+from research.deadmansdraw.training import WHOLE, Settings, Training
 from workbench.lab.sprt import Sequential, Sprt, elo_of
 from workbench.show.progress import Bar, each
 
@@ -43,11 +43,11 @@ class Specialists:
 
     def against(self, opponent: Twin, name: str, belief: Structure | None = None) -> "array[int]":
         """The numbers of a best reply to an opponent, who begins each match with that belief."""
-        lessons = Lessons(self.engine, self.settings, 1, opponent, belief)
-        knowledge = Knowledge(array("d", (one / WHOLE for one in model(WEIGHTS).numbers)))
+        training = Training(self.engine, self.settings, 1, opponent, belief)
+        training.numbers[:] = array("d", (one / WHOLE for one in model(WEIGHTS).numbers))
         for _ in each(range(self.settings.batches), f"training against {name}"):
-            lessons.batch(knowledge)
-        return knowledge.average()
+            training.batch()
+        return training.average()
 
     def gains(self, weights: dict[str, object], entry: Entry) -> tuple[bool, str]:
         """Whether weights do better than the captain's against the opponent of an entry."""

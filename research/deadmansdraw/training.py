@@ -13,7 +13,7 @@ import time
 from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from math import floor
 from pathlib import Path
@@ -87,50 +87,8 @@ def _whole(number: float) -> int:
     return floor(number * WHOLE + 0.5)
 
 
-def _same(number: float = 0.0) -> "array[float]":
+def _same(number: float) -> "array[float]":
     return array("d", [number]) * NUMBERS
-
-
-@dataclass(slots=True)
-class Knowledge:
-    """Weights, their summed squared gradients, and the sum of those that count for the average."""
-
-    numbers: "array[float]" = field(default_factory=_same)
-    squares: "array[float]" = field(default_factory=lambda: _same(FIRST_SQUARES))
-    totals: "array[float]" = field(default_factory=_same)
-    averaged: int = 0
-    batches: int = 0
-
-    def weights(self) -> "array[int]":
-        """The weights of this moment."""
-        return array("i", map(_whole, self.numbers))
-
-    def average(self) -> "array[int]":
-        """The average weights; those of this moment where none count yet."""
-        if not self.averaged:
-            return self.weights()
-        return array("i", (_whole(total / self.averaged) for total in self.totals))
-
-    def close_batch(self, *, counts: bool) -> None:
-        """Count a batch as done, and its weights for the average."""
-        self.batches += 1
-        if counts:
-            self.averaged += 1
-            for at, number in enumerate(self.numbers):
-                self.totals[at] += number
-
-    def save(self, settings: Settings, path: Path) -> None:
-        """Write a checkpoint."""
-        head = {"settings": asdict(settings), "batches": self.batches, "averaged": self.averaged}
-        save(path, head, (part.tobytes() for part in (self.numbers, self.squares, self.totals)))
-
-    def restore(self, settings: Settings, path: Path) -> None:
-        """Go on from a checkpoint, where there is one; raises `ConfigError` for another's."""
-        head, file = restored(path, "settings", asdict(settings))
-        if head:
-            for part in (self.numbers, self.squares, self.totals):
-                part[:] = array("d", file.read(8 * NUMBERS))
-            self.batches, self.averaged = head["batches"], head["averaged"]
 
 
 class _Playing(ctypes.Structure):
@@ -149,43 +107,72 @@ class _Sample(ctypes.Structure):
     )
 
 
-class Lessons:
-    """Plays batches in threads, which do not hold the interpreter's lock.
+class Training:
+    """A training under way: weights, their summed squared gradients, and the sum for the average.
 
-    An opponent with a belief begins each match with that `belief`; raises `KeyError` for one that
-    the engine does not know.
+    Batches are played in threads, which do not hold the interpreter's lock. An opponent with a
+    belief begins each match with that `belief`; raises `KeyError` for one that the engine does not
+    know.
     """
 
     def __init__(
         self,
         engine: Engine,
         settings: Settings,
-        workers: int,
+        workers: int = 1,
         opponent: Twin | None = None,
         belief: ctypes.Structure | None = None,
     ) -> None:
-        self.settings = settings
-        self.workers = workers
-        self.library = engine.library
+        self.settings, self.workers, self.library = settings, workers, engine.library
+        self.numbers, self.squares, self.totals = _same(0.0), _same(FIRST_SQUARES), _same(0.0)
+        self.batches = self.averaged = 0
         self.playing = _Playing(settings.trust, settings.exploration, settings.replies)
         if opponent is None and settings.opponent is not None:
             opponent = engine.twin(settings.opponent)
         self.opponent = None if opponent is None else opponent.policy
         self.belief = None if belief is None else ctypes.byref(belief)
         self.samples = (_Sample * (MOST_SAMPLES * settings.batch))()
-        self.numbers = (ctypes.c_int32 * settings.batch)()
+        self.found = (ctypes.c_int32 * settings.batch)()
         declare(self.library.play_and_sample, "PPPPQQqPP", "")
         declare(self.library.learn, "PPPPqd", "")
 
-    def batch(self, knowledge: Knowledge) -> None:
-        """Play the next batch and learn from it."""
-        weights, number = knowledge.weights(), knowledge.batches
-        self._play(weights, number)
-        self._learn(knowledge, weights, self.settings.rate(number))
-        knowledge.close_batch(counts=self.settings.averages(number))
+    def weights(self) -> "array[int]":
+        """The weights of this moment."""
+        return array("i", map(_whole, self.numbers))
 
-    def _play(self, weights: "array[int]", number: int) -> None:
-        first = number * self.settings.batch
+    def average(self) -> "array[int]":
+        """The average weights; those of this moment where none count yet."""
+        if not self.averaged:
+            return self.weights()
+        return array("i", (_whole(total / self.averaged) for total in self.totals))
+
+    def batch(self) -> None:
+        """Play the next batch and learn from it."""
+        weights = self.weights()
+        self._play(weights)
+        self._learn(weights, self.settings.rate(self.batches))
+        if self.settings.averages(self.batches):
+            self.averaged += 1
+            for at, number in enumerate(self.numbers):
+                self.totals[at] += number
+        self.batches += 1
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint."""
+        settings = asdict(self.settings)
+        head = {"settings": settings, "batches": self.batches, "averaged": self.averaged}
+        save(path, head, (part.tobytes() for part in (self.numbers, self.squares, self.totals)))
+
+    def restore(self, path: Path) -> None:
+        """Go on from a checkpoint, where there is one; raises `ConfigError` for another's."""
+        head, file = restored(path, "settings", asdict(self.settings))
+        if head:
+            for part in (self.numbers, self.squares, self.totals):
+                part[:] = array("d", file.read(8 * NUMBERS))
+            self.batches, self.averaged = head["batches"], head["averaged"]
+
+    def _play(self, weights: "array[int]") -> None:
+        first = self.batches * self.settings.batch
 
         def play(places: Sequence[int]) -> None:
             self.library.play_and_sample(
@@ -197,7 +184,7 @@ class Lessons:
                 first + places[0],
                 len(places),
                 ctypes.byref(self.samples, places[0] * MOST_SAMPLES * ctypes.sizeof(_Sample)),
-                ctypes.byref(self.numbers, places[0] * ctypes.sizeof(ctypes.c_int32)),
+                ctypes.byref(self.found, places[0] * ctypes.sizeof(ctypes.c_int32)),
             )
 
         # In consecutive shares, small enough that no worker waits long.
@@ -205,15 +192,15 @@ class Lessons:
         with ThreadPoolExecutor(self.workers) as pool:
             list(pool.map(play, (range(batch)[at : at + size] for at in range(0, batch, size))))
 
-    def _learn(self, knowledge: Knowledge, weights: "array[int]", rate: float) -> None:
+    def _learn(self, weights: "array[int]", rate: float) -> None:
         """In the order of the matches, so that the number of workers changes nothing."""
         for place in range(self.settings.batch):
             self.library.learn(
-                knowledge.numbers.buffer_info()[0],
-                knowledge.squares.buffer_info()[0],
+                self.numbers.buffer_info()[0],
+                self.squares.buffer_info()[0],
                 weights.buffer_info()[0],
                 ctypes.byref(self.samples, place * MOST_SAMPLES * ctypes.sizeof(_Sample)),
-                self.numbers[place],
+                self.found[place],
                 rate,
             )
 
@@ -231,17 +218,17 @@ def train(
     `watch` is called at every checkpoint with the number of matches played and the weights that
     would come out now. Raises `ConfigError` where the checkpoint is of another training.
     """
-    knowledge, lessons = Knowledge(), Lessons(engine, settings, workers)
+    training = Training(engine, settings, workers)
     if checkpoint is not None:
-        knowledge.restore(settings, checkpoint)
+        training.restore(checkpoint)
     step = max(1, settings.batches // CHECKPOINTS)
-    while knowledge.batches < settings.batches:
-        lessons.batch(knowledge)
-        if knowledge.batches % step == 0:
+    while training.batches < settings.batches:
+        training.batch()
+        if training.batches % step == 0:
             if checkpoint is not None:
-                knowledge.save(settings, checkpoint)
-            watch(knowledge.batches * settings.batch, knowledge.average())
-    return knowledge.average()
+                training.save(checkpoint)
+            watch(training.batches * settings.batch, training.average())
+    return training.average()
 
 
 @dataclass(frozen=True)

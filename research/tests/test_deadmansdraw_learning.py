@@ -21,7 +21,7 @@ from cardsharp.deadmansdraw.strategies.search import weights
 from research.deadmansdraw.engine import Engine
 from research.deadmansdraw.learner import STRANGERS, met, stranger
 from research.deadmansdraw.specialist import GAIN, MOST_PAIRS
-from research.deadmansdraw.training import Knowledge, Lessons, Settings
+from research.deadmansdraw.training import Settings, Training
 from research.tests.decisions import assert_alike, code_of, needs_compiler
 from research.tests.test_deadmansdraw_opponents import assert_equal
 from workbench.deadmansdraw.learning import LEAST, Bets, fitted
@@ -148,8 +148,8 @@ def test_a_best_reply_is_trained_on_what_the_learner_thinks(engine: Engine) -> N
     engine.play((adaptive, engine.twin("draw-3")), 1, [0], beliefs=[belief, None])
 
     def trained(belief: Structure | None) -> "array[float]":
-        lessons = Lessons(engine, Settings(matches=4, batch=4), 1, adaptive, belief)
-        lessons.batch(knowledge := Knowledge())
-        return knowledge.numbers
+        training = Training(engine, Settings(matches=4, batch=4), 1, adaptive, belief)
+        training.batch()
+        return training.numbers
 
     assert trained(belief) == trained(belief) != trained(None)
