@@ -78,23 +78,23 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
     It is one of the first game's, where no game is given. Raises `ConfigError` if there is no such
     strategy, or the file cannot be used; it says what to do.
     """
+    of, name = of or game(None), name_or_file
     for is_such, named in (
         (is_submission, submission.submission_named),
         (program.is_program, program.program_named),
         (is_trained, _admit_trained),
     ):
-        if is_such(name_or_file):
-            return named(name_or_file, of or game(None))
-    package = (of or game(None)).strategies
-    name = name_or_file
+        if is_such(name):
+            return named(name, of)
     if is_file(name):
-        name = _known(Path(name_or_file).absolute(), of or game(None)).name
+        name = _known(Path(name).absolute(), of).name
         if not _listeners:
             return name
+    strategies = strategies_of(of.strategies)
     try:
-        strategy = strategies_of(package).build(name, Random(0))
+        strategy = strategies.build(name, Random(0))
     except ConfigError as error:
-        raise unknown(error, name, strategies_of(package).names()) from None
+        raise unknown(error, name, strategies.names()) from None
     except (Exception, SystemExit) as error:
         raise ConfigError(
             f"The strategy '{name}' cannot be made: {_said(error)}; "

@@ -24,7 +24,7 @@ from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.ratings import NORMAL_95
 from research.compiling import members
 from research.deadmansdraw.engine import Engine, Twin, needed
-from research.deadmansdraw.exact import Effort, Solver, table_of
+from research.deadmansdraw.exact import Solver, table_of
 from research.deadmansdraw.kept import OfMatch, filled
 from research.deadmansdraw.network import read_network
 from workbench.lab.options import Positive, Seed
@@ -33,8 +33,6 @@ from workbench.show.output import print_json, results
 
 _NOT_NEGATIVE = validators.Number(gte=0)
 _TIMES = validators.Number(gte=1, lte=1000)  # which takes 1.9 GB
-_ROUGH = Effort(nodes=1 << 60, picks=1, groups=True)
-"""The solver as player and judge: nearly exact, and the bounds are bounds; it never gives up."""
 
 
 class _Trial(Structure):
@@ -151,7 +149,8 @@ def _trial(engine: Engine, options: BoundsOptions) -> Trial:
     if options.network is not None:
         learned = Model(learned.numbers, read_network(options.network))
     stronger = engine.captain(learned, options.stronger())
-    solver = Solver(engine, _ROUGH)
+    # As player and judge: nearly exact, and the bounds are bounds; it never gives up.
+    solver = Solver(engine, nodes=1 << 60, picks=1, groups=True)
     player = solver.player(stronger, options.perfect)
     return Trial(engine, solver, captain, player, options.perfect, options.nodes, learned)
 

@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Suit
@@ -47,9 +46,8 @@ class Lost(ctypes.Structure):
         return "draw or stop" if self.pending == _NOTHING else SUIT_ORDER[self.pending].value
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How much is worked out.
+class Solver:
+    """The exact solver, with what it remembers from one position to the next.
 
     `bits` is the size of the memory, 96 bytes times 2 to its power; a position is given up after
     `nodes` that had to be worked out. A bonus that may turn out in more than `picks` ways is not
@@ -57,23 +55,21 @@ class Effort:
     one stands for all that bring something.
     """
 
-    bits: int = 20
-    nodes: int = 10_000_000
-    picks: float = 1e9
-    groups: bool = False
-
-
-class Solver:
-    """The exact solver, with what it remembers from one position to the next."""
-
-    def __init__(self, engine: Engine, effort: Effort) -> None:
-        self.library, self.effort = engine.library, effort
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        bits: int = 20,
+        nodes: int = 10_000_000,
+        picks: float = 1e9,
+        groups: bool = False,
+    ) -> None:
+        self.library = engine.library
         declare(self.library.exact_free, "P")
         declare(self.library.exact_weigh, "PPP")
         declare(self.library.losses_of, "PPPQQiPi")
         declare(self.library.perfect_new, "PPi", "P")
-        exact_new = declare(self.library.exact_new, "iqd?", "P")
-        self.address = exact_new(effort.bits, effort.nodes, effort.picks, effort.groups)
+        self.address = declare(self.library.exact_new, "iqd?", "P")(bits, nodes, picks, groups)
 
     def __del__(self) -> None:
         self.library.exact_free(self.address)

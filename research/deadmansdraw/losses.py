@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from cardsharp.analysis import SIDES
 from cardsharp.ratings import NORMAL_95
 from research.deadmansdraw.engine import Engine, needed
-from research.deadmansdraw.exact import Effort, Solver
+from research.deadmansdraw.exact import Solver
 from research.deadmansdraw.kept import OfMatch, filled
 from workbench.lab.options import Positive, Seed
 from workbench.show.options import CommandOptions, Json
@@ -64,7 +64,7 @@ def losses(*, options: LossesOptions = LossesOptions()) -> None:
 
 def _lost(engine: Engine, options: LossesOptions, number: int) -> list[LostHere]:
     """By a solver that remembers nothing, so that a match hangs on no other."""
-    solver = Solver(engine, Effort(nodes=options.nodes, picks=options.picks))
+    solver = Solver(engine, nodes=options.nodes, picks=options.picks)
     player = engine.twin(options.player)
     return [
         LostHere(

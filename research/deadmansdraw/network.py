@@ -17,7 +17,7 @@ from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, model
 from cardsharp.errors import ConfigError
 from research.compiling import declare, members
 from research.deadmansdraw.engine import Engine, needed, rounded
-from research.deadmansdraw.exact import Effort, Solver
+from research.deadmansdraw.exact import Solver
 from research.deadmansdraw.kept import restored, save
 from workbench.lab.options import Positive, Seed
 from workbench.show.options import CommandOptions
@@ -110,7 +110,7 @@ class NetworkCourse:
             engine.captain(tables, SHORT),
         )
         policies = (player.policy for player in players)
-        solver = Solver(engine, Effort(bits=17, nodes=1500, picks=8, groups=True))
+        solver = Solver(engine, bits=17, nodes=1500, picks=8, groups=True)
         reply = ctypes.byref(_Reply(*policies, solver.address, self.options.trust))
         found = engine.library.reply_examples(reply, self.options.seed, self.done, batch, examples)
         return bytes(memoryview(examples)[:found])

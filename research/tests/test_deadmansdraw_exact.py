@@ -20,7 +20,7 @@ from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.errors import ConfigError
 from research.deadmansdraw.bounds import Bounds, BoundsOptions, Trial, bounds
 from research.deadmansdraw.engine import Engine
-from research.deadmansdraw.exact import Effort, Solver
+from research.deadmansdraw.exact import Solver
 from research.deadmansdraw.losses import LossesOptions, losses
 from research.tests.decisions import needs_compiler
 
@@ -56,11 +56,8 @@ def on(match: Match, dice: Random) -> Match:
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_tiny_decks_as_by_trying_everything(engine: Engine, batch: int) -> None:
-    dice, kinds, solver = (
-        Random(f"tiny/{batch}"),
-        Counter[object](),
-        Solver(engine, Effort(bits=12)),
-    )
+    dice, kinds = Random(f"tiny/{batch}"), Counter[object]()
+    solver = Solver(engine, bits=12)
     while kinds.total() < EACH:
         match = on(tiny(dice), dice)
         position = match.position
@@ -78,13 +75,13 @@ def test_what_is_remembered_of_one_position_holds_for_another(engine: Engine, se
     """The same four cards are left, and the others lie elsewhere each time."""
     dice = Random(f"remembered/{seed}")
     deck = dice.sample([card for card in SERVER_DECK if card.suit in FEW], 14)
-    solver = Solver(engine, Effort(bits=14))
+    solver = Solver(engine, bits=14)
     for _ in range(30):
         pile, rest = deck[:4], dice.sample(deck[4:], 10)
         one, two = sorted(dice.choices(range(8), k=2))
         banks = bank_of(rest[:one]), bank_of(rest[one:two])
         position = match_from(start(tuple(pile), tuple(rest[two:]), 0, banks)).position
-        afresh = Solver(engine, Effort(bits=14)).weigh(position)
+        afresh = Solver(engine, bits=14).weigh(position)
         assert solver.weigh(position) == pytest.approx(afresh, abs=1e-12)
 
 
@@ -111,7 +108,7 @@ def test_losses_are_taken_up_from_their_file(
 
 def against_perfect(engine: Engine, last: int) -> Trial:
     """Captain, and who knows the pile, against perfect play; the solver judges the last cards."""
-    solver, captain = Solver(engine, Effort(bits=12)), engine.captain(model(WEIGHTS))
+    solver, captain = Solver(engine, bits=12), engine.captain(model(WEIGHTS))
     return Trial(engine, solver, solver.player(captain, ALL), captain, last)
 
 
