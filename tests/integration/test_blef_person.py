@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from support.blef import RecordedChance
 from support.cli import clean
 
 from cardsharp.blef.actions import CHECK
+from cardsharp.blef.cards import DECK
 from cardsharp.blef.client import BlefClient
 from cardsharp.blef.position import Position
 from cardsharp.blef.routes import API
@@ -95,53 +97,33 @@ def test_two_people_play_a_served_game_to_its_end(service: tuple[Blef, str]) -> 
             assert not re.search("   (ann|bob): ", block.split("-- ")[0]), "before the end"
 
 
-def test_who_leaves_takes_the_same_seat_again(service: tuple[Blef, str]) -> None:
+def test_who_leaves_takes_the_same_seat_again_and_moves_once_though_an_answer_is_lost(
+    service: tuple[Blef, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The move has arrived; the game is looked at, and goes on."""
     games, url = service
+    games.chance = chance = RecordedChance(lambda number: DECK[:number])
+    chance.orders = {2: (0, 1)}
     game = games.create()
-    wanted = Invitation(url, game, "ann")
+    wanted, acted, moves = Invitation(url, game, "ann"), BlefClient.act, list[int]()
     for _ in range(2):
         seat = Seat(iter(["quit"]))
         with pytest.raises(Left):
             Terminal.join(wanted, seat.person)
         assert "Here are ann; the game has not started yet." in seat.page.getvalue()
     assert games.state(game, StateLook(), timedelta).game.nicknames == ("ann",)
-
-
-def test_a_move_whose_answer_is_lost_is_not_made_again(
-    service: tuple[Blef, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It has arrived; the game is looked at, and goes on."""
-    games, url = service
-    game = games.create()
-    bob, acted, done = games.join(game, "bob"), BlefClient.act, Event()
-    moves: list[int] = []
+    bob = games.join(game, "bob")
 
     def act(client: BlefClient, game: str, player: str, action: int) -> None:
         acted(client, game, player, action)
         moves.append(action)
+        games.play(game, bob, lambda: CHECK)
         raise Unreachable("POST play: the connection broke.", doubtful=True)
 
-    def play_bob() -> None:
-        """Start when both are there; bet the lowest, check what somebody else has bet."""
-        while not done.wait(0.001):
-            sight = games.state(game, StateLook(player_uuid=bob), timedelta)
-            if sight.position is None and len(sight.game.players) == 2:
-                games.start(game, bob)
-            elif sight.position is not None and sight.position.turn == sight.position.me:
-                action = 0 if sight.position.last_bet is None else CHECK
-                games.play(game, bob, lambda action=action: action)
-
     monkeypatch.setattr(BlefClient, "act", act)
-    seat = Seat(iter(["pair of aces", "quit"]))
-    with ThreadPoolExecutor(1) as pool:
-        rival = pool.submit(play_bob)
-        try:
-            with pytest.raises(Left):
-                Terminal.join(Invitation(url, game, "ann"), seat.person)
-        finally:
-            done.set()
-        rival.result(timeout=30)
-    assert moves == [11]
+    seat = Seat(iter(["start", "pair of aces", "quit"]))
+    with pytest.raises(Left):
+        Terminal.join(wanted, seat.person)
     first = games.state(game, StateLook(round=lambda _: 1), timedelta)
-    assert [move.action for move in first.position.history].count(11) == 1
+    assert moves == [first.position.history[0].action] == [11]
     assert "the connection broke" in seat.page.getvalue()

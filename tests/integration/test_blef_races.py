@@ -9,7 +9,6 @@ At last a seat is made ours and then played, whatever comes in between, and neve
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from unittest.mock import Mock
@@ -27,11 +26,11 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Status
+from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.switches import Switchboard, Switches
-from cardsharp.cloud.vault import Vault
 from cardsharp.errors import Conflict, StoreError
-from cardsharp.seats import Seat, reserved
+from cardsharp.seats import Places, Seat, reserved
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import create_table
@@ -117,62 +116,56 @@ SEAT = Seat(
 )
 
 
-@dataclass
-class Bench:
-    """A log, a vault and a queue under a clock that stands still."""
-
-    offering: Offering
-    vault: Vault
-    clock: FakeClock
-    queue: MemoryQueue
-
-    def reserved(self, seat: Seat = SEAT) -> AbstractContextManager[None]:
-        return reserved("blef", seat, self.vault, self.offering)
-
-
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    clock, path = FakeClock(), tmp_path / "log.db"
-    queue = MemoryQueue(clock)
-    with (
-        closing(SqliteLog(path, clock)) as log,
-        closing(build_vault(f"sqlite:{path}", clock)) as vault,
-    ):
-        yield Bench(Offering(log, queue, clock), vault, clock, queue)
+def places(tmp_path: Path) -> Iterator[Places]:
+    """A log, a vault and a queue under a clock that stands still."""
+    clock, store = FakeClock(), f"sqlite:{tmp_path / 'log.db'}"
+    offering = Offering(SqliteLog(tmp_path / "log.db", clock), MemoryQueue(clock), clock)
+    with closing(offering.log), closing(build_vault(store, clock)) as vault:
+        yield Places(Workplace.load({"CARDSHARP_STORE": store}), offering, vault)
 
 
-def test_a_seat_is_offered_once_it_is_ours_and_what_came_to_nothing_is_closed(bench: Bench) -> None:
+def claimed(places: Places, seat: Seat = SEAT) -> AbstractContextManager[None]:
+    return reserved("blef", seat, places.vault, places.offering)
+
+
+def test_a_seat_is_offered_once_it_is_ours_and_what_came_to_nothing_is_closed(
+    places: Places,
+) -> None:
     """And can be tried again; who comes too late takes nothing from who has it."""
-    with pytest.raises(Conflict), bench.reserved():
+    offering = places.offering
+    with pytest.raises(Conflict), claimed(places):
         raise Conflict("somebody else was first")
-    assert known(bench.offering.log, SEAT.own_id).status is Status.FINISHED
-    assert len(bench.queue) == 0
-    with bench.reserved():
-        assert known(bench.offering.log, SEAT.own_id).lease, "the bot keeps away meanwhile"
-        assert bench.offering.offer() == len(bench.queue) == 0
-    assert len(bench.queue) == 1
-    with pytest.raises(Conflict), bench.reserved(SEAT.known_as("two")):
+    assert known(offering.log, SEAT.own_id).status is Status.FINISHED
+    assert len(offering.queue) == 0
+    with claimed(places):
+        assert known(offering.log, SEAT.own_id).lease, "the bot keeps away meanwhile"
+        assert offering.offer() == len(offering.queue) == 0
+    assert len(offering.queue) == 1
+    with pytest.raises(Conflict), claimed(places, SEAT.known_as("two")):
         raise Conflict("the nickname was taken meanwhile")
-    assert bench.vault.find(SEAT.own_id) == SEAT.body
-    assert [one.match_id for one in bench.offering.log.running()] == [SEAT.own_id]
+    assert places.vault.find(SEAT.own_id) == SEAT.body
+    assert [one.match_id for one in offering.log.running()] == [SEAT.own_id]
 
 
-def test_a_seat_whose_maker_died_is_offered_when_its_lease_is_over(bench: Bench) -> None:
+def test_a_seat_whose_maker_died_is_offered_when_its_lease_is_over(places: Places) -> None:
     """The bot then sees at its first look whether the seat is ours."""
-    dying = bench.reserved()
+    dying, offering = claimed(places), places.offering
     dying.__enter__()
-    assert bench.offering.offer() == 0
-    bench.clock.advance(timedelta(seconds=11))
-    assert bench.offering.offer() == 1
+    assert offering.offer() == 0
+    offering.clock.advance(timedelta(seconds=11))
+    assert offering.offer() == 1
 
 
-def test_the_poller_sees_to_seats_not_queued(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch, bench.reserved():
-        patch.setattr(bench.queue, "send", Mock(side_effect=StoreError("no queue")))
-    bench.clock.advance(timedelta(seconds=4))
-    assert bench.offering.offer() == 0, "a first look"
-    bench.clock.advance(timedelta(seconds=4))
-    assert bench.offering.offer() == 1
+def test_the_poller_sees_to_seats_not_queued(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offering = places.offering
+    with monkeypatch.context() as patch, claimed(places):
+        patch.setattr(offering.queue, "send", Mock(side_effect=StoreError("no queue")))
+    for looks in (0, 1):
+        offering.clock.advance(timedelta(seconds=4))
+        assert offering.offer() == looks
 
 
 def served(tmp_path: Path, **settings: str) -> Client:

@@ -1,9 +1,9 @@
 """What a position tells of the rounds before, and how the default reads the others from them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -13,22 +13,24 @@ from pydantic import SecretStr
 from support.blef_bot import NAME, SECRET, SERVICE, BlefPlace
 from support.cloud_benches import FakeClock
 from support.games import Decides, begun, kept, simulated, taken
+from world.network import LIMITS
 
 from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.bot import SeatMatch
 from cardsharp.blef.cards import DECK, VALUES
-from cardsharp.blef.client import Sighting
+from cardsharp.blef.client import BlefClient, Sighting
 from cardsharp.blef.logbook import SPAN
 from cardsharp.blef.position import Position
 from cardsharp.blef.replay import decisions
 from cardsharp.blef.rules import Move, Round
-from cardsharp.blef.strategies import build
+from cardsharp.blef.strategies import Decision, build
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.minds import OPENING
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.reading import Insight, reading_of, readings, unlike_tables
 from cardsharp.blef.strategies.taste import Taste, Tasting, believing, traits_of
 from cardsharp.blef.wire import StateBody, position_in
+from cardsharp.cloud.attended import Sight
 from cardsharp.cloud.ports import Body
 from cardsharp.games import game
 from cardsharp.seats import Seat
@@ -45,7 +47,7 @@ def test_it_is_in_no_text_and_bayes_decides_as_without() -> None:
     without = replace(seen, earlier=())
     assert seen.earlier
     assert repr(seen) == repr(without)
-    assert build("bayes", Random(1)).decide(seen) == build("bayes", Random(1)).decide(without)
+    assert decided("bayes", seen) == decided("bayes", without)
 
 
 @pytest.mark.parametrize("intents", [True, False])
@@ -57,82 +59,67 @@ def test_a_stored_decision_has_the_rounds_that_were_over_then(intents: bool) -> 
     assert found == [simulated(BLEF).position(note.state) for note in notes[:-1]]
 
 
-@dataclass
-class Asking:
+class Asking(BlefClient):
     """The bot's client at a service in this process, which counts what it asks for."""
 
-    place: BlefPlace
-    asked: Counter[int | None] = field(default_factory=Counter)
+    def __init__(self, place: BlefPlace) -> None:
+        super().__init__(SERVICE, LIMITS)
+        self.place, self.asked = place, Counter[str]()
 
-    def look(self, game: str, player: str) -> Sighting:
-        self.asked[None] += 1
-        return Sighting(self._state(game, player_uuid=player), 1)
-
-    def past(self, game: str, number: int) -> StateBody:
-        self.asked[number] += 1
-        return self._state(game, round=number)
-
-    def _state(self, game: str, **query: object) -> StateBody:
-        return StateBody.model_validate(self.place.client.get(f"/games/{game}", **query).json)
+    def _state(self, game: str, params: dict[str, str], *, waits: bool = False) -> Sighting:
+        self.asked[params.get("round", "now")] += 1
+        assert (game, waits) == (self.place.table, False)
+        return Sighting(StateBody.model_validate(self.place.state(**params)), 1)
 
 
-def attended(place: BlefPlace, client: Asking) -> SeatMatch:
-    strategy = build("greedy", Random(0))
-    seat = Seat(SERVICE, place.table, NAME, "greedy", SecretStr(str(SECRET)))
-    return SeatMatch("m", seat, strategy, client, None, FakeClock())
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Asking]:
+    """At a game that we have joined and that has not started."""
+    with closing(BlefPlace(tmp_path, FakeClock())) as place:
+        joined = {"nickname": NAME, "player_uuid": str(SECRET)}
+        place.client.post(f"/games/{place.table}/join", joined)
+        yield Asking(place)
 
 
-def test_the_bot_knows_the_rounds_before_without_a_request_more(tmp_path: Path) -> None:
+def looked(client: Asking, known: Mapping[int, Body]) -> Sight[int]:
+    """What a worker sees who has just come."""
+    seat = Seat(SERVICE, client.place.table, NAME, "greedy", SecretStr(str(SECRET)))
+    return SeatMatch("m", seat, build("greedy", Random(0)), client, None, FakeClock()).look(known)
+
+
+def test_the_bot_knows_the_rounds_before_without_a_request_more(client: Asking) -> None:
     """Each is asked for once, for the log, also by two workers one after the other."""
     known: dict[int, Body] = {}
-    decided = 0
-    with closing(BlefPlace(tmp_path, FakeClock())) as place:
-        client = Asking(place)
-        path = f"/games/{place.table}"
-        place.client.post(f"{path}/join", {"nickname": NAME, "player_uuid": str(SECRET)})
-        while place.go_on() != "Finished":
-            sight = attended(place, client).look(known)
-            known |= sight.facts
-            turn = sight.turn
-            if turn is None:
-                continue
-            over = range(1, turn.position.number)
-            rounds = [position_in(client._state(place.table, round=n), None) for n in over]
-            assert turn.position.earlier == tuple(one.round() for one in rounds if one)
-            action = turn.match.strategy.decide(turn.position).action
-            place.client.post(f"{path}/play", {"player_uuid": str(SECRET), "action_id": action})
-            decided += bool(rounds)
-        del client.asked[None]
-        assert {*client.asked.values()} == {1}
-        assert decided
+    decided, place = 0, client.place
+    while place.go_on() != "Finished":
+        sight = looked(client, known)
+        known |= sight.facts
+        turn = sight.turn
+        if turn is None:
+            continue
+        over = range(1, turn.position.number)
+        rounds = [StateBody.model_validate(place.state(round=number)) for number in over]
+        seen = [position_in(one, None) for one in rounds]
+        assert turn.position.earlier == tuple(one.round() for one in seen if one)
+        action = turn.match.strategy.decide(turn.position).action
+        body = {"player_uuid": str(SECRET), "action_id": action}
+        place.client.post(f"/games/{place.table}/play", body)
+        decided += bool(rounds)
+    del client.asked["now"]
+    assert {*client.asked.values()} == {1}
+    assert decided
 
 
-SPOILT: dict[str, Body] = {
-    "no player": {"player": None},
-    "no such card": {"hands": {"A": ["7 of clubs"]}},
-}
-
-
-def spoilt(end: Body) -> dict[int, Body]:
-    actions = (3, 88, 89)
-    facts = {SPAN + n: {"player": "A", "actionId": one} for n, one in enumerate(actions)}
-    return {**facts, SPAN + 2: {**facts[SPAN + 2], "hands": {}, **end}}
-
-
-@pytest.mark.parametrize("fault", SPOILT)
-def test_a_log_that_cannot_be_read_costs_no_move(tmp_path: Path, fault: str) -> None:
-    with closing(BlefPlace(tmp_path, FakeClock())) as place:
-        path = f"/games/{place.table}"
-        place.client.post(f"{path}/join", {"nickname": NAME, "player_uuid": str(SECRET)})
-        while True:
-            place.go_on()
-            sight = attended(place, Asking(place)).look(spoilt(SPOILT[fault]))
-            if sight.turn is not None:
-                assert sight.turn.position.earlier == ()
-                return
-
-
-_SIX = range(len(VALUES))
+@pytest.mark.parametrize("end", [{"player": None}, {"hands": {"A": ["7 of clubs"]}}])
+def test_a_log_that_cannot_be_read_costs_no_move(client: Asking, end: Body) -> None:
+    told: list[Body] = [{"player": "A", "actionId": action} for action in (3, CHECK, LOST)]
+    told[-1] = {**told[-1], "hands": {}, **end}
+    while True:
+        client.place.go_on()
+        sight = looked(client, dict(enumerate(told, SPAN)))
+        if sight.turn is not None:
+            assert sight.turn.position.earlier == ()
+            return
 
 
 def seen(first: str, second: str, seed: int, seats: int | None = None) -> Iterator[Position]:
@@ -141,6 +128,10 @@ def seen(first: str, second: str, seed: int, seats: int | None = None) -> Iterat
     for note in taken(players[0].simulation.deal(Random(seed)), players, Random(seed))[:-1]:
         if players[0].simulation.to_act(note.state) == 0:
             yield players[0].simulation.position(note.state)
+
+
+def decided(name: str, position: Position) -> Decision:
+    return build(name, Random(1)).decide(position)
 
 
 def over(hands: tuple[str, str], *said: int) -> Round:
@@ -178,23 +169,19 @@ def test_who_opens_with_lies_and_answers_with_the_truth_is_expected_to() -> None
 
     Who believes a bet sees its cards, and is no different where it cannot be true.
     """
-    taste, hands = (
-        Taste(),
-        [traits_of(bits_of(DECK[4 * value : 4 * value + 1]), 2) for value in _SIX],
-    )
+    taste = Taste()
+    hands = [traits_of(bits_of(DECK[4 * value : 4 * value + 1]), 2) for value in range(len(VALUES))]
     for value in [1, 2, 3, 4] * 3:
         taste = taste.learned(hands[value], OPENING, value + 1, 0.7)
         taste = taste.learned(hands[value], 0, value, 0.7)
     drawn = Tasting(taste)
     assert drawn.chance(hands[2], OPENING, 2) < 0.1
     assert drawn.chance(hands[2], 0, 2) > 0.5
-    kings, pair = DECK[16:17], NUMBERS["Pair of kings"]
-    seen = believing(bits_of(kings), 2, pair)
-    assert seen.levels == traits_of(bits_of(DECK[16:18]), 1).levels
-    assert believing(bits_of(kings), 1, NUMBERS["Four of a kind, kings"]) is traits_of(
-        bits_of(kings), 1
-    )
-    assert believing(bits_of(kings), 2, OPENING) is traits_of(bits_of(kings), 2)
+    king, four = bits_of(DECK[16:17]), NUMBERS["Four of a kind, kings"]
+    believed = believing(king, 2, NUMBERS["Pair of kings"])
+    assert believed.levels == traits_of(bits_of(DECK[16:18]), 1).levels
+    assert believing(king, 1, four) is traits_of(king, 1)
+    assert believing(king, 2, OPENING) is traits_of(king, 2)
 
 
 def test_who_doubts_bets_that_are_high_to_everybody_is_expected_to() -> None:
@@ -231,15 +218,11 @@ def test_of_several_each_is_known_for_itself_and_whoever_is_out_is_nobody() -> N
 def test_the_default_plays_the_table_or_as_bayes_who_knows_what_was_read() -> None:
     as_bayes = 0
     for position in [*seen("greedy", "threshold(0.2,0.5)", 7)][::3]:
-        decision, read = build("reader", Random(1)).decide(position), readings(position)
+        read, unread = readings(position), replace(position, earlier=())
         if unlike_tables(position, read):
-            knowing = Bayes(Random(1)).decide(position, read)
-            assert decision == knowing
+            assert decided("reader", position) == Bayes(Random(1)).decide(position, read)
             as_bayes += 1
         else:
-            assert decision == build("solved", Random(1)).decide(position)
-        unread = replace(position, earlier=())
-        assert build("reader", Random(1)).decide(unread) == build("solved", Random(1)).decide(
-            unread
-        )
+            assert decided("reader", position) == decided("solved", position)
+        assert decided("reader", unread) == decided("solved", unread)
     assert as_bayes > 3
