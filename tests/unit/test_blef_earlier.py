@@ -27,7 +27,7 @@ from cardsharp.blef.strategies import Decision, build
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.minds import OPENING
 from cardsharp.blef.strategies.odds import bits_of
-from cardsharp.blef.strategies.reading import Insight, reading_of, readings, unlike_tables
+from cardsharp.blef.strategies.reading import OWN, Insight, reading_of, readings, unlike_tables
 from cardsharp.blef.strategies.taste import Taste, Tasting, believing, traits_of
 from cardsharp.blef.wire import StateBody, position_in
 from cardsharp.cloud.attended import Sight
@@ -142,7 +142,7 @@ def over(hands: tuple[str, str], *said: int) -> Round:
 
 def chance(reading: Insight, bet: int) -> float:
     kings = bits_of([card for card in DECK if VALUES[card.value] == "K"][:2])
-    return reading.explains(traits_of(kings, 2), OPENING, bet)
+    return reading.explains(OWN, traits_of(kings, 2), OPENING, bet)
 
 
 def test_what_was_seen_is_expected_of_lies_and_doubts() -> None:
@@ -159,7 +159,7 @@ def test_what_was_seen_is_expected_of_lies_and_doubts() -> None:
     pair = NUMBERS["Pair of queens"]
     nines = traits_of(bits_of(DECK[:1]), 2)
     before, later = (reading_of((bets_on,) * n, 0) for n in (0, 3))
-    assert later.explains(nines, pair, CHECK) < before.explains(nines, pair, CHECK)
+    assert later.explains(OWN, nines, pair, CHECK) < before.explains(OWN, nines, pair, CHECK)
     assert later.weights != before.weights
     assert sum(later.weights) == pytest.approx(1)
 
@@ -190,7 +190,7 @@ def test_who_doubts_bets_that_are_high_to_everybody_is_expected_to() -> None:
     one, other = next(
         (low, high)
         for low, high in combinations(range(len(BETS) - 1), 2)
-        if hand.levels[low] == hand.levels[high] and hand.bare.levels[low] > hand.bare.levels[high]
+        if hand.levels[low] == hand.levels[high] and hand.bare[low] > hand.bare[high]
     )
     taste = Taste()
     assert Tasting(taste).check(hand, one) == Tasting(taste).check(hand, other)

@@ -6,7 +6,7 @@ one of them, so each only has a weight before the first bet, and none excludes a
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import exp
 
 from cardsharp.blef.actions import BETS, CHECK
@@ -42,15 +42,10 @@ _SLIP = 0.1  # how often somebody bets against the habit
 _TEMPERATURE = 0.12  # of the softmax over the chances by which a bet against the habit is picked
 
 
-class _Plausible(dict[float, float]):
-    """How often a bet of each chance is made against the habits, up to a factor."""
-
-    def __missing__(self, chance: float) -> float:
-        self[chance] = found = exp((chance - 1) / _TEMPERATURE)
-        return found
-
-
-_PLAUSIBLE = _Plausible()  # a few thousand: chances come from counting cards
+@cache  # a few thousand: chances come from counting cards
+def _plausible(chance: float) -> float:
+    """How often a bet of such a chance is made against the habits, up to a factor."""
+    return exp((chance - 1) / _TEMPERATURE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,7 @@ class Mind:
 
     def explains(self, last: int, bet: int) -> list[float]:
         """By habit, how likely it makes this bet above `last`."""
-        plausible = [*map(_PLAUSIBLE.__getitem__, self.chances[last + 1 :])]
+        plausible = [*map(_plausible, self.chances[last + 1 :])]
         slip = _SLIP * plausible[bet - last - 1] / sum(plausible)
         return [slip + (1 - _SLIP) * (replies[last] == bet) for replies in self.replies]
 

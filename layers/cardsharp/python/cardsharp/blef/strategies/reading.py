@@ -39,26 +39,22 @@ Who plays by the tables is foretold better by about 1."""
 PRIOR: Weights = (*((1 - _TASTE - _FAITH) * weight for weight in WEIGHTS), _TASTE, _FAITH)
 """How likely each habit is, and at last the two tastes."""
 
+OWN, FAITH = 0, 1  # the taste of who looks at own cards, and of who believes the last bet, too
+
 
 @dataclass(frozen=True)
 class Insight:
     """How somebody decides: logarithms of how well each model foretold it, and our tables."""
 
-    taste: Taste
-    faith: Taste
+    tastes: tuple[Taste, Taste]
     explained: tuple[float, ...] = (0.0,) * len(PRIOR)
     table: float = 0.0
     decisions: int = 0
 
     @cached_property
-    def drawn(self) -> Tasting:
-        """The taste as it is asked."""
-        return Tasting(self.taste)
-
-    @cached_property
-    def trusting(self) -> Tasting:
-        """The taste of who believes the last bet, as it is asked."""
-        return Tasting(self.faith)
+    def drawn(self) -> tuple[Tasting, Tasting]:
+        """The tastes as they are asked."""
+        return Tasting(self.tastes[OWN]), Tasting(self.tastes[FAITH])
 
     @cached_property
     def weights(self) -> Weights:
@@ -81,18 +77,10 @@ class Insight:
             for first, one in zip(PRIOR, self.explained, strict=True)
         ]
 
-    def explains(self, traits: Traits, last: int, bet: int) -> float:
-        """How likely the taste makes this bet above `last`."""
-        return _foretold(self.drawn, traits, last, bet)
-
-    def trusts(self, traits: Traits, last: int, bet: int) -> float:
-        """The same of the taste of who believes the last bet, with what is seen by it."""
-        return _foretold(self.trusting, traits, last, bet)
-
-
-def _foretold(drawn: Tasting, traits: Traits, last: int, action: int) -> float:
-    foretold = (1 - _CHANCE_OF_TASTE) * drawn.chance(traits, last, action)
-    return foretold + _CHANCE_OF_TASTE * _even(last)
+    def explains(self, taste: int, traits: Traits, last: int, action: int) -> float:
+        """How likely one of the tastes makes this action after `last`, with what is seen by it."""
+        foretold = (1 - _CHANCE_OF_TASTE) * self.drawn[taste].chance(traits, last, action)
+        return foretold + _CHANCE_OF_TASTE * _even(last)
 
 
 def _blended(found: Sequence[float], first: Sequence[float]) -> Weights:
@@ -107,7 +95,7 @@ def _even(last: int) -> float:
     return 1 / (len(BETS) - last - (last == OPENING))
 
 
-_UNKNOWN = Insight(Taste(), Taste())
+_UNKNOWN = Insight((Taste(), Taste()))
 
 
 def readings(position: Position) -> Mapping[int, Insight]:
@@ -148,7 +136,7 @@ def _after(reading: Insight, over: Round, seat: int) -> Insight:
             mixed = tabled(position_of(live, seat))
             habits = mind.foretells(last, action)
             seen = traits, believing(own, hidden, last)
-            tastes = reading.explains(seen[0], last, action), reading.trusts(seen[1], last, action)
+            tastes = (reading.explains(one, seen[one], last, action) for one in (OWN, FAITH))
             reading = _seen(reading, seen, (last, action), (*habits, *tastes), mixed)
         last = action
     return reading
@@ -169,9 +157,12 @@ def _seen(
         often = (1 - _CHANCE_OF_TABLE) * dict(mixed).get(action, 0.0)
         table = log(often + _CHANCE_OF_TABLE * _even(last))
     pace = max(_STEADY, 1 / (1 + reading.decisions / _HALF))
+    own, faith = (
+        taste.learned(traits, last, action, _RATE * pace)
+        for taste, traits in zip(reading.tastes, seen, strict=True)
+    )
     return Insight(
-        reading.taste.learned(seen[0], last, action, _RATE * pace),
-        reading.faith.learned(seen[1], last, action, _RATE * pace),
+        (own, faith),
         tuple(_FADES * old + new for old, new in zip(reading.explained, told, strict=True)),
         _FADES * reading.table + table,
         reading.decisions + 1,

@@ -15,7 +15,6 @@ from itertools import accumulate
 from math import exp
 from operator import mul
 from random import Random
-from typing import NamedTuple
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import DECK
@@ -42,34 +41,25 @@ _BY_HEIGHT, _BY_REST = 0.5, 1.0
 _FLAT = (0.0,) * len(_MIDDLES)
 
 
-class OpenLevels(NamedTuple):
+def _levels(chances: Odds) -> Sequence[int]:
+    return [bisect_right(_MARKS, chance) for chance in chances]
+
+
+@cache
+def _bare(cards: int) -> Sequence[int]:
     """The level of each bet for somebody who sees no card of so many."""
-
-    cards: int
-    levels: Sequence[int]
-
-
-class _Levels(dict[float, int]):
-    """The level of each chance; a few thousand, as chances come from counting cards."""
-
-    def __missing__(self, chance: float) -> int:
-        self[chance] = found = bisect_right(_MARKS, chance)
-        return found
-
-
-_LEVELS = _Levels()
+    return _levels(odds(0, cards))
 
 
 class Traits:
-    """What certain cards make of each bet.
+    """What certain cards make of each bet, with so many cards in play.
 
     `levels` are those of the bets; `looks` twice that, and 1 more where no higher bet is as likely;
     `bare` has their levels for somebody without cards.
     """
 
-    def __init__(self, chances: Odds, bare: OpenLevels) -> None:
-        self.bare = bare
-        self.levels: Sequence[int] = [*map(_LEVELS.__getitem__, chances)]
+    def __init__(self, chances: Odds, cards: int) -> None:
+        self.cards, self.bare, self.levels = cards, _bare(cards), _levels(chances)
         self.looks = [2 * level for level in self.levels]
         top = -1.0
         for bet in range(_TOP, OPENING, -1):
@@ -101,7 +91,7 @@ class Traits:
 @lru_cache(maxsize=8192)
 def traits_of(pool: int, hidden: int) -> Traits:
     """The traits for somebody with these cards who does not see `hidden` others."""
-    return Traits(mind_of(pool, hidden).chances, _open(pool.bit_count() + hidden))
+    return Traits(mind_of(pool, hidden).chances, pool.bit_count() + hidden)
 
 
 @lru_cache(maxsize=8192)
@@ -126,11 +116,6 @@ def _claimed(bet: int, pool: int) -> int:
 
 
 _CARDS = [1 << bit_of(card) for card in DECK]
-
-
-@cache
-def _open(cards: int) -> OpenLevels:
-    return OpenLevels(cards, [*map(_LEVELS.__getitem__, odds(0, cards))])
 
 
 @cache
@@ -160,7 +145,7 @@ class Taste:
         """The taste once a decision was seen, the better foretold, the less it changes."""
         drawn = Tasting(self)
         checked = drawn.check(traits, last)
-        checks, doubts, rests, opened = self.checks, self.doubts, self.rests, traits.bare.levels
+        checks, doubts, rests, opened = self.checks, self.doubts, self.rests, traits.bare
         if last != OPENING:
             off = (action == CHECK) - checked
             checks = _around(checks, traits.levels[last], off)
@@ -228,15 +213,15 @@ class Tasting:
         if last in {OPENING, _TOP}:
             return float(last == _TOP)
         taste = self._taste
-        by_last = taste.checks[traits.levels[last]] + taste.doubts[traits.bare.levels[last]]
+        by_last = taste.checks[traits.levels[last]] + taste.doubts[traits.bare[last]]
         return 1 / (1 + exp(-by_last - taste.rests[traits.rest(last)]))
 
     def weights(self, traits: Traits, last: int) -> list[float]:
         """How often each bet above the last one is made, up to a factor."""
-        begin, looks, asked = last + 1, traits.looks, (last, traits.bare.cards)
+        begin, looks, asked = last + 1, traits.looks, (last, traits.cards)
         near = self._near.get(asked)
         if near is None:
-            opened = traits.bare.levels[begin:]
+            opened = traits.bare[begin:]
             near = self._near[asked] = [
                 self._steps[step] * self._bonds[shared] * self._heights[height]
                 for step, shared, height in zip(_STEP_OF, _bonds(last), opened, strict=False)

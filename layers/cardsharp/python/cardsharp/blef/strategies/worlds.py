@@ -9,7 +9,7 @@ from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies.minds import HABITS, OPENING, WEIGHTS, Replies, mind_of
 from cardsharp.blef.strategies.odds import bit_of, bits_of, truths
-from cardsharp.blef.strategies.reading import Insight
+from cardsharp.blef.strategies.reading import FAITH, OWN, Insight
 from cardsharp.blef.strategies.taste import TastedReplies, believing, traits_of
 
 _DRAWS = 120  # hands that are drawn for one player who has bet
@@ -102,12 +102,10 @@ def _replies(hand: int, other: _Other, model: int, rng: Random) -> Replies:
     """What a player with this hand says by a habit, or by a taste that was read."""
     if other.reading is None or model < len(HABITS):
         return mind_of(hand, other.hidden).replies[model]
+    drawn, traits = other.reading.drawn, traits_of(hand, other.hidden)
     if model == len(HABITS):
-        traits = traits_of(hand, other.hidden)
-        return TastedReplies(other.reading.drawn, lambda _: traits, rng)
-    return TastedReplies(
-        other.reading.trusting, lambda last: believing(hand, other.hidden, last), rng
-    )
+        return TastedReplies(drawn[OWN], lambda _: traits, rng)
+    return TastedReplies(drawn[FAITH], lambda last: believing(hand, other.hidden, last), rng)
 
 
 def _scores(hand: int, other: _Other) -> list[float]:
@@ -117,10 +115,10 @@ def _scores(hand: int, other: _Other) -> list[float]:
     if reading is not None:
         traits = traits_of(hand, other.hidden)
         for by_habit, (last, bet) in zip(explained, other.said, strict=True):
-            by_habit.append(reading.explains(traits, last, bet))
+            by_habit.append(reading.explains(OWN, traits, last, bet))
             if reading.weights[-1]:
                 seen = believing(hand, other.hidden, last)
-                by_habit.append(reading.trusts(seen, last, bet))
+                by_habit.append(reading.explains(FAITH, seen, last, bet))
             else:
                 by_habit.append(0.0)
     return [
