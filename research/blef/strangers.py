@@ -19,7 +19,7 @@ from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies import STRATEGIES, Decision, choices, large
 from cardsharp.blef.strategies.equilibrium import Mixture, cards_of
-from cardsharp.blef.strategies.odds import Odds, bit_of, bits_of, odds, truths
+from cardsharp.blef.strategies.odds import Odds, bits_of, claimed, odds, truths
 from cardsharp.blef.strategies.sight import OPENING
 from cardsharp.blef.strategies.solved import Solved
 
@@ -81,26 +81,13 @@ def believer(table: Table) -> int:
     if table.last < 0:
         return table.likeliest()
     seen = bits_of(table.position.hand)
-    claimed = _claimed(table.last, seen)
-    hidden = table.position.hidden - claimed.bit_count()
+    missing = claimed(table.last, seen)
+    hidden = table.position.hidden - missing.bit_count()
     if hidden < 0:
         return CHECK
-    chances = odds(seen | claimed, hidden)
+    chances = odds(seen | missing, hidden)
     best = max(table.higher, key=lambda bet: (chances[bet], -bet), default=CHECK)
     return best if best != CHECK and chances[best] >= 0.5 else CHECK
-
-
-def _claimed(bet: int, seen: int) -> int:
-    """Some cards with which the bet holds, beside those that are seen."""
-    said, left = BETS[bet], [card for card in DECK if not seen >> bit_of(card) & 1]
-    found = [card for card in left if card in said.cards]
-    for value, number in said.values:
-        held = sum(seen >> bit_of(card) & 1 for card in DECK if card.value == value)
-        found += [card for card in left if card.value == value][: max(0, number - held)]
-    for colour, number in said.colours:
-        held = sum(seen >> bit_of(card) & 1 for card in DECK if card.colour == colour)
-        found += [card for card in left if card.colour == colour][: max(0, number - held)]
-    return bits_of(found)
 
 
 def liar(table: Table) -> int:

@@ -74,16 +74,16 @@ class Scene:
 
     def do(self, client: Client, deed: str) -> Reply:
         """Do the deed as its player would, by what is seen now."""
-        game, uuids = self.table.game, self.table.uuids
+        path, uuids = f"/games/{self.table.game}", self.table.uuids
         if deed == "create":
             return client.get("/games/create")
         if deed == "join":
-            return client.get(f"/games/{game}/join", nickname="carol")
+            return client.get(f"{path}/join", nickname="carol")
         if deed == "start":
-            return client.get(f"/games/{game}/start", admin_uuid=uuids["p0"])
+            return client.get(f"{path}/start", admin_uuid=uuids["p0"])
         mover = uuids[self.table.state()["cp_nickname"]]
         action = 5 if deed == "bet" else 88
-        return client.get(f"/games/{game}/play", player_uuid=mover, action_id=action)
+        return client.get(f"{path}/play", player_uuid=mover, action_id=action)
 
     def seen(self) -> list[object]:
         """The game, how often it was changed, its rounds with all hands, and the other games."""
@@ -103,22 +103,15 @@ def scene_of(raw: Any, deed: str) -> Scene:  # noqa: ANN401 - boto3
     name, clock = create_table(raw, "blefTable"), FakeClock()
     # The clock stands still, so that no deed falls into another minute than the one before.
     client = Client(GAME_STORE.in_table(name, clock, raw), clock, no_chance())
-    if deed in {"join", "start"}:
-        game = client.create()
-        return Scene(
-            StartedGame(client, game, {one: client.join(game, one) for one in ("p0", "p1")}),
-            raw,
-            name,
-        )
-    scene = Scene(client.started(), raw, name)
+    table = client.joined() if deed in {"join", "start"} else client.started()
     if deed == "last check":
-        saved = client.store.read(scene.table.game)
+        saved = client.store.read(table.game)
         hands = (DECK[:11], DECK[12:13])  # one more is too many
         live = replace(saved.game.round, n_cards=(11, 1), hands=hands, turn=0)
         client.store.write(saved, replace(saved.game, round=live))
     if "check" in deed:
-        assert scene.table.play(87).status == 200
-    return scene
+        assert table.play(87).status == 200
+    return Scene(table, raw, name)
 
 
 @pytest.fixture(scope="module")

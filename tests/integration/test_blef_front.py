@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 import requests
@@ -66,24 +67,11 @@ def test_a_function_that_fails_is_a_500_without_its_reason(echoing: HttpFront) -
 
 async def asked_from(gateway: HttpGateway, source: str) -> int:
     """The status of what is answered to a request from that address."""
-    scope: dict[str, Any] = {
-        "type": "http",
-        "method": "GET",
-        "path": "/",
-        "raw_path": b"/",
-        "query_string": b"",
-    }
-    scope |= {"headers": [], "client": (source, 1)}
-    sent: list[Any] = []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b""}
-
-    async def send(message: Any) -> None:  # noqa: ANN401 - as ASGI has it
-        sent.append(message)
-
-    await gateway(scope, receive, send)
-    return int(sent[0]["status"])
+    scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "query_string": b""}
+    receive = AsyncMock(return_value={"type": "http.request", "body": b""})
+    send = AsyncMock()
+    await gateway({**scope, "headers": [], "client": (source, 1)}, receive, send)
+    return int(send.call_args_list[0].args[0]["status"])
 
 
 def test_one_caller_cannot_have_all_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,12 +83,17 @@ class Client:
     def join(self, game: str, nickname: str) -> str:
         return self.get(f"/games/{game}/join", nickname=nickname).json["player_uuid"]
 
-    def started(self, players: int = 2) -> "StartedGame":
-        """Return a game that has just been started, by nickname the uuids of its players."""
+    def joined(self, players: int = 2) -> "StartedGame":
+        """Return a game that can be started, by nickname the uuids of its players."""
         game = self.create()
-        uuids = {f"p{number}": self.join(game, f"p{number}") for number in range(players)}
-        assert self.get(f"/games/{game}/start", admin_uuid=uuids["p0"]).status == 202
-        return StartedGame(self, game, uuids)
+        names = [f"p{number}" for number in range(players)]
+        return StartedGame(self, game, {name: self.join(game, name) for name in names})
+
+    def started(self, players: int = 2) -> "StartedGame":
+        """The same once it has just been started."""
+        made = self.joined(players)
+        assert self.get(f"/games/{made.game}/start", admin_uuid=made.uuids["p0"]).status == 202
+        return made
 
 
 @dataclass(frozen=True)

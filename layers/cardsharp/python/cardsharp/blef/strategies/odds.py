@@ -76,6 +76,19 @@ def truths(pool: int) -> int:
     return held
 
 
+def claimed(bet: int, pool: int) -> int:
+    """Some cards, the lowest, with which a bet holds and that the pool lacks."""
+    said, rest = BETS[bet], [bit for bit in _CARDS if not bit & pool]
+    if said.cards:
+        return bits_of(said.cards) & ~pool
+    sets = [(OF_VALUE[value], count) for value, count in said.values]
+    sets += [(OF_COLOUR[colour], count) for colour, count in said.colours]
+    return sum(
+        sum([bit for bit in rest if bit & of][: max(0, count - (pool & of).bit_count())])
+        for of, count in sets
+    )
+
+
 def _need(count: int, have: int, of: int) -> Need:
     return max(0, count - have), of - have
 
@@ -181,6 +194,7 @@ def _suit_truths(colour: int) -> tuple[int, ...]:
     )
 
 
+_CARDS = [1 << bit_of(card) for card in DECK]
 _FLUSH_SIZE = BETS[_FIRST_FLUSH].colours[0][1]
 _VALUES_OF = [
     [value for value in range(_SPAN) if suit >> value & 1] for suit in range(_ONE_COLOUR + 1)

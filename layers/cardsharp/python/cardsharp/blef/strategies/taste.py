@@ -17,10 +17,9 @@ from operator import mul
 from random import Random
 
 from cardsharp.blef.actions import BETS, CHECK
-from cardsharp.blef.cards import DECK
 from cardsharp.blef.strategies.large import BONDS, bond
 from cardsharp.blef.strategies.minds import OPENING, mind_of
-from cardsharp.blef.strategies.odds import OF_COLOUR, OF_VALUE, Odds, bit_of, bits_of, odds
+from cardsharp.blef.strategies.odds import Odds, claimed, odds
 
 _MARKS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)  # where levels of chances end
 _MIDDLES = [(low + high) / 2 for low, high in zip((0, *_MARKS), (*_MARKS, 1), strict=True)]
@@ -97,25 +96,9 @@ def traits_of(pool: int, hidden: int) -> Traits:
 @lru_cache(maxsize=8192)
 def believing(pool: int, hidden: int, last: int) -> Traits:
     """The same for one of these who takes the last bet for true, where that may be."""
-    claimed = 0 if last == OPENING else _claimed(last, pool)
-    unclaimed = hidden - claimed.bit_count()
-    return traits_of(pool, hidden) if unclaimed < 0 else traits_of(pool | claimed, unclaimed)
-
-
-def _claimed(bet: int, pool: int) -> int:
-    """Some cards, the lowest, with which a bet holds and that the pool lacks."""
-    said, rest = BETS[bet], [bit for bit in _CARDS if not bit & pool]
-    if said.cards:
-        return bits_of(said.cards) & ~pool
-    sets = [(OF_VALUE[value], count) for value, count in said.values]
-    sets += [(OF_COLOUR[colour], count) for colour, count in said.colours]
-    return sum(
-        sum([bit for bit in rest if bit & of][: max(0, count - (pool & of).bit_count())])
-        for of, count in sets
-    )
-
-
-_CARDS = [1 << bit_of(card) for card in DECK]
+    missing = 0 if last == OPENING else claimed(last, pool)
+    unclaimed = hidden - missing.bit_count()
+    return traits_of(pool, hidden) if unclaimed < 0 else traits_of(pool | missing, unclaimed)
 
 
 @cache
