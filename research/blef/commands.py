@@ -20,7 +20,7 @@ from research.blef.compiled import Cards, CPlayer, lacking, library, player
 from research.blef.packing import ROUNDS as LARGE_ROUNDS
 from research.blef.packing import Lessons, known_in, learn, packed, tables_in, teach
 from research.blef.solve import SmallRound, Solver, exploitability, small_round
-from research.blef.tables import FOLDER, plays, profile_in, profile_of, table_of
+from research.blef.tables import FOLDER, plays_of, plays_of_table, table_of
 from research.blef.tables import write as write_solved
 from research.blef.training import ROUNDS, Budget, Folder, learner_of, train
 from workbench.lab.options import Cluster, Positive, Seed
@@ -84,10 +84,8 @@ def _measured(small: SmallRound, options: SolveOptions) -> dict[str, object]:
     shipped = table(*small.cards)
     return {
         "cards": _name(small.cards),
-        "table": round(exploitability(small, profile_in(small, shipped.plans)), 6),
-        options.strategy: round(
-            exploitability(small, profile_of(small, plays(options.strategy))), 6
-        ),
+        "table": round(exploitability(small, plays_of_table(small, shipped.plans)), 6),
+        options.strategy: round(exploitability(small, plays_of(small, options.strategy)), 6),
         "value": shipped.value,
     }
 

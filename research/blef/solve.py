@@ -10,7 +10,7 @@ or lost, and worth 1 or 0.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations_with_replacement
@@ -18,6 +18,7 @@ from math import comb, prod
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import COLOURS, VALUES
+from cardsharp.blef.strategies.equilibrium import Mixture
 
 Row = list[float]  # a number for each hand of one player
 Values = tuple[int, ...]  # the values of a hand's cards, ascending
@@ -26,6 +27,7 @@ Play = dict[int, Row]
 
 Plan = dict[int, Play]  # by what was said, how one player goes on
 Profile = tuple[Plan, Plan]  # the plans of who begins and of the other
+Plays = Callable[[int, Values], Mixture]  # how whoever is to move goes on after what was said
 STARTER, OTHER = 0, 1
 SEATS = (STARTER, OTHER)
 _MOST = 4  # cards in play with which no flush and no straight can hold
@@ -143,11 +145,17 @@ class Solver:
         self._sums: Profile = ({}, {})
         self._seat = STARTER
 
-    @property
-    def average(self) -> Profile:
-        """The average of all profiles so far, later ones counting more."""
-        first, second = ({said: _matched(p, {}) for said, p in plan.items()} for plan in self._sums)
-        return first, second
+    def average(self, said: int, hand: Values) -> Mixture:
+        """How a hand goes on by the average of all profiles so far, later ones counting more.
+
+        Where nothing is known it checks, and opens with its highest card.
+        """
+        at = self.small.hands[mover(said)].index(hand)
+        sums = self._sums[mover(said)].get(said, {})
+        often = {action: row[at] for action, row in sums.items() if row[at]}
+        if not often:
+            return ((CHECK if said else hand[-1], 1.0),)
+        return tuple((action, weight / sum(often.values())) for action, weight in often.items())
 
     def iterate(self, times: int) -> None:
         """Improve so many times: first who begins learns, then the other."""
@@ -224,8 +232,8 @@ def _matched(regrets: Play, default: Play) -> Play:
     return {action: row for action, row in play.items() if any(row)}
 
 
-def best_response(small: SmallRound, profile: Profile, seat: int) -> float:
-    """What the best answer of a seat to the other's plan wins, exactly."""
+def best_response(small: SmallRound, plays: Plays, seat: int) -> float:
+    """What the best answer of a seat to how the other plays wins, exactly."""
 
     def own(said: int, reach: Row) -> Row:
         """By hand, what the best action is worth."""
@@ -235,9 +243,9 @@ def best_response(small: SmallRound, profile: Profile, seat: int) -> float:
         return [max(column) for column in zip(*options, strict=True)]
 
     def others(said: int, reach: Row) -> Row:
-        """By hand, what is won against the plan."""
+        """By hand, what is won against the other."""
         worth = [0.0] * len(small.hands[seat])
-        for action, left in _moves(small, profile[1 - seat], said, reach):
+        for action, left in _moves(small, plays, said, reach).items():
             if action == CHECK:
                 values = small.believed(seat, said, left)
             else:
@@ -248,20 +256,15 @@ def best_response(small: SmallRound, profile: Profile, seat: int) -> float:
     return sum((own if seat == STARTER else others)(0, [1.0] * len(small.hands[1 - seat])))
 
 
-def _moves(small: SmallRound, plan: Plan, said: int, reach: Row) -> Sequence[tuple[int, Row]]:
-    """What a plan does, and how likely each of its hands comes there."""
-    play = plan.get(said) or small.default(mover(said), said)
-    totals = [sum(column) for column in zip(*play.values(), strict=True)]
-    moves = dict(play)
-    if said:
-        checks = play.get(CHECK, [0.0] * len(reach))
-        moves[CHECK] = [c if t > 0 else 1.0 for c, t in zip(checks, totals, strict=True)]
-    led = [
-        (action, [r * p for r, p in zip(reach, row, strict=True)]) for action, row in moves.items()
-    ]
-    return [(action, left) for action, left in led if any(left)]
+def _moves(small: SmallRound, plays: Plays, said: int, reach: Row) -> Play:
+    """What is done, and how likely each hand comes there."""
+    moves: Play = {}
+    for at, (hand, likely) in enumerate(zip(small.hands[mover(said)], reach, strict=True)):
+        for action, often in plays(said, hand) if likely else ():
+            moves.setdefault(action, [0.0] * len(reach))[at] += likely * often
+    return moves
 
 
-def exploitability(small: SmallRound, profile: Profile) -> float:
+def exploitability(small: SmallRound, plays: Plays) -> float:
     """What a best answer wins above an equal share, mean of both seats; 0 in equilibrium."""
-    return (sum(best_response(small, profile, seat) for seat in SEATS) - 1) / 2
+    return (sum(best_response(small, plays, seat) for seat in SEATS) - 1) / 2

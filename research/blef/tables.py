@@ -1,11 +1,11 @@
-"""Making the shipped tables of solved rounds, and profiles: of a table, or of how a strategy plays.
+"""Making the shipped tables of solved rounds, and how they and the strategies play.
 
 A table keeps what a plan ever comes to, in thousandths; a hand that only checks is left out.
 """
 
 import json
-from collections.abc import Callable
 from datetime import date
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from random import Random
@@ -23,20 +23,20 @@ from cardsharp.blef.strategies.equilibrium import (
     Plan,
     Solution,
     hand_key,
+    looked_up,
     mixture,
     said_key,
 )
 from research.blef.solve import (
     OTHER,
     STARTER,
-    Profile,
+    Plays,
     SmallRound,
     Values,
     best_response,
     exploitability,
     mover,
 )
-from research.blef.solve import Plan as SolvedPlan
 
 FOLDER = Path(str(files("cardsharp.blef.strategies") / "tables"))
 
@@ -44,10 +44,10 @@ _LEAST = 5  # thousandths: what is played less often is not kept
 Parts = dict[str, int]
 
 
-def table_of(small: SmallRound, profile: Profile, made_by: str, made_on: date) -> Solution:
-    """A profile as a table; its exploitability is that of what is written, not of the profile."""
-    plans = (_plan(small, profile[STARTER], STARTER), _plan(small, profile[OTHER], OTHER))
-    written = profile_in(small, plans)
+def table_of(small: SmallRound, plays: Plays, made_by: str, made_on: date) -> Solution:
+    """How somebody plays as a table; its exploitability is that of what is written."""
+    plans = (_plan(small, plays, STARTER), _plan(small, plays, OTHER))
+    written = plays_of_table(small, plans)
     return Solution(
         cards=small.cards,
         value=round(best_response(small, written, STARTER), 6),
@@ -79,99 +79,61 @@ def _lines(plan: Plan) -> str:
     )
 
 
-def profile_in(small: SmallRound, plans: tuple[Plan, Plan]) -> Profile:
-    """The plans of a table as a profile."""
-    return _play_of(small, plans[STARTER], STARTER), _play_of(small, plans[OTHER], OTHER)
+def plays_of_table(small: SmallRound, plans: tuple[Plan, Plan]) -> Plays:
+    """How a table plays."""
+
+    def play(said: int, hand: Values) -> Mixture:
+        return looked_up(plans[mover(said)], _bets(small, said), hand_key(hand))
+
+    return play
 
 
-def _play_of(small: SmallRound, plan: Plan, seat: int) -> SolvedPlan:
-    hands = [hand_key(hand) for hand in small.hands[seat]]
-    found: SolvedPlan = {}
-    for said, by_hand in plan.items():
-        bets = [int(bet) for bet in said.split()]
-        play = found.setdefault(sum(1 << bet for bet in bets), {})
-        for hand, parts in by_hand.items():
-            for action, chance in parts.items():
-                row = play.setdefault(int(action), [0.0] * len(hands))
-                row[hands.index(hand)] = chance / WHOLE
-    return found
+def _bets(small: SmallRound, said: int) -> tuple[int, ...]:
+    return tuple(bet for bet in small.bets if said >> bet & 1)
 
 
-def _plan(small: SmallRound, plan: SolvedPlan, seat: int) -> Plan:
+def _plan(small: SmallRound, plays: Plays, seat: int) -> Plan:
     """What the hands of a seat do wherever their own play, as it is kept, can lead."""
-    kept: dict[str, dict[str, Parts]] = {}
-    for number, hand in enumerate(small.hands[seat]):
-        for said in sorted(plan):
-            bets = tuple(bet for bet in small.bets if said >> bet & 1)
-            if not _comes_to(kept, bets, hand):
+    kept: dict[int, dict[str, Parts]] = {}
+    for hand in small.hands[seat]:
+        waiting = [0] if seat == STARTER else [1 << bet for bet in small.bets]
+        while waiting:
+            said = waiting.pop()
+            parts = _rounded(dict(plays(said, hand)))
+            if {*parts} == {str(CHECK)}:
                 continue
-            chances = {action: row[number] for action, row in plan[said].items()}
-            parts = _rounded(chances)
-            if parts and set(parts) != {str(CHECK)}:
-                kept.setdefault(said_key(bets), {})[hand_key(hand)] = parts
-    return {said: kept[said] for said in sorted(kept, key=lambda said: [*map(int, said.split())])}
-
-
-def _comes_to(kept: dict[str, dict[str, Parts]], bets: tuple[int, ...], hand: Values) -> bool:
-    """Whether the hand makes its own bets among these, by what is kept already."""
-    key = hand_key(hand)
-    return all(
-        str(bets[made]) in kept.get(said_key(bets[:made]), {}).get(key, {})
-        for made in range(len(bets) % 2, len(bets), 2)
-    )
+            kept.setdefault(said, {})[hand_key(hand)] = parts
+            own = [said | 1 << int(action) for action in parts if action != str(CHECK)]
+            waiting += [after | 1 << bet for after in own for bet in small.raises(after)]
+    told = {_bets(small, said): hands for said, hands in kept.items()}
+    return {said_key(bets): told[bets] for bets in sorted(told)}
 
 
 def _rounded(chances: dict[int, float]) -> Parts:
     """The chances in thousandths that add up, without the smallest."""
     likely = {act: chance for act, chance in chances.items() if chance * WHOLE >= _LEAST}
     total = sum(likely.values())
-    if not total:
-        return {}
     parts = {act: round(chance / total * WHOLE) for act, chance in likely.items()}
     most = max(parts, key=parts.__getitem__)
     parts[most] += WHOLE - sum(parts.values())
     return {str(action): parts[action] for action in sorted(parts)}
 
 
-Plays = Callable[[Position], Mixture]  # what is played in a position, and how often each action
-
-
-def plays(name: str) -> Plays:
-    """What a strategy plays; one that mixes says how; raises `ConfigError` where there is none."""
-    player = build(name, Random(1))
-
-    def play(position: Position) -> Mixture:
-        mixed = mixture(position) if isinstance(player, Bayes) else None
-        return mixed or ((player.decide(position).action, 1.0),)
-
-    return play
-
-
-def profile_of(small: SmallRound, play: Plays) -> Profile:
-    """A strategy as a profile.
+def plays_of(small: SmallRound, name: str) -> Plays:
+    """How a strategy plays; one that mixes says how; raises `ConfigError` where there is none.
 
     A bet that cannot hold counts as the highest that can, which wins no less.
     """
-    return _plan_of(small, play, STARTER), _plan_of(small, play, OTHER)
+    player = build(name, Random(1))
 
+    @cache
+    def play(said: int, hand: Values) -> Mixture:
+        position = position_in(small, said, hand)
+        mixed = mixture(position) if isinstance(player, Bayes) else None
+        chosen = mixed or ((player.decide(position).action, 1.0),)
+        return tuple((_meant(small, said, action), often) for action, often in chosen)
 
-def _plan_of(small: SmallRound, play: Plays, seat: int) -> SolvedPlan:
-    plan: SolvedPlan = {}
-    waiting = [(0, tuple(range(len(small.hands[seat]))))]
-    while waiting:
-        said, hands = waiting.pop()
-        if mover(said) != seat:
-            waiting += [(said | 1 << bet, hands) for bet in small.raises(said)]
-            continue
-        here = plan.setdefault(said, {})
-        for hand in hands:
-            for action, chance in play(position_in(small, said, small.hands[seat][hand])):
-                row = here.setdefault(_meant(small, said, action), [0.0] * len(small.hands[seat]))
-                row[hand] += chance
-        for action, row in here.items():
-            if action != CHECK:
-                waiting.append((said | 1 << action, tuple(h for h in hands if row[h])))
-    return plan
+    return play
 
 
 def position_in(small: SmallRound, said: int, hand: Values) -> Position:
@@ -181,8 +143,7 @@ def position_in(small: SmallRound, said: int, hand: Values) -> Position:
         Card(value, hand[:place].count(value)) for place, value in reversed([*enumerate(hand)])
     )
     hands = (cards, ()) if me == STARTER else ((), cards)
-    bets = [bet for bet in small.bets if said >> bet & 1]
-    history = tuple(Move(number % 2, bet) for number, bet in enumerate(bets))
+    history = tuple(Move(place % 2, bet) for place, bet in enumerate(_bets(small, said)))
     return Position(me, 1, max_cards(2), small.cards, hands, me, history)
 
 

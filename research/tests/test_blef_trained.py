@@ -20,6 +20,7 @@ from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import Move
 from cardsharp.blef.strategies import large
+from cardsharp.blef.strategies.equilibrium import Mixture
 from cardsharp.blef.strategies.minds import HABITS, mind_of
 from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.blef.strategies.sight import OPENING, Shape, hands_of
@@ -40,7 +41,7 @@ from research.blef.compiled import (
     table_of,
 )
 from research.blef.packing import ROW, Lessons, known_in, learn, opened, packed, tables_in, teach
-from research.blef.solve import Profile, SmallRound, exploitability, mover, small_round
+from research.blef.solve import Plays, SmallRound, Values, exploitability, mover, small_round
 from research.blef.training import Budget, Folder, advance, learner_of, train
 from research.compiling import members, why_not
 
@@ -85,34 +86,28 @@ def test_both_have_the_same_places(cards: Cards) -> None:
     assert {row // setup.hands[0] for row in rows} == {0} | laid_out
 
 
-def profile_of_tables(learner: Learner, small: SmallRound) -> Profile:
-    """The average play as the exact solver takes it, for everything that may be said."""
-    profile: Profile = ({}, {})
+def average_of(learner: Learner, small: SmallRound) -> Plays:
+    """The average play as the exact solver takes it."""
     shape, setup = Shape(small.cards), learner.setup
-    waiting = [0]
-    while waiting:
-        said = waiting.pop()
+
+    def play(said: int, hand: Values) -> Mixture:
         seat = mover(said)
         bets = [OPENING, OPENING, OPENING, *(bet for bet in small.bets if said >> bet & 1)]
-        play = profile[seat].setdefault(said, {})
-        for at_hand, hand in enumerate(small.hands[seat]):
-            row = shape.row(seat, hand, bets[-3:])
-            last, (place, number) = row // shape.apart(seat), divmod(row, setup.hands[seat])
-            at = number * setup.span + setup.start[place]
-            choices = [*[0][: bool(last)], *range(last + 1, setup.bets + 1)]
-            weights = learner.sums[seat][at : at + len(choices)]
-            for choice, weight in zip(choices, weights, strict=True):
-                if weight:
-                    often = play.setdefault(shape.action(choice), [0.0] * len(small.hands[seat]))
-                    often[at_hand] = weight / sum(weights)
-        waiting += [said | 1 << bet for bet in small.raises(said)]
-    return profile
+        row = shape.row(seat, hand, bets[-3:])
+        last, (place, number) = row // shape.apart(seat), divmod(row, setup.hands[seat])
+        at = number * setup.span + setup.start[place]
+        choices = [*[0][: bool(last)], *range(last + 1, setup.bets + 1)]
+        weights = learner.sums[seat][at : at + len(choices)]
+        both = zip(choices, weights, strict=True)
+        return tuple((shape.action(one), often / sum(weights)) for one, often in both if often)
+
+    return play
 
 
 def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
     """By the exact best answer; the local one finds no more than that."""
     small, learner = small_round(1, 1), learned((1, 1), 40)
-    lacks = exploitability(small, profile_of_tables(learner, small))
+    lacks = exploitability(small, average_of(learner, small))
     assert lacks < 0.001
     assert lacks > lacks_least((1, 1), table(learner), 4000)
     assert lacks > lacks_least((1, 1), table(learner), 4000, depth=2)

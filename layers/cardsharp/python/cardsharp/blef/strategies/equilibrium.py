@@ -50,14 +50,14 @@ def mixture(position: Position) -> Mixture | None:
     plan, bets, own = _asked(position)
     if not _cannot_hold(position):
         for made in range(len(bets) % 2, len(bets), 2):
-            if bets[made] not in dict(_looked_up(plan, bets[:made], own)):
+            if bets[made] not in dict(looked_up(plan, bets[:made], own)):
                 return None
     return planned(position)
 
 
 def planned(position: Position) -> Mixture:
     """What the plan of a solved round has, whatever the viewer bet before."""
-    return CHECK_ONLY if _cannot_hold(position) else _looked_up(*_asked(position))
+    return CHECK_ONLY if _cannot_hold(position) else looked_up(*_asked(position))
 
 
 def _cannot_hold(position: Position) -> bool:
@@ -102,7 +102,8 @@ def hand_key(values: Iterable[int]) -> str:
     return " ".join(VALUES[value] for value in sorted(values))
 
 
-def _looked_up(plan: Plan, bets: tuple[int, ...], own: str) -> Mixture:
+def looked_up(plan: Plan, bets: tuple[int, ...], own: str) -> Mixture:
+    """What a plan has for a hand after these bets."""
     chances = plan.get(said_key(bets), {}).get(own)
     if chances is None:
         return CHECK_ONLY
