@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations_with_replacement
 from math import comb, prod
+from typing import NamedTuple
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import COLOURS, VALUES
@@ -35,17 +36,12 @@ _MOST = 4  # cards in play with which no flush and no straight can hold
 
 @dataclass(frozen=True, slots=True)
 class SmallRound:
-    """The round; by seat, bet and the other's hand, what each own hand wins by it.
-
-    `fails` is for one's own check of the bet, `holds` for one's own bet that is checked. All
-    worths count the deal's likeliness in.
-    """
+    """The round; by seat and bet, what is won by a check of it, and by a bet that is checked."""
 
     cards: tuple[int, int]
     hands: tuple[Sequence[Values], Sequence[Values]]
     bets: tuple[int, ...]
-    fails: tuple[dict[int, list[Row]], dict[int, list[Row]]]
-    holds: tuple[dict[int, list[Row]], dict[int, list[Row]]]
+    won: tuple[dict[int, "Won"], dict[int, "Won"]]
 
     def raises(self, said: int) -> tuple[int, ...]:
         """The bets above what was said that can hold."""
@@ -53,11 +49,11 @@ class SmallRound:
 
     def checked(self, seat: int, said: int, reach: Row) -> Row:
         """By hand, what a check wins where the other's hands have come here so likely."""
-        return _weighted(self.fails[seat][said.bit_length() - 1], reach)
+        return _weighted(self.won[seat][said.bit_length() - 1].fails, reach)
 
     def believed(self, seat: int, said: int, reach: Row) -> Row:
         """By hand, what is won where the other checks one's last bet."""
-        return _weighted(self.holds[seat][said.bit_length() - 1], reach)
+        return _weighted(self.won[seat][said.bit_length() - 1].holds, reach)
 
     def default(self, seat: int, said: int) -> Play:
         """What is played where nothing better is known: a check, at first the highest card."""
@@ -68,6 +64,13 @@ class SmallRound:
             value: [float(hand[-1] == value) for hand in hands]
             for value in sorted({hand[-1] for hand in hands})
         }
+
+
+class Won(NamedTuple):
+    """By the other's hand and one's own: how likely both are, where a bet fails, and holds."""
+
+    fails: list[Row]
+    holds: list[Row]
 
 
 def mover(said: int) -> int:
@@ -87,12 +90,11 @@ def small_round(starter: int, other: int) -> SmallRound:
     whole = sum(map(sum, deals))
     chances = [[ways / whole for ways in row] for row in deals]
     mirrored = [list(column) for column in zip(*chances, strict=True)]
-    tables = [
-        {bet: _table(bet, hands[seat], hands[1 - seat], given) for bet in bets}
+    first, second = (
+        {bet: _won(bet, hands[seat], hands[1 - seat], given) for bet in bets}
         for seat, given in ((STARTER, mirrored), (OTHER, chances))
-    ]
-    fails, holds = ([{bet: t[bet][which] for bet in bets} for t in tables] for which in (0, 1))
-    return SmallRound(cards, hands, bets, (fails[0], fails[1]), (holds[0], holds[1]))
+    )
+    return SmallRound(cards, hands, bets, (first, second))
 
 
 def _hands(cards: int) -> list[Values]:
@@ -108,16 +110,13 @@ def _ways(one: Values, two: Values) -> int:
     )
 
 
-def _table(
-    bet: int, own: Sequence[Values], others: Sequence[Values], chances: Sequence[Row]
-) -> tuple[list[Row], list[Row]]:
-    """By the other's hand and one's own: how likely both are, where the bet fails, and holds."""
+def _won(bet: int, own: Sequence[Values], others: Sequence[Values], chances: Sequence[Row]) -> Won:
     fails, holds = [], []
     for other, row in zip(others, chances, strict=True):
         true = [_holds(bet, (*hand, *other)) for hand in own]
         fails.append([0.0 if yes else chance for yes, chance in zip(true, row, strict=True)])
         holds.append([chance if yes else 0.0 for yes, chance in zip(true, row, strict=True)])
-    return fails, holds
+    return Won(fails, holds)
 
 
 def _holds(bet: int, pool: Iterable[int]) -> bool:

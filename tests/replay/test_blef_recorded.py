@@ -52,6 +52,7 @@ class Recording:
         self.chance = RecordedChance(dealing(Random(1)))
         clock = FakeClock()
         self.store = GAME_STORE.in_file(MEMORY, clock)
+        self.first = {pair["case"]: pair for pair in reversed(self.pairs)}
         self.client = Client(self.store, clock, self.chance)
 
     def ask(self, pair: dict[str, Any]) -> Reply:
@@ -102,14 +103,13 @@ class Recording:
 
     def _play_on(self) -> None:
         """Make the moves that the recording left out: alice bets 87, bob checks, to the end."""
-        bets = next(p for p in self.pairs if p["case"] == "play.flow")["request"]["target"]
-        checks = next(p for p in self.pairs if p["case"] == "play.ok.check")["request"]["target"]
+        moves = [self.first[case]["request"]["target"] for case in ("play.flow", "play.ok.check")]
         while self.client.get(f"/games/{ALICE}").json["status"] == "Running":
-            for target in (bets, checks):
+            for target in moves:
                 assert self.client.send(WireRequest("GET", target)).status == 200
 
     def _body(self, case: str) -> dict[str, Any]:
-        return next(p for p in self.pairs if p["case"] == case)["body"]
+        return self.first[case]["body"]
 
     def _place(self, pair: dict[str, Any]) -> None:
         """Put a game into the store as the recorded answers show it."""

@@ -136,33 +136,23 @@ class Taste:
             rests = _around(rests, traits.rest(last), _BY_REST * off)
         if action == CHECK:
             return replace(self, checks=checks, doubts=doubts, rests=rests)
-        weights = drawn.weights(traits, last)
-        total = sum(weights)
-        levels, edges = [0.0] * len(self.levels), [0.0] * _EDGES
-        steps, bonds = [0.0] * len(self.steps), [0.0] * BONDS
-        heights = [0.0] * len(self.heights)
-        shared, firsts = _bonds(last), {*traits.firsts(last)}
-        for place, weight in enumerate(weights):
-            bet = last + 1 + place
-            off = (bet == action) - weight / total
-            levels[traits.levels[bet]] += off
-            edges[2 * (bet in firsts) + (traits.looks[bet] & 1)] += off
-            steps[_STEP_OF[place]] += off
-            bonds[shared[place]] += off
-            heights[opened[bet]] += off
+        weights, begin = drawn.weights(traits, last), last + 1
+        total, firsts = sum(weights), {*traits.firsts(last)}
+        offs = [(bet == action) - weight / total for bet, weight in enumerate(weights, begin)]
+        edges = [2 * (bet in firsts) + (traits.looks[bet] & 1) for bet in range(begin, len(BETS))]
+        levels = _summed(offs, traits.levels[begin:], self.levels)
         beside = zip((0.0, *levels), levels, (*levels[1:], 0.0), strict=False)
         spread = [own + _BESIDE * (one + two) for one, own, two in beside]
-        openers = self.openers if last != OPENING else _moved(self.openers, spread, rate)
         return Taste(
             _moved(self.levels, spread, rate),
-            _moved(self.edges, edges, rate),
-            _moved(self.steps, steps, rate),
-            _moved(self.bonds, bonds, rate),
+            _moved(self.edges, _summed(offs, edges, self.edges), rate),
+            _moved(self.steps, _summed(offs, _STEP_OF, self.steps), rate),
+            _moved(self.bonds, _summed(offs, _bonds(last), self.bonds), rate),
             checks,
-            _moved(self.heights, heights, rate),
+            _moved(self.heights, _summed(offs, opened[begin:], self.heights), rate),
             doubts,
             rests,
-            openers,
+            self.openers if last != OPENING else _moved(self.openers, spread, rate),
         )
 
 
@@ -171,6 +161,14 @@ def _around(old: Sequence[float], at: int, by: float) -> list[float]:
     far = (abs(level - at) for level in range(len(old)))
     parts = (_NEAR[n] if n < len(_NEAR) else _FAR for n in far)
     return [one + by * part for one, part in zip(old, parts, strict=True)]
+
+
+def _summed(offs: Sequence[float], places: Sequence[int], old: Sequence[float]) -> list[float]:
+    """What is off at each of the places that the old numbers have."""
+    found = [0.0] * len(old)
+    for off, place in zip(offs, places, strict=False):
+        found[place] += off
+    return found
 
 
 def _moved(old: Sequence[float], by: Sequence[float], rate: float) -> list[float]:
