@@ -34,6 +34,13 @@ SEATS = (STARTER, OTHER)
 _MOST = 4  # cards in play with which no flush and no straight can hold
 
 
+class Won(NamedTuple):
+    """By the other's hand and one's own: how likely both are, where a bet fails, and holds."""
+
+    fails: list[Row]
+    holds: list[Row]
+
+
 @dataclass(frozen=True, slots=True)
 class SmallRound:
     """The round; by seat and bet, what is won by a check of it, and by a bet that is checked."""
@@ -41,7 +48,7 @@ class SmallRound:
     cards: tuple[int, int]
     hands: tuple[Sequence[Values], Sequence[Values]]
     bets: tuple[int, ...]
-    won: tuple[dict[int, "Won"], dict[int, "Won"]]
+    won: tuple[dict[int, Won], dict[int, Won]]
 
     def raises(self, said: int) -> tuple[int, ...]:
         """The bets above what was said that can hold."""
@@ -64,13 +71,6 @@ class SmallRound:
             value: [float(hand[-1] == value) for hand in hands]
             for value in sorted({hand[-1] for hand in hands})
         }
-
-
-class Won(NamedTuple):
-    """By the other's hand and one's own: how likely both are, where a bet fails, and holds."""
-
-    fails: list[Row]
-    holds: list[Row]
 
 
 def mover(said: int) -> int:
@@ -184,21 +184,15 @@ class Solver:
 
     def _others(self, said: int, reach: Row) -> Row:
         """The same where the other is to move, whose play here counts into the average."""
-        seat = self._seat
+        seat, moves = self._seat, Play()
         sums = self._sums[1 - seat].setdefault(said, {})
-        worth = [0.0] * len(self.small.hands[seat])
         for action, chances in self._play(1 - seat, said).items():
             left = [r * p for r, p in zip(reach, chances, strict=True)]
-            if not any(left):
-                continue
-            before = sums.get(action) or [0.0] * len(left)
-            sums[action] = [s + self.iterations * r for s, r in zip(before, left, strict=True)]
-            if action == CHECK:
-                values = self.small.believed(seat, said, left)
-            else:
-                values = self._own(said | 1 << action, left)
-            worth = [w + v for w, v in zip(worth, values, strict=True)]
-        return worth
+            if any(left):
+                moves[action] = left
+                before = sums.get(action) or [0.0] * len(left)
+                sums[action] = [s + self.iterations * r for s, r in zip(before, left, strict=True)]
+        return _against(self.small, seat, said, moves, self._own)
 
     def _play(self, seat: int, said: int) -> Play:
         """How a seat plays now: each action as often as it is regretted."""
@@ -231,6 +225,18 @@ def _matched(regrets: Play, default: Play) -> Play:
     return {action: row for action, row in play.items() if any(row)}
 
 
+def _against(
+    small: SmallRound, seat: int, said: int, moves: Play, own: Callable[[int, Row], Row]
+) -> Row:
+    """By hand of a seat, what is won where the other moves so; `own` is what follows a bet."""
+    worth = [0.0] * len(small.hands[seat])
+    for action, left in moves.items():
+        checks = action == CHECK
+        values = small.believed(seat, said, left) if checks else own(said | 1 << action, left)
+        worth = [w + v for w, v in zip(worth, values, strict=True)]
+    return worth
+
+
 def best_response(small: SmallRound, plays: Plays, seat: int) -> float:
     """What the best answer of a seat to how the other plays wins, exactly."""
 
@@ -243,14 +249,7 @@ def best_response(small: SmallRound, plays: Plays, seat: int) -> float:
 
     def others(said: int, reach: Row) -> Row:
         """By hand, what is won against the other."""
-        worth = [0.0] * len(small.hands[seat])
-        for action, left in _moves(small, plays, said, reach).items():
-            if action == CHECK:
-                values = small.believed(seat, said, left)
-            else:
-                values = own(said | 1 << action, left)
-            worth = [w + v for w, v in zip(worth, values, strict=True)]
-        return worth
+        return _against(small, seat, said, _moves(small, plays, said, reach), own)
 
     return sum((own if seat == STARTER else others)(0, [1.0] * len(small.hands[1 - seat])))
 

@@ -107,8 +107,7 @@ def test_a_game_is_played_and_explained_beside_one_that_never_starts(
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Settings of a worker to whom no arena was named; its queue's name."""
     name = f"blef-{tmp_path.name}"
-    for variable in [v for v in os.environ if v.startswith("CARDSHARP_")]:
-        monkeypatch.delenv(variable)
+    clean(monkeypatch, tmp_path / "data")
     monkeypatch.setenv("CARDSHARP_STORE", f"sqlite:{tmp_path / 'log.db'}")
     monkeypatch.setenv("CARDSHARP_QUEUE", f"memory:{name}")
     monkeypatch.setenv("CARDSHARP_HANDOVER_SECONDS", "1")

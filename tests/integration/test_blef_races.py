@@ -15,7 +15,7 @@ from unittest.mock import Mock
 
 import pytest
 from pydantic import SecretStr
-from support.blef import Client, Reply
+from support.blef import Client, Reply, StartedGame
 from support.cloud_benches import FakeClock, at_once, environment, known
 from support.size import cases
 
@@ -84,22 +84,17 @@ def test_who_was_let_in_is_in_the_game_and_each_nickname_once(clients: list[Clie
 def test_nobody_joins_or_shows_a_game_after_its_start(clients: list[Client]) -> None:
     """Whatever the order: who was let in is seated, and the game is as public as was said."""
     for _ in range(GAMES):
-        client = clients[0]
-        game = client.create()
-        admin = client.join(game, "p0")
-        client.join(game, "p1")
+        table = clients[0].joined()
 
-        def act(me: int, game: str = game, admin: str = admin) -> tuple[str, Reply]:
-            deed, query = [
-                ("join", {"nickname": f"late{me}"}),
-                ("start", {"admin_uuid": admin}),
-                ("make-public", {"admin_uuid": admin}),
-            ][me % 3]
-            return deed, clients[me % 2].get(f"/games/{game}/{deed}", **query)
+        def act(me: int, table: StartedGame = table) -> tuple[str, Reply]:
+            admin = {"admin_uuid": table.uuids["p0"]}
+            deeds = [("join", {"nickname": f"late{me}"}), ("start", admin), ("make-public", admin)]
+            deed, query = deeds[me % 3]
+            return deed, clients[me % 2].get(f"/games/{table.game}/{deed}", **query)
 
         done = at_once(9, act)
         statuses([reply for _, reply in done])
-        state = client.get(f"/games/{game}").json
+        state = table.state()
         accepted = Counter(deed for deed, reply in done if reply.status in {200, 202})
         assert accepted["start"] == 1
         assert {reply.status for deed, reply in done if deed == "start"} == {202, 403}

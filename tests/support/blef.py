@@ -11,11 +11,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from cardsharp.blef import routes_next
-from cardsharp.blef.cards import DECK, Card, Hand
+from cardsharp.blef.cards import Card, Hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.routes import API
-from cardsharp.blef.rules import Deal, Move, Round
+from cardsharp.blef.rules import Deal, Move, Round, max_cards
 from cardsharp.blef.service import NO_AGENTS, Agents, Blef
+from cardsharp.blef.simulation import dealt_anew
 from cardsharp.blef.store import GAME_STORE, Games
 from cardsharp.cloud import telemetry
 from cardsharp.cloud.ports import Clock
@@ -184,22 +185,15 @@ def without_nothings(body: Any) -> Any:  # noqa: ANN401 - whatever JSON came
 
 def random_round(random: Random, players: int, out: int = 0) -> Round:
     """Some round of a game with so many players, some of them out, with a few bets made."""
-    most = 11 if players == 2 else 24 // players
-    gone = random.sample(range(players), out) if out else ()
+    most = max_cards(players)
+    gone = random.sample(range(players), out)
     n_cards = tuple(0 if seat in gone else random.randint(1, most) for seat in range(players))
     left = [seat for seat in range(players) if seat not in gone]
-    deck = random.sample(DECK, sum(n_cards))
-    hands = tuple(tuple(sorted((deck.pop() for _ in range(n)), reverse=True)) for n in n_cards)
     bets = sorted(random.sample(range(88), random.randint(0, 4)))
     history = tuple(Move(left[turn % len(left)], bet) for turn, bet in enumerate(bets))
-    return Round(
-        number=random.randint(1, 9),
-        max_cards=most,
-        n_cards=n_cards,
-        hands=hands,
-        turn=left[len(bets) % len(left)],
-        history=history,
-    )
+    turn, number = left[len(bets) % len(left)], random.randint(1, 9)
+    bare = Round(number, most, n_cards, ((),) * players, turn, history)
+    return dealt_anew(bare, None, random)
 
 
 @dataclass(frozen=True)

@@ -37,26 +37,23 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.keep.sqlite import SqliteKeep
 
 
-@pytest.mark.parametrize(
-    ("action", "name"),
-    [
-        (0, "High card, 9"),
-        (11, "Pair of aces"),
-        (12, "Two pair, 10s and 9s"),
-        (26, "Two pair, aces and kings"),
-        (27, "Small straight (9-K)"),
-        (35, "Three of a kind, aces"),
-        (36, "Full house, 9s over 10s"),
-        (65, "Full house, aces over kings"),
-        (69, "Flush, spades"),
-        (75, "Four of a kind, aces"),
-        (87, "Great straight flush (9-A), spades"),
-        (CHECK, "Check"),
-        (LOST, "Lost the round"),
-    ],
-)
-def test_an_action_has_the_name_of_the_rule_book(action: int, name: str) -> None:
-    assert name_of(action) == name
+def test_actions_have_the_names_of_the_rule_book() -> None:
+    names = {
+        0: "High card, 9",
+        11: "Pair of aces",
+        12: "Two pair, 10s and 9s",
+        26: "Two pair, aces and kings",
+        27: "Small straight (9-K)",
+        35: "Three of a kind, aces",
+        36: "Full house, 9s over 10s",
+        65: "Full house, aces over kings",
+        69: "Flush, spades",
+        75: "Four of a kind, aces",
+        87: "Great straight flush (9-A), spades",
+        CHECK: "Check",
+        LOST: "Lost the round",
+    }
+    assert {action: name_of(action) for action in names} == names
 
 
 @pytest.mark.parametrize(("cards", "bets"), [(2, 12), (3, 18), (4, 39), (5, 83), (6, 88)])
