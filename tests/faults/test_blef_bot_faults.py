@@ -124,8 +124,6 @@ KNOWN = {
 }
 """The parameters of each operation (section 5)."""
 
-_JSON = (("Content-Type", "application/json"),)
-
 
 @dataclass
 class OriginalPlace(BlefPlace):
@@ -141,7 +139,7 @@ class OriginalPlace(BlefPlace):
     def ask(self, request: requests.PreparedRequest) -> Answered:
         if request.method != "GET":
             self.posted += 1
-            return _answered(405, {"error": "405 - Method Not Allowed"}, (("Allow", ""),))
+            return _answered(405, {"error": "405 - Method Not Allowed"})
         parts = urlsplit(str(request.url))
         query = parse_qsl(parts.query)
         if len(dict(query)) < len(query):
@@ -169,8 +167,8 @@ def _worded(body: Any) -> Any:  # noqa: ANN401 - JSON
     return {name: {} if value is None else value for name, value in body.items()} | {"room": 42}
 
 
-def _answered(status: int, body: object, more: tuple[tuple[str, str], ...] = ()) -> Answered:
-    return Answered(status, (*_JSON, *more), json.dumps(body).encode())
+def _answered(status: int, body: object) -> Answered:
+    return Answered(status, (), json.dumps(body).encode())
 
 
 @pytest.fixture
@@ -195,12 +193,9 @@ def test_a_game_in_which_the_bot_cannot_go_on_is_left_and_may_be_ordered_again(
     original: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The service says 404 in its own words, and goes on saying so."""
-
-    def gone(_request: object) -> Answered:
-        return Answered(404, (), b'{"error": "404 - Resource Not Found"}')
-
+    gone = _answered(404, {"error": "404 - Resource Not Found"})
     with monkeypatch.context() as patch:
-        patch.setattr(original.place, "ask", gone)
+        patch.setattr(original.place, "ask", lambda _request: gone)
         original.play()
     assert outcome_of(original)["reason"] == "404 - Resource Not Found"
     assert original.log.running() == []

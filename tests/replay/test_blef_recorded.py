@@ -6,7 +6,7 @@ Conversations, every verdict on the sets, and every recorded game.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -21,10 +21,10 @@ from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import DECK, Card
 from cardsharp.blef.position import position_of
 from cardsharp.blef.records import GameRecord, Player, key_of
-from cardsharp.blef.rules import Move, Round
+from cardsharp.blef.rules import Round
 from cardsharp.blef.simulation import dealing
 from cardsharp.blef.store import GAME_STORE
-from cardsharp.blef.wire import state_body
+from cardsharp.blef.wire import parse_state, position_in, state_body
 from cardsharp.cloud.sqlite_file import MEMORY
 from workbench.cloud.http_events import WireRequest
 
@@ -155,23 +155,13 @@ class Recording:
 
 def _round(state: dict[str, Any]) -> Round:
     """A round as a state shows it; hands that it hides are made up."""
-    names = [player["nickname"] for player in state["players"]]
-    shown = dict(zip((hand["nickname"] for hand in state["hands"]), hands_of(state), strict=True))
-    turn = state["cp_nickname"]
-    deck = [card for card in DECK if all(card not in hand for hand in shown.values())]
-    n_cards = tuple(player["n_cards"] for player in state["players"])
+    seen = position_in(parse_state(json.dumps(state)), None).round()
+    deck = [card for card in DECK if all(card not in hand for hand in seen.hands)]
     hands = tuple(
-        tuple(shown[name]) if name in shown else tuple(deck.pop() for _ in range(cards))
-        for name, cards in zip(names, n_cards, strict=True)
+        hand or tuple(deck.pop() for _ in range(cards))
+        for hand, cards in zip(seen.hands, seen.n_cards, strict=True)
     )
-    return Round(
-        state["round_number"],
-        state["max_cards"],
-        n_cards,
-        hands,
-        names.index(turn) if isinstance(turn, str) else None,
-        tuple(Move(names.index(one["player"]), one["action_id"]) for one in state["history"]),
-    )
+    return replace(seen, hands=hands)
 
 
 BOTH_KEYS = ("/make-public", "/make-private", "/play")

@@ -139,10 +139,10 @@ def logged() -> Iterator[io.StringIO]:
             handler.setStream(stream)  # type: ignore[attr-defined]
 
 
-def memory_client(base: str = API.base) -> Client:
+def memory_client(base: str = API.base, agents: Agents = NO_AGENTS) -> Client:
     """A client of a service that keeps its games in this process, under a fake clock."""
     clock = FakeClock()
-    return Client(GAME_STORE.in_file(MEMORY, clock), clock, base=base)
+    return Client(GAME_STORE.in_file(MEMORY, clock), clock, base=base, agents=agents)
 
 
 class RecordedChance(SecretChance):

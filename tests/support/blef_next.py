@@ -11,12 +11,9 @@ from websockets.sync.client import ClientConnection, connect
 
 from cardsharp.blef.assembly import SERVICE
 from cardsharp.blef.service import Agents
-from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud.feeds import FEED
 from cardsharp.cloud.sockets import Gone, MemorySockets
 from cardsharp.cloud.sqlite_file import MEMORY
-from support.blef import Client
-from support.cloud_benches import FakeClock
 from support.recorded import recording
 from workbench.cloud.events import Function
 from workbench.cloud.http_front import HttpFront
@@ -89,12 +86,6 @@ class NotedSockets:
 
 AGENTS = Agents({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
 """The bots of the recording, for whom the recording plays."""
-
-
-def next_client() -> Client:
-    """A client of today's generation, of a service that keeps its games in this process."""
-    clock = FakeClock()
-    return Client(GAME_STORE.in_file(MEMORY, clock), clock, base="", agents=AGENTS)
 
 
 def next_rows() -> list[dict[str, Any]]:

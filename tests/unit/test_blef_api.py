@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from support.blef import Client, StartedGame, logged, memory_client
-from support.blef_next import next_client
+from support.blef_next import AGENTS
 from support.bot_events import context
-from support.cloud_benches import FakeClock
+from support.cloud_benches import START, FakeClock
 
 from cardsharp.blef.assembly import NEXT, SERVICE
 from cardsharp.blef.store import Games, Saved
@@ -193,7 +193,7 @@ def test_a_finished_game_and_a_past_round_are_not_waited_for() -> None:
 
 def test_a_start_hides_a_game_but_not_in_version_2_3_and_states_are_newer() -> None:
     """The clock stands still: iOS leaves out what is not newer than what it shows."""
-    today = next_client()
+    today = memory_client("", AGENTS)
     for prefix, left in (("", "false"), ("/v2", "true")):
         game = today.create()
         ann, _ = today.join(game, "ann"), today.join(game, "bob")
@@ -215,7 +215,7 @@ def test_a_start_hides_a_game_but_not_in_version_2_3_and_states_are_newer() -> N
 def test_one_caller_invites_only_so_many_bots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each counts once, however often others come in between; a refused one not at all."""
     monkeypatch.setattr("cardsharp.blef.service.MAX_INVITED", 2)
-    today = next_client()
+    today = memory_client("", AGENTS)
     game = today.create()
     ann = today.join(game, "ann")
     interrupted, write = [True, True, False, False], today.store.write
@@ -240,7 +240,7 @@ def served(**settings: str) -> Any:  # noqa: ANN401 - by path, the status
     handler = SERVICE.build({SERVICE.store: f"sqlite:{MEMORY}", **settings})
 
     def status(path: str) -> int:
-        event = http_event(WireRequest("GET", path), next_client().clock.now())
+        event = http_event(WireRequest("GET", path), START)
         return read_answer(handler(event, context())).status
 
     return status
