@@ -103,25 +103,25 @@ def library() -> ctypes.CDLL:
     return found
 
 
-def setup_of(shape: Shape) -> CSetup:
+def setup_of(cards: Cards) -> CSetup:
     """A round's tables as C knows them."""
-    made = CSetup(cards=shape.cards, hands=tuple(len(hands_of(n)) for n in shape.cards))
+    shape = Shape(cards)
+    made = CSetup(cards=cards, hands=tuple(len(hands_of(number)) for number in cards))
     made.bets = len(shape.bets)
     made.place[:] = [-1] * _BETS
     for place, bet in enumerate(shape.bets):
         made.bet[place], made.place[bet] = bet, place
         made.class_of[place + 1] = shape.class_of(bet)
     made.classes, made.high = shape.classes, 1 + shape.high
-    for cards in shape.cards:
-        for hand, number in hands_of(cards).items():
+    for held in cards:
+        for hand, number in hands_of(held).items():
             made.hand[sum(5**value for value in hand)] = number
     library().lay_out(ctypes.byref(made))
     return made
 
 
-_SMALL = 6
-
-_HABITS = 0.05
+_EXPLORE, _TREMBLE = 0.5, 0.03
+_SMALL, _HABITS = 6, 0.05
 """How often the other's habits are reckoned with where more cards are in play than six."""
 
 
@@ -132,15 +132,15 @@ class Learner:
     cards (`habits`), so that something is learned of what an equilibrium would never say.
     """
 
-    def __init__(self, cards: Cards, explore: float = 0.5, tremble: float = 0.03) -> None:
-        self.setup = setup_of(Shape(cards))
+    def __init__(self, cards: Cards) -> None:
+        self.setup = setup_of(cards)
         sizes = [hands * self.setup.span for hands in self.setup.hands]
         self.regrets = [(ctypes.c_float * size)() for size in sizes]
         self.sums = [(ctypes.c_float * size)() for size in sizes]
         self._learning = _Learning(
             setup=ctypes.pointer(self.setup),
-            explore=explore,
-            tremble=tremble,
+            explore=_EXPLORE,
+            tremble=_TREMBLE,
             habits=_HABITS if sum(cards) > _SMALL else 0,
         )
         for role in (0, 1):
@@ -164,10 +164,8 @@ def table_of(setup: CSetup, tables: Sequence[Rows]) -> CTable:
     made = CTable(setup=ctypes.pointer(setup))
     for role, table in enumerate(tables):
         places = array("I", accumulate(map(len, table.rows), initial=0))
-        made.numbers[role], made.places[role] = (
-            array("I", table.numbers).tobytes(),
-            places.tobytes(),
-        )
+        made.numbers[role] = array("I", table.numbers).tobytes()
+        made.places[role] = places.tobytes()
         made.choices[role] = b"".join(table.rows)
         made.rows[role] = len(table.numbers)
     return made

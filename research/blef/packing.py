@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.rules import MIN_PLAYERS, max_cards
 from cardsharp.blef.strategies.large import BONDS, CLASSES, KINDS, Large
-from cardsharp.blef.strategies.sight import OPENING, Shape
+from cardsharp.blef.strategies.sight import OPENING
 from cardsharp.blef.strategies.trained import RoleTable, Rows, read
 from cardsharp.errors import ConfigError
 from research.blef.compiled import Cards, CPlayer, CTable, Learner, library, setup_of, table_of
@@ -24,8 +24,7 @@ def packed(learner: Learner) -> tuple[Rows, Rows]:
 
     Left out is where a hand only checks, and what it seldom comes to.
     """
-    first, second = (_rows(learner, role) for role in (0, 1))
-    return first, second
+    return _rows(learner, 0), _rows(learner, 1)
 
 
 def _rows(learner: Learner, role: int) -> Rows:
@@ -45,8 +44,7 @@ def _trimmed(row: bytes) -> bytes:
 
 def opened(cards: Cards, tables: tuple[RoleTable, RoleTable]) -> CTable:
     """A shipped table as the compiled players take it."""
-    first, second = map(_rows_of, tables)
-    return table_of(setup_of(Shape(cards)), (first, second))
+    return table_of(setup_of(cards), [*map(_rows_of, tables)])
 
 
 def tables_in(file: Path) -> dict[Cards, CTable]:

@@ -54,9 +54,9 @@ class Table:
         """How likely the bet to beat is by one's own cards, 1 where there is none."""
         return self.chances[self.last] if self.last >= 0 else 1.0
 
-    def likeliest(self, of: Sequence[int] = ()) -> int:
-        """The likeliest of these bets, else of all higher ones; of equals the lowest."""
-        return max(of or self.higher, key=lambda bet: self.chances[bet], default=CHECK)
+    def likeliest(self) -> int:
+        """The likeliest of the higher bets; of equals the lowest."""
+        return max(self.higher, key=lambda bet: self.chances[bet], default=CHECK)
 
 
 Rule = Callable[[Table], int]
@@ -211,9 +211,7 @@ class StepReader:
         if cards not in self._known.rounds:
             return self._solved.decide(position)
         seen = _Round(self._known, position, self._worlds(position))
-        last = position.last_bet
-        best = seen.best(OPENING if last is None else last, seen.weights, self._steps)
-        return Decision(best[1], "By what the table says.")
+        return Decision(seen.best(self._steps), "By what the table says.")
 
     def _worlds(self, position: Position) -> Sequence[int]:
         """Hands that the other may have, as numbers."""
@@ -247,17 +245,14 @@ class _Round:
             self._mixed[asked] = large.mixture(self._known, self._cards, hand, (before, last))
         return self._mixed[asked]
 
-    def best(self, last: int, weights: Sequence[float], steps: int) -> tuple[float, int]:
-        """The share of these worlds that the best action wins, and the action."""
-        whole = sum(weights)
-        found = [(0.0, CHECK)]
-        if last != OPENING:
-            found = [(self._held(last, weights, held=False), CHECK)]
+    def best(self, steps: int) -> int:
+        """The action that wins most of the worlds."""
+        last, weights = self._said[-1], self.weights
+        check = 0.0 if last == OPENING else self._held(last, weights, held=False)
         chances = {bet: self._held(bet, weights) for bet in range(last + 1, len(BETS))}
-        for bet in sorted(chances, key=lambda bet: -chances[bet])[:_BETS]:
-            found.append((self._bet(last, bet, weights, steps), bet))
-        won, action = max(found)
-        return (won / whole if whole else 0.0), action
+        likeliest = sorted(chances, key=lambda bet: -chances[bet])[:_BETS]
+        bets = [(self._bet(last, bet, weights, steps), bet) for bet in likeliest]
+        return max([(check, CHECK), *bets])[1]
 
     def _held(self, bet: int, weights: Sequence[float], *, held: bool = True) -> float:
         """The weight of the worlds in which a bet holds, or fails."""

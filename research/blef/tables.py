@@ -58,7 +58,7 @@ def table_of(small: SmallRound, plays: Plays, made_by: str, made_on: date) -> So
     )
 
 
-def write(table: Solution, folder: Path = FOLDER) -> Path:
+def write(table: Solution, folder: Path) -> Path:
     """The file in which the table is now; one line for everything that may have been said."""
     names = ("cards", "made_by", "made_on", "value", "exploitability")
     head = {"format": FORMAT, **{name: getattr(table, name) for name in names}}

@@ -78,7 +78,7 @@ def test_the_compiled_rules_are_those_of_python() -> None:
 
 @pytest.mark.parametrize("cards", [(2, 2), (2, 3), (4, 4)])
 def test_both_have_the_same_places(cards: Cards) -> None:
-    shape, setup = Shape(cards), setup_of(Shape(cards))
+    shape, setup = Shape(cards), setup_of(cards)
     none, hand = (OPENING, OPENING, OPENING), next(iter(hands_of(cards[0])))
     said = [bets for number in range(4) for bets in combinations(shape.bets, number)]
     rows = {shape.row(0, hand, (*none, *bets)[-3:]) for bets in said}

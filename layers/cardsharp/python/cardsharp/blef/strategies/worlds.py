@@ -39,9 +39,7 @@ class _Other:
     said: tuple[tuple[int, int], ...]
 
 
-def worlds_of(
-    position: Position, rng: Random, known: Mapping[int, Insight] = NOBODY
-) -> list[World]:
+def worlds_of(position: Position, rng: Random, known: Mapping[int, Insight]) -> list[World]:
     """Draw worlds as likely as cards and bets make them; `known` are those who were read."""
     others = _others(position, known)
     mine = bits_of(position.hand)
