@@ -19,7 +19,7 @@ from zlib import compress
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.strategies.equilibrium import Mixture
 from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, unpack, write_mapped
-from cardsharp.blef.strategies.odds import OF_COLOUR, OF_VALUE, bits_of, odds
+from cardsharp.blef.strategies.odds import OF_VALUE, bits_of, claimed, odds
 from cardsharp.blef.strategies.sight import OPENING
 
 MARKS = (0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999)  # where classes of chances end
@@ -99,15 +99,15 @@ def help_of(bet: int, last: int, pool: int) -> int:
     if BETS[bet].cards and BETS[last].cards:
         return (_bits(bet) & _bits(last) & ~pool).bit_count()
     if colour >= 0:
-        return min(_lacked(bet, pool), _lacked(last, pool))
-    claimed = _claimed_by_both(bet, last)
-    return sum(max(0, n - (pool & OF_VALUE[value]).bit_count()) for value, n in claimed.items())
+        return min(claimed(one, pool).bit_count() for one in (bet, last))
+    both = _claimed_by_both(bet, last)
+    return sum(max(0, n - (pool & OF_VALUE[value]).bit_count()) for value, n in both.items())
 
 
 @cache
 def _claimed_by_both(bet: int, last: int) -> dict[int, int]:
-    claimed = dict(BETS[last].values)
-    both = {value: min(needed, claimed.get(value, 0)) for value, needed in BETS[bet].values}
+    of_last = dict(BETS[last].values)
+    both = {value: min(needed, of_last.get(value, 0)) for value, needed in BETS[bet].values}
     return {value: number for value, number in both.items() if number}
 
 
@@ -123,14 +123,6 @@ def _colour_of(bet: int) -> int:
 @cache
 def _bits(bet: int) -> int:
     return bits_of(BETS[bet].cards)
-
-
-def _lacked(bet: int, pool: int) -> int:
-    """How many cards of a bet on a colour these lack."""
-    if BETS[bet].cards:
-        return (_bits(bet) & ~pool).bit_count()
-    ((colour, count),) = BETS[bet].colours
-    return max(0, count - (pool & OF_COLOUR[colour]).bit_count())
 
 
 @cache
