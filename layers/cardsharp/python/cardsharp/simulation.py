@@ -111,10 +111,6 @@ class Simulation(Protocol[S, P, A]):
     def disguised(self, state: S, dice: Random) -> S:
         """The same match as the seat to act sees it, with what is hidden from it dealt anew."""
 
-    def material(self, _state: S) -> Sequence[object]:
-        """Everything that a match neither makes nor loses, such as all cards, sorted."""
-        return ()
-
     def dump(self, state: S) -> Mapping[str, object]:
         """The whole state as a JSON object."""
         body: dict[str, object] = self._states.dump_python(state, mode="json")

@@ -113,8 +113,3 @@ class Blef(Simulation[Match, Position, int]):
     def disguised(self, state: Match, dice: Random) -> Match:
         """The match with other cards in the other hands."""
         return replace(state, live=dealt_anew(state.live, state.live.turn, dice))
-
-    def material(self, state: Match) -> Sequence[object]:
-        """The cards in the hands and those that are not dealt."""
-        dealt = [*chain(*state.live.hands)]
-        return sorted([*dealt, *(card for card in DECK if card not in dealt)])

@@ -8,7 +8,7 @@ from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from cardsharp.deadmansdraw.actions import Action, EffectType
+from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, deck_order, lowest_of_each_suit, without
 from cardsharp.deadmansdraw.events import Event, MatchEnded, TurnEnded, TurnStarted
 from cardsharp.deadmansdraw.position import Observer, PastMove, Position
@@ -151,15 +151,6 @@ class DeadMansDraw(Simulation[Match, Position, Action]):
         drawn = table.turn_start.draw_pile[: -len(pile) or None]
         began = replace(table.turn_start, draw_pile=(*drawn, *pile))
         return replace(state, state=replace(table, draw_pile=pile, turn_start=began))
-
-    def material(self, state: Match) -> Sequence[object]:
-        """Every card, wherever it lies; those that a Map offers lie nowhere else."""
-        table = state.state
-        pending = table.pending
-        is_map = pending is not None and pending.effect_type is EffectType.MAP
-        offered = pending.cards if is_map and pending is not None else ()
-        piles = (table.draw_pile, table.discard_pile, table.play_area, *table.banks, offered)
-        return sorted(card for pile in piles for card in pile)
 
     def dump(self, state: Match) -> Mapping[str, object]:
         """How the match began, how it stands, and every move with its events by name."""

@@ -165,17 +165,6 @@ class Euchre(Simulation[Match, Position, Action]):
             if not any(suit in voids[seat] for seat, suit in held):
                 return replace(state, now=replace(state.now, deal=deal))
 
-    def material(self, state: Match) -> Sequence[object]:
-        """The 24 cards: hands, played, laid aside, turned, buried."""
-        deal = state.now.deal
-        table = deal.table
-        held = [card for seat in SEATS for card in deal.hand(seat)]
-        played = [card for trick in table.tricks for _, card in trick]
-        laid = [] if deal.discard is None else [deal.discard]
-        call = table.call
-        turned = [] if call is not None and call.picks_up else [table.turn_card]
-        return sorted([*held, *played, *laid, *turned, *deal.cards[TURN + 1 :]])
-
 
 _COUNTED = ("points", "calls", "first_round", "alone", "made", "marches", "lone_marches", "euchred")
 
