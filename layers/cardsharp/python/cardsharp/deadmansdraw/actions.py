@@ -55,11 +55,15 @@ class Action:
     response: Response | None = None
     autopick: bool = False
 
+    @property
+    def card(self) -> Card | None:
+        """The card that an answer names."""
+        return None if self.response is None else self.response.card
+
     def __str__(self) -> str:
         if self.response is None:
             return self.verb.value
-        card = self.response.card
-        return f"{self.response.effect_type}: {card if card is not None else 'not taken'}"
+        return f"{self.response.effect_type}: {self.card or 'not taken'}"
 
 
 DRAW = Action(Verb.DRAW)
@@ -75,11 +79,8 @@ def action_body(action: Action) -> dict[str, object]:
     """An action as the arena reads it; an answer without a card says `null` (Oracle refused)."""
     body: dict[str, object] = {"etype": action.verb.value}
     if action.response is not None:
-        card = action.response.card
-        body["effect"] = {
-            "effectType": str(action.response.effect_type),
-            "card": None if card is None else card._asdict(),
-        }
+        card = None if action.card is None else action.card._asdict()
+        body["effect"] = {"effectType": str(action.response.effect_type), "card": card}
     if action.autopick:
         body["autopick"] = True
     return body

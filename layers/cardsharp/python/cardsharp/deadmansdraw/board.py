@@ -88,15 +88,14 @@ def _next(seen: Position) -> Markup:
 
 
 def _face(action: Action) -> Markup:
-    answer = action.response
-    return NOTHING if answer is None or answer.card is None else _drawn(answer.card, "small")
+    return NOTHING if action.card is None else _drawn(action.card, "small")
 
 
 def _place(action: Action) -> str:
     """The draw pile to draw and to leave what an Oracle saw there; what lies open to end a turn."""
     if action.response is None:
         return "unseen" if action.verb is Verb.DRAW else "middle"
-    return "unseen" if action.response.card is None else ""
+    return "unseen" if action.card is None else ""
 
 
 def _lists(found: object) -> list[list[str]]:

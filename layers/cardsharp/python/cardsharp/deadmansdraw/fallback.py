@@ -24,8 +24,7 @@ def safe_action(position: Position, refused: frozenset[Action] = frozenset()) ->
     lying = {card.suit for card in position.play_area}
 
     def risk(action: Action) -> tuple[bool, bool, bool]:
-        card = action.response.card if action.response else None
-        busts = card is not None and card.suit in lying
+        busts = action.card is not None and action.card.suit in lying
         return action in refused, busts, action != END_TURN
 
     return min(position.legal_actions() or (DRAW,), key=risk)

@@ -24,13 +24,12 @@ from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits,
 from cardsharp.deadmansdraw.strategies.search.sets import (
     NO_CARD,
     NUMBER,
-    SHIFTS,
     SUIT_BITS,
     SUIT_OF,
     bits_of,
     numbers_in,
 )
-from cardsharp.deadmansdraw.strategies.search.tree import Search, best_of_offer, group_suit
+from cardsharp.deadmansdraw.strategies.search.tree import Search, best_of_offer, groups_in
 from cardsharp.deadmansdraw.strategies.search.turn import SimulatedTurn
 from cardsharp.deadmansdraw.strategies.search.weights import model
 
@@ -134,18 +133,10 @@ class _Telling:
 
 def _values(turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]) -> dict[int, float]:
     """What each of those cards is worth where it comes: as much as the one that stands for it."""
-    values = dict[int, float]()
-    for suit, shift in SHIFTS:
-        of_suit = cards >> shift & 0x3F
-        numbers = numbers_in(of_suit << shift)
-        if not numbers:
-            continue
-        groups = [(numbers[0], len(numbers))]
-        if not turn.barred >> shift & 1:
-            groups = group_suit(turn.own, suit, of_suit, finely=True)
-        for card, number in groups:
-            values |= dict.fromkeys(numbers[:number], value_of(card))
-            del numbers[:number]
+    values, numbers = dict[int, float](), numbers_in(cards)
+    for card, number in groups_in(cards, turn.own, turn.barred, finely=True):
+        values |= dict.fromkeys(numbers[:number], value_of(card))
+        del numbers[:number]
     return values
 
 

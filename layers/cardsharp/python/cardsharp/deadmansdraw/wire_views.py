@@ -179,13 +179,12 @@ class MoveView(_View):
 class StateView(_View):
     """The open part of the table.
 
-    `current_player_index` is stale between turns: the one to act is `active_player_index` of
-    the match (docs/spec/arena.md section 5). `winner_idx` None means nothing unless it is finished.
+    Who is to act is `active_player_index` of the match, as the state's own index is stale between
+    turns (docs/spec/arena.md section 5). `winner_idx` None means nothing unless it is finished.
     """
 
     banks: tuple[BankView, BankView]
     play_area: Cards
-    current_player_index: Seat | None
     pending_effect: PendingEffect | None = None
     winner_idx: Seat | None = None
     timeout_count: Count = 0
@@ -227,7 +226,6 @@ class MatchView(_View):
     state: StateView
     active_player_index: Seat | None
     draw_pile_size: Count
-    discard_pile_size: Count
     moves: tuple[MoveView, ...] = ()
 
     @property

@@ -18,7 +18,7 @@ from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen
-from cardsharp.deadmansdraw.strategies.choices import busting, choices, gain, lying, rise
+from cardsharp.deadmansdraw.strategies.choices import busting, busts, choices, gain, lying, rise
 
 GENERAL = "general"  # the weights that know nothing of the opponent
 SLIP = 0.02  # how often a player decides otherwise than its entry says: errors, late answers
@@ -160,13 +160,11 @@ def class_of(position: Position, by: str) -> int:
 
 def kinds_of(position: Position) -> dict[Card, tuple[str, ...]]:
     """As which kinds each answer is liked: its suit and its order, or that it busts."""
-    pending, cards = position.pending, choices(position)
-    shoots = pending is not None and pending.effect_type is EffectType.CANNON
-    barred = frozenset[str]() if shoots else lying(position)
-    safe = [card.value for card in cards if card.suit not in barred]
+    cards = choices(position)
+    safe = [card for card in cards if not busts(position, card)]
+    values = [card.value for card in safe]
     return {
-        card: (BUST,) if card.suit in barred else (card.suit, _order(card.value, safe))
-        for card in cards
+        card: (card.suit, _order(card.value, values)) if card in safe else (BUST,) for card in cards
     }
 
 
@@ -216,13 +214,12 @@ def _share_of_taste(tastes: Tastes, seen: Seen) -> float:
         refuses = (1 - takes) * (1 - taste.get("end", UNTRIED))
         if action == END_TURN:
             return 1 - takes - refuses
-        return takes if action.response and action.response.card else refuses
+        return takes if action.card else refuses
     weight = {
         card: prod(taste.get(kind, UNTRIED) for kind in kinds)
         for card, kinds in kinds_of(position).items()
     }
-    card = None if action.response is None else action.response.card
-    return weight.get(card, 0.0) / (sum(weight.values()) or 1.0) if card else 0.0
+    return weight.get(action.card, 0.0) / (sum(weight.values()) or 1.0) if action.card else 0.0
 
 
 # --- the file of known opponents ---------------------------------------------------------------

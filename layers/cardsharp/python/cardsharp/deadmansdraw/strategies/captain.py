@@ -10,7 +10,7 @@ from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, Effec
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit, saved_by_anchor
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Chance, Decision, Late, Option, strategy
-from cardsharp.deadmansdraw.strategies.choices import busting, gain, loss, lying, rise
+from cardsharp.deadmansdraw.strategies.choices import busting, busts, gain, loss, lying, rise
 from cardsharp.deadmansdraw.strategies.search.endgame import Endgame, LastTurn, TooManyEnds
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, never
 from cardsharp.deadmansdraw.strategies.search.model import Model
@@ -55,7 +55,7 @@ class Captain:
         weighing = Weighing(position, search, self._late)
         options = weighing.options()
         best = max(options, key=lambda option: option.value)
-        return Decision(best.action, weighing.words.reason(best, options), options)
+        return Decision(best.action, _reason(best, options), options)
 
 
 @strategy("captain")
@@ -112,7 +112,6 @@ class Weighing:
         self.search = search
         self.late = late
         self.turn = turn_of(position)
-        self.words = Words(position)
         self._ends = 0
 
     @property
@@ -127,7 +126,7 @@ class Weighing:
         """
         actions = self.position.legal_actions()
         if actions == (DRAW,):
-            return (Chance(DRAW, self._forced(), self.words.draw()),)
+            return (self._told(DRAW, self._forced()),)
         chosen = sorted((action for action in actions if action != REFUSAL), key=_order)
         return self._to_the_end(chosen) or self._looked_ahead(chosen)
 
@@ -160,11 +159,7 @@ class Weighing:
         return 1.0 - search.stop(SimulatedTurn(swapped))
 
     def _told(self, action: Action, value: float) -> Option:
-        if action == END_TURN:
-            return Chance(action, value, self.words.stop())
-        if self.position.pending is None:
-            return Chance(action, value, self.words.draw())
-        return Chance(action, value, self.words.answer(_card_of(action)))
+        return Chance(action, value, _note(self.position, action))
 
 
 @lru_cache(maxsize=1)  # `adaptive` asks again with other numbers, which say nothing of the end
@@ -206,71 +201,58 @@ def _answered(pending: Effect, card: int, values: _Values[_Turn], turn: _Turn) -
 
 
 def _card_of(action: Action) -> Card:
-    if action.response is None or action.response.card is None:
+    if action.card is None:
         raise ValueError(f"{action} names no card.")
-    return action.response.card
+    return action.card
 
 
 def _order(action: Action) -> int:
-    if action.response is None or action.response.card is None:
+    if action.card is None:
         return len(SERVER_DECK) + (action == END_TURN)
-    return NUMBER[action.response.card]
+    return NUMBER[action.card]
 
 
-class Words:
-    """What the options of one position do, and why one is played."""
+# --- words -----------------------------------------------------------------------------------
 
-    def __init__(self, position: Position) -> None:
-        self.position = position
 
-    def stop(self) -> str:
-        """What stopping brings."""
-        area = self.position.play_area
-        treasure = {Suit.CHEST, Suit.KEY} <= lying(self.position)
+def _note(position: Position, action: Action) -> str:
+    """What an option brings, or risks."""
+    pending, area = position.pending, position.play_area
+    if action == END_TURN:
+        treasure = {Suit.CHEST, Suit.KEY} <= lying(position)
         bonus = f" and up to {len(area)} bonus cards" if treasure else ""
-        return f"banks {rise(self.position.own, area)}{bonus}"
+        return f"banks {rise(position.own, area)}{bonus}"
+    if pending is not None and action.card is not None:
+        note = _effect(position, pending, action.card)
+        return f"{note}, busts" if busts(position, action.card) else note
+    known, unseen = position.known_top, position.unseen
+    if known is not None:
+        return f"{known} is next and {'busts' if known.suit in lying(position) else 'is safe'}"
+    saved = rise(position.own, area[: saved_by_anchor(area)])
+    kept = f", the Anchor saves {saved}" if saved else ""
+    risk = busting(position) / len(unseen) if unseen else 0.0
+    return f"busts {percent(risk)}{kept}"
 
-    def draw(self) -> str:
-        """What the next card risks."""
-        card = self.position.known_top
-        if card is not None:
-            return (
-                f"{card} is next and {'busts' if card.suit in lying(self.position) else 'is safe'}"
-            )
-        area, unseen = self.position.play_area, self.position.unseen
-        saved = rise(self.position.own, area[: saved_by_anchor(area)])
-        kept = f", the Anchor saves {saved}" if saved else ""
-        risk = busting(self.position) / len(unseen) if unseen else 0.0
-        return f"busts {percent(risk)}{kept}"
 
-    def answer(self, card: Card) -> str:
-        """What answering the pending effect with `card` does."""
-        pending = self.position.pending
-        if pending is None:
-            return ""
-        note = self._effect(pending, card)
-        busts = pending.effect_type is not EffectType.CANNON and card.suit in lying(self.position)
-        return f"{note}, busts" if busts else note
+def _effect(position: Position, pending: Effect, card: Card) -> str:
+    match pending.effect_type:
+        case EffectType.CANNON | EffectType.SWORD:
+            return f"costs the opponent {loss(position.other, card)}"
+        case EffectType.HOOK:
+            return f"puts {loss(position.own, card)} at stake again"
+        case EffectType.ORACLE:
+            return "is the next card"
+        case _:
+            return f"would bank {gain(position.own, card)}"
 
-    def reason(self, best: Option, options: Sequence[Option]) -> str:
-        """Why `best` is played, in one sentence."""
-        verb = {DRAW: "Draw", END_TURN: "Stop"}.get(best.action, str(best.action))
-        others = sorted((o for o in options if o is not best), key=lambda o: o.value, reverse=True)
-        chance = f"{percent(best.value)} to win"
-        if not others:
-            return f"{verb}: there is no choice; {chance}, {best.note}."
-        second = {DRAW: "drawing", END_TURN: "stopping"}.get(others[0].action)
-        against = f"against {percent(others[0].value)} for {second or others[0].action}"
-        return f"{verb}: {chance} {against}; {best.note}."
 
-    def _effect(self, pending: Effect, card: Card) -> str:
-        own, other = self.position.own, self.position.other
-        match pending.effect_type:
-            case EffectType.CANNON | EffectType.SWORD:
-                return f"costs the opponent {loss(other, card)}"
-            case EffectType.HOOK:
-                return f"puts {loss(own, card)} at stake again"
-            case EffectType.ORACLE:
-                return "is the next card"
-            case _:
-                return f"would bank {gain(own, card)}"
+def _reason(best: Option, options: Sequence[Option]) -> str:
+    """Why `best` is played, in one sentence."""
+    verb = {DRAW: "Draw", END_TURN: "Stop"}.get(best.action, str(best.action))
+    others = sorted((o for o in options if o is not best), key=lambda o: o.value, reverse=True)
+    chance = f"{percent(best.value)} to win"
+    if not others:
+        return f"{verb}: there is no choice; {chance}, {best.note}."
+    second = {DRAW: "drawing", END_TURN: "stopping"}.get(others[0].action)
+    against = f"against {percent(others[0].value)} for {second or others[0].action}"
+    return f"{verb}: {chance} {against}; {best.note}."

@@ -30,6 +30,13 @@ def busting(position: Position) -> int:
     return sum(card.suit in suits for card in position.unseen)
 
 
+def busts(position: Position, card: Card) -> bool:
+    """Whether the turn would bust if what is pending were answered with `card`."""
+    pending = position.pending
+    shoots = pending is not None and pending.effect_type is EffectType.CANNON
+    return not shoots and card.suit in lying(position)
+
+
 def loss(bank: Bank, top: Card) -> int:
     """How much the value of `bank` falls without its highest card of a suit."""
     return bank.score - bank.without(top).score

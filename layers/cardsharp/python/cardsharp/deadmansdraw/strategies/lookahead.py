@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 from cardsharp.deadmansdraw.actions import Effect, EffectType
 from cardsharp.deadmansdraw.cards import Bank, Card, Suit
-from cardsharp.deadmansdraw.draft import KRAKEN_DRAWS, MAP_OFFER
+from cardsharp.deadmansdraw.draft import KRAKEN_DRAWS
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies.search.tree import best_of_offer
 
 TREASURE = frozenset({Suit.CHEST, Suit.KEY})  # together they bring a bonus from the discards
 
@@ -259,10 +260,7 @@ class Lookahead:
 
     def _map_to_come(self, turn: SimulatedTurn) -> float:
         """The mean over all offers of the best card in each."""
-        values = sorted(self._values_of_discards(turn))
-        offered = min(MAP_OFFER, len(values))
-        ways = sum(comb(rank, offered - 1) * value for rank, value in enumerate(values))
-        return ways / comb(len(values), offered)
+        return best_of_offer([*self._values_of_discards(turn)])
 
     def _values_of_discards(self, turn: SimulatedTurn) -> Iterator[float]:
         """The value of taking each card of the discard pile, once a suit but for Chest and Key."""

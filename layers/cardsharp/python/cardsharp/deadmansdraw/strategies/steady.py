@@ -6,7 +6,7 @@ from cardsharp.deadmansdraw.actions import Action, Effect, EffectType, Verb
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, Option, strategy
-from cardsharp.deadmansdraw.strategies.choices import gain, loss, lying
+from cardsharp.deadmansdraw.strategies.choices import busts, gain, loss
 from cardsharp.deadmansdraw.strategies.lookahead import Lookahead
 from cardsharp.strategy import percent
 
@@ -37,10 +37,10 @@ def _rank(option: Option) -> tuple[float, int]:
     What differs by rounding only is equal: sums of fractions come out a little otherwise on
     another Python.
     """
-    value, response = round(option.value, 9), option.action.response
-    if response is not None and response.card is None:
+    value, action = round(option.value, 9), option.action
+    if action.response is not None and action.card is None:
         return value, 0
-    return value, 1 if option.action.verb is Verb.END_TURN else 2
+    return value, 1 if action.verb is Verb.END_TURN else 2
 
 
 class _Weighing:
@@ -57,8 +57,8 @@ class _Weighing:
             return Option(action, self.look.stop(self.look.root), f"banks {self._on_table()}")
         if pending is None:
             return Option(action, self.look.draw(self.look.root), self._next_card())
-        card = action.response.card if action.response else None
-        return Option(action, self.look.answer(pending, card), self._note(pending, card))
+        value = self.look.answer(pending, action.card)
+        return Option(action, value, self._note(pending, action.card))
 
     def reason(self, best: Option, second: Option | None = None) -> str:
         """Why `best` is played, in one sentence."""
@@ -88,8 +88,7 @@ class _Weighing:
         if card is None:
             return "leaves the card on the pile"
         effect = self._effect_note(pending, card)
-        busts = pending.effect_type is not EffectType.CANNON and card.suit in lying(self.position)
-        return f"{effect}, busts" if busts else effect
+        return f"{effect}, busts" if busts(self.position, card) else effect
 
     def _effect_note(self, pending: Effect, card: Card) -> str:
         match pending.effect_type:

@@ -9,6 +9,7 @@ do without either.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from cardsharp.deadmansdraw.draft import KRAKEN_DRAWS
 from cardsharp.deadmansdraw.strategies import Late
 from cardsharp.deadmansdraw.strategies.search.leaves import never
 from cardsharp.deadmansdraw.strategies.search.sets import (
@@ -20,8 +21,6 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
     MAP,
     NO_CARD,
     ORACLE,
-    RANKS,
-    SHIFTS,
     SUIT_BITS,
     SUIT_OF,
     SWORD,
@@ -33,7 +32,7 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
     tops,
     worth_of,
 )
-from cardsharp.deadmansdraw.strategies.search.tree import KRAKEN_DRAWS, best_of_offer, group_suit
+from cardsharp.deadmansdraw.strategies.search.tree import best_of_offer, groups_in
 
 PICKS = 8  # of a bonus that may turn out in several ways, so many are tried
 _BEGINS, _FREE, _OWED = range(3)  # before a draw: a turn begins; one may stop; a Kraken demands
@@ -211,10 +210,8 @@ class Endgame:
 
     def _map_to_come(self, turn: LastTurn) -> float:
         values: list[float] = []
-        for suit, shift in SHIFTS:
-            cards = turn.discard >> shift & 0x3F
-            for card, number in _groups(turn, suit, cards) if cards else ():
-                values += [self.map(turn, card)] * number
+        for card, number in groups_in(turn.discard, turn.own, suits_of(turn.area), finely=False):
+            values += [self.map(turn, card)] * number
         return best_of_offer(values)
 
     def _oracle_to_come(self, turn: LastTurn, owed: int) -> float:
@@ -233,10 +230,3 @@ def _best(values: Iterable[float]) -> float:
         if best >= 1.0:
             break
     return best
-
-
-def _groups(turn: LastTurn, suit: int, cards: int) -> list[tuple[int, int]]:
-    """Cards that a Map may offer, as `group_suit` does; of a suit that busts, all are one."""
-    if turn.area & SUIT_BITS[suit]:
-        return [(RANKS * suit + cards.bit_length() - 1, cards.bit_count())]
-    return group_suit(turn.own, suit, cards, finely=False)

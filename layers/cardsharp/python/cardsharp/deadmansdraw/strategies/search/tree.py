@@ -6,6 +6,10 @@ deep. Where nothing is pending, the better of stopping and of what drawing on is
 worth counts. Twin: `research/deadmansdraw/native/search.c`.
 """
 
+from collections.abc import Iterator
+from math import comb
+
+from cardsharp.deadmansdraw.draft import KRAKEN_DRAWS, MAP_OFFER
 from cardsharp.deadmansdraw.strategies.search.leaves import Leaves
 from cardsharp.deadmansdraw.strategies.search.sets import (
     BITS,
@@ -24,9 +28,6 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
     tops,
 )
 from cardsharp.deadmansdraw.strategies.search.turn import SimulatedTurn
-
-KRAKEN_DRAWS = 2
-MAP_OFFER = 3
 
 
 class Search(Leaves):
@@ -140,17 +141,9 @@ class Search(Leaves):
         return self.place(turn.salvaged(card), card, 0, level)
 
     def _map_to_come(self, turn: SimulatedTurn, level: int) -> float:
-        values = []
-        for suit, shift in SHIFTS:
-            cards = turn.discard >> shift & 0x3F
-            if not cards:
-                continue
-            if turn.barred >> shift & 1:
-                groups = [(shift + BITS[cards][0], cards.bit_count())]
-            else:
-                groups = group_suit(turn.own, suit, cards, finely=level <= 1)
-            for card, number in groups:
-                values += [self.map(turn, card, level)] * number
+        values = list[float]()
+        for card, number in groups_in(turn.discard, turn.own, turn.barred, finely=level <= 1):
+            values += [self.map(turn, card, level)] * number
         return best_of_offer(values)
 
     def _oracle_to_come(self, turn: SimulatedTurn, owed: int, level: int) -> float:
@@ -186,17 +179,21 @@ def group_suit(own: int, suit: int, cards: int, *, finely: bool) -> list[tuple[i
     return groups
 
 
+def groups_in(cards: int, own: int, barred: int, *, finely: bool) -> Iterator[tuple[int, int]]:
+    """A set of cards as `group_suit` groups each suit; those of a barred suit are one group."""
+    for suit, shift in SHIFTS:
+        of_suit = cards >> shift & 0x3F
+        if of_suit and barred >> shift & 1:
+            yield shift + BITS[of_suit][0], of_suit.bit_count()
+        elif of_suit:
+            yield from group_suit(own, suit, of_suit, finely=finely)
+
+
 def best_of_offer(values: list[float]) -> float:
     """The mean, over all offers of three of the cards behind `values`, of the best of each."""
     number = len(values)
     offered = min(number, MAP_OFFER)
     total = 0.0
     for rank, value in enumerate(sorted(values)):
-        total += _ways(rank, offered - 1) * value
-    return total / _ways(number, offered)
-
-
-def _ways(number: int, chosen: int) -> int:
-    """The binomial coefficient for choices of up to three."""
-    ways = (1, number, number * (number - 1) // 2, number * (number - 1) * (number - 2) // 6)
-    return ways[chosen]
+        total += comb(rank, offered - 1) * value
+    return total / comb(number, offered)
