@@ -1,15 +1,16 @@
 """The lab's compiled engine beside plain Python, decision by decision."""
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from random import Random
 
 import pytest
-from support.positions import Maker, RunningMatch
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
 from cardsharp.deadmansdraw.cards import SERVER_DECK
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.simulation import deal, fair_chance
+from cardsharp.deadmansdraw.simulation import deal, fair_chance, match_from
+from cardsharp.deadmansdraw.strategies import Strategy
 from research.compiling import declare, why_not
 from research.deadmansdraw.engine import Twin, load
 from research.deadmansdraw.exact import MOST_OPTIONS, COption
@@ -22,13 +23,14 @@ needs_compiler = pytest.mark.skipif(
 CODES = {card: code for code, card in enumerate(SERVER_DECK)}
 MOST = 1000
 
+Maker = Callable[[Random], Strategy]
+
 
 def code_of(action: Action) -> int:
     """The number by which core.h knows an action."""
     if action in (DRAW, END_TURN):
         return 60 if action == DRAW else 61
-    card = action.response.card if action.response else None
-    return 62 if card is None else CODES[card]
+    return 62 if action.card is None else CODES[action.card]
 
 
 def assert_alike(twin: Twin, maker: Maker, matches: int) -> None:
@@ -64,17 +66,16 @@ def _traced(twin: Twin, seed: int, number: int, *found: object) -> list[int]:
 def plain_decisions(maker: Maker, seed: int, number: int) -> Iterator[tuple[Position, int]]:
     """The same match in plain Python: each position and what the strategy decides there."""
     driver, own = dice(seed, number, DicePurpose.FIRST), dice(seed, number, DicePurpose.SECOND)
-    match = RunningMatch(
-        deal(dice(seed, number, DicePurpose.DECK)),
-        fair_chance(dice(seed, number, DicePurpose.CHANCE)),
-    )
+    chance = fair_chance(dice(seed, number, DicePurpose.CHANCE))
+    match = match_from(deal(dice(seed, number, DicePurpose.DECK)))
     player = maker(own)
     while match.state.active is not None:
-        position = match.position()
+        position = match.position
         move = player.decide(position).action
         yield position, code_of(move)
         pending = position.pending
         oracle = pending is not None and pending.effect_type is EffectType.ORACLE
         moves = sorted(position.legal_actions(), key=code_of)
         by_policy = bool(driver.randrange(2)) or oracle
-        match.play(move if by_policy else moves[driver.randrange(len(moves))])
+        move = move if by_policy else moves[driver.randrange(len(moves))]
+        match = match.after(move, chance)

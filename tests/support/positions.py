@@ -1,16 +1,8 @@
-"""Positions, openings and matches of Dead Man's Draw for tests: written by hand, or at random."""
+"""Positions of Dead Man's Draw for tests, written by hand."""
 
-from collections.abc import Callable
-from random import Random
-
-from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
-from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK, Card, Suit, bank_of
-from cardsharp.deadmansdraw.events import Event
-from cardsharp.deadmansdraw.position import PastMove, Position
-from cardsharp.deadmansdraw.rules import start
-from cardsharp.deadmansdraw.simulation import DeadMansDraw, deal, match_from
-from cardsharp.deadmansdraw.state import Chance, State
-from cardsharp.deadmansdraw.strategies import Strategy
+from cardsharp.deadmansdraw.actions import Effect, EffectType
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit, bank_of
+from cardsharp.deadmansdraw.position import Position
 
 SUITS = {suit.value: suit for suit in Suit}
 
@@ -57,61 +49,3 @@ def position(  # noqa: PLR0913 - each part of a table is optional, and named whe
         known_top=card(known) if known else None,
         refused=card(refused) if refused else None,
     )
-
-
-def opening(kind: str, rng: Random) -> State:
-    """A match about to begin: `server` or `rulebook` deck, or a `debug` start state."""
-    if kind == "server":
-        return deal(rng)
-    if kind == "rulebook":
-        return deal(rng, RULEBOOK_DECK)
-    return debug_opening(rng)
-
-
-KINDS = ("server", "rulebook", "debug")
-
-
-def debug_opening(rng: Random) -> State:
-    """A start state as a creator may ask for: any cards anywhere, two of an unknown suit."""
-    deck = [*rng.choice((SERVER_DECK, RULEBOOK_DECK)), card("Parrot3"), card("Parrot8")]
-    rng.shuffle(deck)
-    piles = []
-    for most in (30, 15, 8, 8, 3):
-        size = rng.randrange(most + 1)
-        piles.append(tuple(deck[:size]))
-        deck = deck[size:]
-    draw, discard, first, second, area = piles
-    return start(draw, discard, rng.randrange(2), (bank_of(first), bank_of(second)), area)
-
-
-Maker = Callable[[Random], Strategy]
-
-
-class RunningMatch:
-    """A match that is played on, move by move."""
-
-    def __init__(self, opening: State, chance: Chance) -> None:
-        self.now = match_from(opening)
-        self._chance = chance
-
-    @property
-    def state(self) -> State:
-        return self.now.state
-
-    @property
-    def history(self) -> tuple[PastMove, ...]:
-        return self.now.history
-
-    def position(self) -> Position:
-        return self.now.position
-
-    def play(self, action: Action) -> tuple[Event, ...]:
-        self.now = self.now.after(action, self._chance)
-        return self.history[-1].events
-
-    def finish(self, *players: Strategy) -> dict[str, tuple[float, ...]]:
-        """Play to the end; the counts, and the points."""
-        while self.state.active is not None:
-            self.play(players[self.state.active].decide(self.position()).action)
-        game = DeadMansDraw()
-        return {**game.counts(self.now), "points": game.points(self.now)}

@@ -1,13 +1,14 @@
 """Who the opponent is: known by the decisions that it has shown, also in past matches."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from random import Random
 
 import pytest
-from support.positions import RunningMatch, card, cards, opening
+from support.positions import card, cards
 from support.recorded import SAMPLE
 from support.size import cases
 
@@ -15,13 +16,13 @@ from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.deadmansdraw import reading
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.briefing import PAST_MATCHES, last_matches
-from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK, Card
 from cardsharp.deadmansdraw.events import Comment, TurnEnded
-from cardsharp.deadmansdraw.position import PastMove, Position
+from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start
-from cardsharp.deadmansdraw.simulation import deal, fair_chance
+from cardsharp.deadmansdraw.simulation import DeadMansDraw, deal, fair_chance, match_from
 from cardsharp.deadmansdraw.strategies import PastMatch, briefed, build
 from cardsharp.deadmansdraw.strategies.adaptive import CREDIT, MOST, Adaptive, Gifts, loss_of
 from cardsharp.deadmansdraw.strategies.adaptive_belief import (
@@ -37,6 +38,7 @@ from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met, oppon
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
 
+GAME = DeadMansDraw()
 PLAN = Plan(first="captain", second="captain", pairs=1)
 
 
@@ -44,9 +46,9 @@ PLAN = Plan(first="captain", second="captain", pairs=1)
 def played(name: str, seed: int) -> PastMatch:
     """A match of that opponent, who is player 1, against a `third`."""
     rng = Random(seed)
-    match = RunningMatch(deal(rng), fair_chance(rng))
-    third = build("third", rng)
-    match.finish(third, strategy_of(PLAN, name, rng))
+    match, players = GAME.deal(rng), (build("third", rng), strategy_of(PLAN, name, rng))
+    while (active := GAME.to_act(match)) is not None:
+        match = GAME.act(match, players[active].decide(match.position).action, rng)
     return PastMatch(1, match.history)
 
 
@@ -88,12 +90,10 @@ def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
     """
     past = [played("third", seed) for seed in range(2)]
     rng = Random(7)
-    match = RunningMatch(deal(rng), fair_chance(rng))
-    match.play(DRAW)
-    while match.position().legal_actions() == (DRAW,):
-        match.play(DRAW)
-    position = match.position()
-    stranger = Adaptive(Random(0))
+    match = GAME.act(GAME.deal(rng), DRAW, rng)
+    while match.position.legal_actions() == (DRAW,):
+        match = GAME.act(match, DRAW, rng)
+    position, stranger = match.position, Adaptive(Random(0))
     knowing = briefed(stranger, past)
     assert knowing is not stranger
     assert "as against third" in knowing.decide(position).reason
@@ -103,17 +103,14 @@ def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
 def test_adaptive_decides_the_same_however_often_it_is_made_anew() -> None:
     """A worker rebuilds it for every turn; what it keeps meanwhile only saves time."""
     rng = Random(4)
-    match = RunningMatch(deal(rng), fair_chance(rng))
+    match = GAME.deal(rng)
     kept, other = Adaptive(Random(0)), build("champion", rng)
     for _ in range(60):
-        position = match.position()
-        if position.me == 1:
-            match.play(other.decide(position).action)
-            continue
-        decision = kept.decide(position)
-        if len(decision.options) > 1 and rng.random() < 0.3:
+        position = match.position
+        decision = (other if position.me else kept).decide(position)
+        if not position.me and len(decision.options) > 1 and rng.random() < 0.3:
             assert Adaptive(Random(0)).decide(position) == decision
-        match.play(decision.action)
+        match = GAME.act(match, decision.action, rng)
 
 
 ME, FOE, OTHER = "me", "foe", "other"
@@ -211,43 +208,27 @@ def test_weights_that_gain_nothing_are_rejected_and_others_are_made_from_fresh_m
     assert learned_from(learned, more)[0] == "candidate"
 
 
-FIELDS = (
-    "me", "banks", "play_area", "pending", "discard_pile", "unseen", "known_top", "refused", "turn",
-)  # fmt: skip
-
-
-def choices(history: tuple[PastMove, ...], player: int, pile: frozenset[Card]) -> list[Seen]:
+def choices(history: tuple[PastMove, ...], pile: frozenset[Card]) -> list[Seen]:
     witness = Witness(pile)
-    found = (seen for move in history for seen in witness.decisions(move))
-    return [seen for seen in found if seen.position.me == player]
+    return [seen for move in history for seen in witness.decisions(move)]
 
 
-def decided(match: RunningMatch, rng: Random) -> Iterator[tuple[Position, Action]]:
-    players = [build(rng.choice(("champion", "third", "draw-3")), rng) for _ in range(2)]
-    while match.state.active is not None:
-        position = match.position()
-        action = players[position.me].decide(position).action
-        if rng.random() < 0.3:
-            action = rng.choice(position.legal_actions())
-        if len(position.legal_actions()) > 1:
-            yield position, action
-        match.play(action)
-
-
-@pytest.mark.parametrize("kind", ["server", "rulebook"])
-def test_every_choice_of_both_players_is_seen_on_its_position(kind: str) -> None:
+@pytest.mark.parametrize("deck", [SERVER_DECK, RULEBOOK_DECK], ids=["server", "rulebook"])
+def test_every_choice_of_both_players_is_seen_on_its_position(deck: tuple[Card, ...]) -> None:
     for seed in range(cases(3, every=6)):
         rng = Random(seed)
-        match = RunningMatch(opening(kind, rng), fair_chance(rng))
-        true = list(decided(match, rng))
-        pile = drawn_in(match.history)
-        for player in (0, 1):
-            seen = choices(match.history, player, pile)
-            mine = [(position, action) for position, action in true if position.me == player]
-            assert [one.action for one in seen] == [action for _, action in mine]
-            for one, (position, _) in zip(seen, mine, strict=True):
-                for name in FIELDS:
-                    assert getattr(one.position, name) == getattr(position, name), name
+        match, made = match_from(deal(rng, deck)), list[Seen]()
+        players = [build(rng.choice(("champion", "third", "draw-3")), rng) for _ in range(2)]
+        while match.state.active is not None:
+            position = match.position
+            action = players[position.me].decide(position).action
+            if rng.random() < 0.3:
+                action = rng.choice(position.legal_actions())
+            if len(position.legal_actions()) > 1:
+                made.append(Seen(replace(position, history=()), action))
+            match = GAME.act(match, action, rng)
+        seen = choices(match.history, drawn_in(match.history))
+        assert [Seen(replace(one.position, history=()), one.action) for one in seen] == made
 
 
 def test_a_turn_that_timed_out_shows_no_decision() -> None:
@@ -257,8 +238,9 @@ def test_a_turn_that_timed_out_shows_no_decision() -> None:
     assert any(isinstance(event, Comment) for event in late)
     assert any(isinstance(event, TurnEnded) for event in late)
     history = PastMove(1, 0, events), PastMove(1, 0, late)
-    assert choices(history, 0, frozenset(pile)) == []
-    assert choices((history[0], PastMove(1, 0, late[1:])), 0, frozenset(pile))[0].action == END_TURN
+    assert choices(history, frozenset(pile)) == []
+    [ended] = choices((history[0], PastMove(1, 0, late[1:])), frozenset(pile))
+    assert ended.action == END_TURN
 
 
 def test_the_real_players_decisions_are_seen() -> None:
@@ -271,7 +253,7 @@ def test_the_real_players_decisions_are_seen() -> None:
         if any(isinstance(event, Comment) for move in history for event in move.events):
             continue
         pile = frozenset(map(card, trace["deck"]))
-        stops = sum(one.action == END_TURN for p in (0, 1) for one in choices(history, p, pile))
+        stops = sum(one.action == END_TURN for one in choices(history, pile))
         ends = [e for move in history for e in move.events if isinstance(e, TurnEnded)]
         banked = sum(end.successful for end in ends)
         assert banked - 1 <= stops <= banked, trace["name"]
@@ -283,13 +265,13 @@ CAPTAIN = build("captain", Random(0))
 def costing(low: float, high: float) -> Seen:
     """The first action in a match of captains that costs so much."""
     rng = Random(2)
-    match = RunningMatch(deal(rng), fair_chance(rng))
+    match = GAME.deal(rng)
     while True:
-        position = match.position()
+        position = match.position
         for action in position.legal_actions():
             if low < loss_of(position, action) < high:
                 return Seen(position, action)
-        match.play(CAPTAIN.decide(position).action)
+        match = GAME.act(match, CAPTAIN.decide(position).action, rng)
 
 
 def test_a_choice_is_paid_from_what_the_opponent_has_given() -> None:
@@ -312,9 +294,9 @@ def test_whoever_pretends_and_then_changes_wins_back_no_more_than_it_gave() -> N
     departures = 0
     for seed in range(cases(1, every=2)):
         rng, balance = Random(seed), CREDIT
-        match = RunningMatch(deal(rng), fair_chance(rng))
+        match = GAME.deal(rng)
         while match.state.active is not None:
-            position = match.position()
+            position = match.position
             own = position.me == 0
             change = build("champion" if position.turn <= 8 else "captain", rng)
             action = (adaptive if own else change).decide(position).action
@@ -323,5 +305,5 @@ def test_whoever_pretends_and_then_changes_wins_back_no_more_than_it_gave() -> N
                 departures += 1
                 assert loss <= min(MOST, balance)
             balance += -loss if own else loss
-            match.play(action)
+            match = GAME.act(match, action, rng)
     assert departures

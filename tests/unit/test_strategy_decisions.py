@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from support.perfect import values
-from support.positions import RunningMatch, card, cards, effect, position
+from support.positions import card, cards, effect, position
 from support.recorded import rows
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
@@ -15,7 +15,7 @@ from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit, bank_of
 from cardsharp.deadmansdraw.events import Comment, MatchEnded, TurnEnded
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start, terminate
-from cardsharp.deadmansdraw.simulation import fair_chance
+from cardsharp.deadmansdraw.simulation import match_from
 from cardsharp.deadmansdraw.state import State
 from cardsharp.deadmansdraw.strategies import Decision, Late, build
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
@@ -283,5 +283,5 @@ def options(position: Position) -> dict[object, float]:
 def test_the_last_cards_are_weighed_exactly(seed: int) -> None:
     rng = Random(f"certain/{seed}")
     state = last_cards(rng)
-    weighed = options(RunningMatch(state, fair_chance(rng)).position())
+    weighed = options(match_from(state).position)
     assert weighed == pytest.approx(values(state), abs=1e-12)

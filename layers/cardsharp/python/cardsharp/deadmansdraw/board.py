@@ -165,10 +165,4 @@ def _line(suit: str, held: str) -> Markup:
     return Markup("<li>{}<span>{}</span></li>").format(shape(suit.lower(), suit), held)
 
 
-BOARD = Board(
-    symbols_in(_SUITS),
-    _parts,
-    _seen,
-    _face,
-    _place,
-)
+BOARD = Board(symbols_in(_SUITS), _parts, _seen, _face, _place)

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from cardsharp.deadmansdraw import draft
 from cardsharp.deadmansdraw.actions import Action, EffectType, respond
 from cardsharp.deadmansdraw.cards import Bank, Card, Suit
-from cardsharp.deadmansdraw.events import CardPlaced, Drawn, EffectPlayed
-from cardsharp.deadmansdraw.position import Position, still_owed
+from cardsharp.deadmansdraw.position import Position
 
 
 def lying(position: Position) -> frozenset[str]:
@@ -66,23 +65,6 @@ def autopick(position: Position) -> Action:
         return respond(EffectType.ORACLE)
     card = draft.autopick(pending, position.own, position.other, position.play_area)
     return respond(pending.effect_type, card)
-
-
-def cards_when_drawn(position: Position) -> int:
-    """Size of the play area right after the last draw of free will, before its effects."""
-    owed = later = 0
-    moves = (move for move in position.history if move.turn == position.turn)
-    for event in (event for move in moves for event in move.events):
-        match event:
-            case Drawn() if owed:
-                owed -= 1
-            case Drawn():
-                later = -1  # its own placement is the next event
-            case CardPlaced():
-                later += 1
-            case EffectPlayed(effect):
-                owed = still_owed(effect, owed)
-    return len(position.play_area) - later
 
 
 def first_present(cards: Sequence[Card], order: Iterable[str]) -> Card | None:

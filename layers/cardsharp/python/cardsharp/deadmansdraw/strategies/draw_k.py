@@ -3,9 +3,10 @@
 from random import Random
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, EffectType
-from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.events import CardPlaced, Drawn, EffectPlayed
+from cardsharp.deadmansdraw.position import Position, still_owed
 from cardsharp.deadmansdraw.strategies import Decision, strategy
-from cardsharp.deadmansdraw.strategies.choices import autopick, cards_when_drawn
+from cardsharp.deadmansdraw.strategies.choices import autopick
 
 
 class DrawK:
@@ -25,9 +26,26 @@ class DrawK:
             return Decision(DRAW, "The Kraken makes us draw.")
         if pending is not None:
             return Decision(autopick(position), "The card that the server would pick.")
-        if cards_when_drawn(position) < self.k:
+        if _cards_when_drawn(position) < self.k:
             return Decision(DRAW, f"Fewer than {self.k} cards lay in the play area.")
         return Decision(END_TURN, f"At least {self.k} cards lay in the play area.")
+
+
+def _cards_when_drawn(position: Position) -> int:
+    """Size of the play area right after the last draw of free will, before its effects."""
+    owed = later = 0
+    moves = (move for move in position.history if move.turn == position.turn)
+    for event in (event for move in moves for event in move.events):
+        match event:
+            case Drawn() if owed:
+                owed -= 1
+            case Drawn():
+                later = -1  # its own placement is the next event
+            case CardPlaced():
+                later += 1
+            case EffectPlayed(effect):
+                owed = still_owed(effect, owed)
+    return len(position.play_area) - later
 
 
 @strategy("draw-2")
