@@ -8,13 +8,12 @@ import logging
 import pickle
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from functools import partial
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -69,7 +68,6 @@ SOON = timedelta(milliseconds=100)
 LIMITS = Limits(
     total=timedelta(seconds=5), attempts=3, backoff=timedelta(milliseconds=2), body=200_000
 )
-IMPATIENT = replace(LIMITS, read=SOON, long_poll=SOON, act=SOON, total=SOON * 2)
 
 Ask = Callable[[ArenaClient], object]
 READS: dict[str, Ask] = {
@@ -298,26 +296,21 @@ def test_nobody_listening_is_said_and_leaves_no_doubt(write: Ask) -> None:
 # --- time ----------------------------------------------------------------------------------------
 
 
-def at_once(cases: Mapping[str, Callable[[], None]]) -> None:
-    """Have all of them wait at the same time; which of them fail, and why."""
-    with ThreadPoolExecutor(len(cases)) as pool:
-        failed = {name: pool.submit(case).exception for name, case in cases.items()}
-    assert {name: why for name, wrong in failed.items() if (why := wrong())} == {}
-
-
 SLOW = {
     "hangs": HANG,
     "stalls": stall(bodies.RUNNING),
     "drips": drip(bodies.RUNNING, pause=0.01),  # a whole answer after ten seconds
+    **ENDLESS,  # each byte in time, and never the last one: no limit of a socket ends that
 }
 
 
 def test_no_silence_and_no_drip_holds_a_request_beyond_its_limits() -> None:
+    """All of them are waited for at the same time."""
     # A write is not sent at all where others have the machine for longer than its limit.
     limits = replace(LIMITS, read=SOON * 5, long_poll=SOON * 5, act=SOON * 5, total=SOON * 10)
 
-    def held(fault: Fault, name: str) -> None:
-        with asking(fault, limits=limits) as (arena, client):
+    def held(how: str, name: str) -> None:
+        with asking(SLOW[how], limits=limits) as (arena, client):
             start = time.monotonic()
             with pytest.raises(Unreachable, match=r"no answer within|too slowly") as caught:
                 {**READS, **WRITES}[name](client)
@@ -328,24 +321,10 @@ def test_no_silence_and_no_drip_holds_a_request_beyond_its_limits() -> None:
                 # A slow server finds the connection reset before it has read.
                 assert len(arena.seen) <= 1
 
-    asks = product(SLOW.items(), [*READS, *WRITES])
-    at_once({f"{name} {how}": partial(held, fault, name) for (how, fault), name in asks})
-
-
-def test_an_answer_that_never_ends_is_cut_off() -> None:
-    """Each byte in time, and never the last one: no limit of a socket ends that."""
-
-    def endless(fault: Fault) -> None:
-        with asking(fault, limits=IMPATIENT) as (_, client):
-            began = time.monotonic()
-            with pytest.raises(ArenaError):
-                client.view(bodies.MATCH)
-            with pytest.raises(ArenaError) as caught:
-                client.act(bodies.MATCH, DRAW)
-            assert caught.value.doubtful
-            assert time.monotonic() - began < 20
-
-    at_once({kind: partial(endless, fault) for kind, fault in ENDLESS.items()})
+    asks = [*product(SLOW, (*READS, *WRITES))]
+    with ThreadPoolExecutor(len(asks)) as pool:
+        failed = {ask: pool.submit(held, *ask).exception for ask in asks}
+    assert {ask: wrong for ask, why in failed.items() if (wrong := why())} == {}
 
 
 def test_what_comes_after_a_hint_is_no_answer_to_the_next_question() -> None:
