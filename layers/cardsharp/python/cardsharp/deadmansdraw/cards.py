@@ -11,6 +11,7 @@ whose last card leaves loses its place (docs/spec/arena.md sections 4 and 7).
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import NamedTuple
 
 
@@ -69,10 +70,7 @@ def deck_order(card: Card) -> tuple[int, str, int]:
 
 def lowest_of_each_suit(deck: tuple[Card, ...]) -> tuple[Card, ...]:
     """The discard pile that a match starts with: the lowest card of each suit, in deck order."""
-    lowest: dict[str, int] = {}
-    for card in deck:
-        lowest[card.suit] = min(card.value, lowest.get(card.suit, card.value))
-    return tuple(Card(suit, lowest[suit]) for suit in SUIT_ORDER if suit in lowest)
+    return tuple(min(cards) for _, cards in groupby(deck, key=lambda card: card.suit))
 
 
 def saved_by_anchor(area: Sequence[Card]) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cardsharp.deadmansdraw.actions import Effect, EffectType
-from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.cards import Card, without
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,8 @@ class Delta:
 
 def stack_delta(before: Iterable[Card], after: Iterable[Card]) -> StackDelta:
     """The difference between two piles, each delta in its own pile's order."""
-    old, new = list(before), list(after)
-    old_set, new_set = set(old), set(new)
-    return StackDelta(
-        removed=tuple(card for card in old if card not in new_set),
-        added=tuple(card for card in new if card not in old_set),
-    )
+    old, new = tuple(before), tuple(after)
+    return StackDelta(removed=without(old, new), added=without(new, old))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,13 @@ from cardsharp.strategy import percent
 STOP = 0.3  # the chance with which both end a turn, and one refuses an Oracle's card
 
 
-class _ExampleClient:
-    """Draws, ends the turn by chance, and leaves effects to `answer`."""
+@strategy("example-node")
+class ExampleNode:
+    """The Node client.
+
+    The original sends Draw and EndTurn with autopick, which answers what is pending before the
+    verb; the same cards are named here one by one.
+    """
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
@@ -27,26 +32,13 @@ class _ExampleClient:
         action = END_TURN if self.rng.random() < STOP else DRAW
         return Decision(action, f"The turn ends by chance, {percent(STOP)} after each card.")
 
-    def answer(self, position: Position, pending: Effect) -> Action:
-        """The answer to a pending effect other than the Kraken."""
-        raise NotImplementedError
-
-
-@strategy("example-node")
-class ExampleNode(_ExampleClient):
-    """The Node client.
-
-    The original sends Draw and EndTurn with autopick, which answers what is pending before the
-    verb; the same cards are named here one by one.
-    """
-
     def answer(self, position: Position, _pending: Effect) -> Action:
-        """The server's own pick."""
+        """The server's own pick; no Kraken is asked about."""
         return autopick(position)
 
 
 @strategy("example-java")
-class ExampleJava(_ExampleClient):
+class ExampleJava(ExampleNode):
     """The Java client: the first card of any choice."""
 
     def answer(self, position: Position, pending: Effect) -> Action:

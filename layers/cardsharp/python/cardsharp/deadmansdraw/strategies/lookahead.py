@@ -260,17 +260,15 @@ class Lookahead:
 
     def _map_to_come(self, turn: SimulatedTurn) -> float:
         """The mean over all offers of the best card in each."""
-        return best_of_offer([*self._values_of_discards(turn)])
-
-    def _values_of_discards(self, turn: SimulatedTurn) -> Iterator[float]:
-        """The value of taking each card of the discard pile, once a suit but for Chest and Key."""
-        first: dict[str, tuple[float, float]] = {}
+        values, first = list[float](), dict[str, tuple[float, float]]()
         for card in turn.discard:
             gain = 0 if card.suit in turn.suits else turn.own.laid(card).gain
+            # Taking is looked at once a suit, but for Chest and Key.
             if card.suit not in first or turn.suits | {card.suit} >= TREASURE:
                 first[card.suit] = self.take(turn, card), gain
             value, first_gain = first[card.suit]
-            yield value + gain - first_gain
+            values.append(value + gain - first_gain)
+        return best_of_offer(values)
 
     def _oracle_to_come(self, turn: SimulatedTurn, owed: int) -> float:
         """The mean over all next cards of the better of taking it and stopping."""

@@ -26,7 +26,7 @@ from cardsharp.deadmansdraw.strategies.search.layout import (
 from cardsharp.deadmansdraw.strategies.search.network import Network
 from cardsharp.deadmansdraw.strategies.search.sets import MERMAID, RANKS, SUITS
 
-MOST_LEAD = 30
+MOST_LEAD = 30  # points; a greater lead counts as so much
 
 SIZES: dict[str, int] = {
     "table": len(KNOTS) * SUITS * TOPS**3,
@@ -56,11 +56,6 @@ _LEAD_HALF, _LEAD_MASK = 1 << 23, (1 << 24) - 1
 
 
 Sums = tuple[int, int, int]  # of all suits: to V, to the mover's lead in points, and to D
-
-
-def lead_index(lead: int) -> int:
-    """The place of a lead in its table; leads above 30 points count as 30."""
-    return max(-MOST_LEAD, min(lead, MOST_LEAD)) + MOST_LEAD
 
 
 def chance_of(log_odds: int) -> float:
@@ -161,9 +156,8 @@ class ValueFrame(dict[int, int]):
 
     def __missing__(self, lead: int) -> int:
         model, left = self.model, self.left
-        width = 2 * MOST_LEAD + 1
-        row = min(left, LEFTS - 1)
-        table = model.at("lead", row * width + lead_index(lead)) * KNOT_PARTS
+        row, column = min(left, LEFTS - 1), MOST_LEAD + max(-MOST_LEAD, min(lead, MOST_LEAD))
+        table = model.at("lead", row * (2 * MOST_LEAD + 1) + column) * KNOT_PARTS
         found = model.knots("slope", 0, left) * lead + model.knots("base", 0, left) + table
         self[lead] = found
         return found
