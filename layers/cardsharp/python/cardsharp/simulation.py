@@ -6,13 +6,10 @@ All randomness is an argument, so the same dice give the same match.
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from random import Random
 from typing import Any, Protocol, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-
-from cardsharp.errors import Illegal, Malformed
+from cardsharp.errors import Illegal
 from cardsharp.strategy import Decision, Strategy
 
 S = TypeVar("S")  # the whole truth of a match
@@ -39,7 +36,6 @@ class Simulation(Protocol[S, P, A]):
     A seat is a player's index. States are never changed, only replaced.
     """
 
-    kind: type[S]  # what a state is, by which one is written and read as JSON
     figures: Sequence[Figure] = ()  # what is worth telling of many matches, beside the points
 
     @property
@@ -110,23 +106,6 @@ class Simulation(Protocol[S, P, A]):
 
     def disguised(self, state: S, dice: Random) -> S:
         """The same match as the seat to act sees it, with what is hidden from it dealt anew."""
-
-    def dump(self, state: S) -> Mapping[str, object]:
-        """The whole state as a JSON object."""
-        body: dict[str, object] = self._states.dump_python(state, mode="json")
-        return body
-
-    def load(self, body: Mapping[str, object]) -> S:
-        """The state that `dump` wrote; raises `Malformed` if it is none."""
-        try:
-            state: S = self._states.validate_python(body)
-        except ValidationError as error:
-            raise Malformed(f"This is no {self.kind.__name__} of the game.") from error
-        return state
-
-    @cached_property
-    def _states(self) -> TypeAdapter[S]:
-        return TypeAdapter(self.kind)
 
 
 Simulate = Callable[..., Simulation[Any, Any, Any]]

@@ -48,7 +48,6 @@ def dealt_anew(live: Round, seat: int | None, dice: Random) -> Round:
 class Blef(Simulation[Match, Position, int]):
     """Everybody against everybody; who is left wins."""
 
-    kind = Match
     figures = (Figure("{:.1f} rounds", "rounds"), Figure("{:.1f} moves", "moves"))
 
     def __init__(self, seats: int | None = None) -> None:

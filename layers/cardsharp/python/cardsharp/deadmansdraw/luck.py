@@ -20,7 +20,7 @@ from cardsharp.deadmansdraw.events import (
 )
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, is_ordinary, turn_of
-from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, SearchLimits, with_cards
+from cardsharp.deadmansdraw.strategies.search.leaves import SHORT, with_cards
 from cardsharp.deadmansdraw.strategies.search.sets import (
     NO_CARD,
     NUMBER,
@@ -34,9 +34,7 @@ from cardsharp.deadmansdraw.strategies.search.turn import SimulatedTurn
 from cardsharp.deadmansdraw.strategies.search.weights import model
 
 
-def luck_of(
-    position: Position, events: Iterable[Event], limits: SearchLimits = SHORT
-) -> float | None:
+def luck_of(position: Position, events: Iterable[Event]) -> float | None:
     """What chance brought who acts in `position` by these events, as a chance to win.
 
     A short search takes out nearly as much as the captain's own. None for a table that cannot
@@ -44,16 +42,16 @@ def luck_of(
     """
     if not is_ordinary(position):
         return None
-    telling = _Telling(position, limits)
+    telling = _Telling(position)
     return sum(map(telling.luck, events), 0.0)
 
 
 class _Telling:
     """One action, event by event."""
 
-    def __init__(self, position: Position, limits: SearchLimits) -> None:
+    def __init__(self, position: Position) -> None:
         pending = position.pending
-        self.search = Search(model(WEIGHTS), limits)
+        self.search = Search(model(WEIGHTS), SHORT)
         self.turn = turn_of(position)
         self.owed = 0
         self.duty = 0 if pending is None else max(0, pending.kraken_count - 1)

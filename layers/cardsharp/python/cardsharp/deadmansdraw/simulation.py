@@ -2,20 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from random import Random
-from typing import get_args
-
-from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, deck_order, lowest_of_each_suit, without
-from cardsharp.deadmansdraw.events import Event, MatchEnded, TurnEnded, TurnStarted
+from cardsharp.deadmansdraw.events import MatchEnded, TurnEnded, TurnStarted
 from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.rules import apply, legal_actions, start
 from cardsharp.deadmansdraw.state import Chance, State
 from cardsharp.deadmansdraw.strategies import PastMatch, Strategy, briefed, build
-from cardsharp.errors import ConfigError, Illegal, Malformed
+from cardsharp.errors import ConfigError, Illegal
 from cardsharp.simulation import Figure, Simulation
 
 PLAYERS = 2
@@ -81,7 +77,6 @@ class DeadMansDraw(Simulation[Match, Position, Action]):
     """Two players, on the running server's deck."""
 
     sides = ((0,), (1,))
-    kind = Match
     figures = (
         Figure("{:.1f} points", "scores"),
         Figure("{:.1f} turns", "turns"),
@@ -152,62 +147,8 @@ class DeadMansDraw(Simulation[Match, Position, Action]):
         began = replace(table.turn_start, draw_pile=(*drawn, *pile))
         return replace(state, state=replace(table, draw_pile=pile, turn_start=began))
 
-    def dump(self, state: Match) -> Mapping[str, object]:
-        """How the match began, how it stands, and every move with its events by name."""
-        return {
-            "opening": _states().dump_python(state.opening, mode="json"),
-            "state": _states().dump_python(state.state, mode="json"),
-            "history": [
-                [move.turn, move.player, [_event_body(event) for event in move.events]]
-                for move in state.history
-            ],
-        }
-
-    def load(self, body: Mapping[str, object]) -> Match:
-        """The match that `dump` wrote; raises `Malformed` where it is none."""
-        try:
-            opening = _states().validate_python(body["opening"])
-            history = tuple(
-                PastMove(
-                    turn,
-                    player,
-                    tuple(_events()[name].validate_python(told) for name, told in events),
-                )
-                for turn, player, events in _moves().validate_python(body["history"])
-            )
-            seen = match_from(opening).seen
-            for move in history:
-                seen.see_move(move)
-            return Match(opening, _states().validate_python(body["state"]), history, seen)
-        except (KeyError, ValidationError) as error:
-            raise Malformed("This is no match of Dead Man's Draw.") from error
-
 
 def _ended(match: Match) -> MatchEnded:
     if match.state.outcome is None:
         raise Illegal("The match has not ended yet.")
     return match.state.outcome
-
-
-_EventBody = tuple[str, dict[str, object]]
-
-
-@cache
-def _states() -> TypeAdapter[State]:
-    return TypeAdapter(State)
-
-
-@cache
-def _moves() -> TypeAdapter[list[tuple[int, int | None, list[_EventBody]]]]:
-    return TypeAdapter(list[tuple[int, int | None, list[_EventBody]]])
-
-
-@cache
-def _events() -> dict[str, TypeAdapter[Event]]:
-    """By name, as several kinds of events hold the same."""
-    return {kind.__name__: TypeAdapter(kind) for kind in get_args(Event)}
-
-
-def _event_body(event: Event) -> _EventBody:
-    name = type(event).__name__
-    return name, _events()[name].dump_python(event, mode="json")

@@ -75,7 +75,6 @@ class Euchre(Simulation[Match, Position, Action]):
     """Four chairs, partners opposite; a match goes to ten points."""
 
     sides = ((0, 2), (1, 3))
-    kind = Match
     figures = (
         Figure("calls {:.1%} of the deals", "calls", "deals"),
         Figure("{:.1%} of them in the first round", "first_round", "calls"),

@@ -2,10 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from random import Random
 from typing import Generic
 
-from cardsharp.errors import ConfigError, Illegal
+from pydantic import TypeAdapter, ValidationError
+
+from cardsharp.errors import ConfigError, Illegal, Malformed
 from cardsharp.registry import Registry
 from cardsharp.simulation import A, Figure, P, S, Simulation
 from cardsharp.strategy import Decision, Strategy
@@ -14,13 +17,15 @@ from cardsharp.strategy import Decision, Strategy
 class Rules(Simulation[S, P, A]):
     """The rules of a game. States, positions and actions are frozen dataclasses, or of JSON.
 
-    `seen` is what a position is and `done` what an action is, by which they are written and read.
+    `kind` is what a state is, `seen` what a position and `done` what an action, by which they are
+    written and read.
     `gains` count a `unit`, such as chips; without one a match is won or lost, and its judge tells
     chances to win. `most` is the most of it that a seat can win or lose. Where a game `hides`
     nothing, everybody is told what anybody knows. `every` are all actions that there are. `deal`,
     `to_act` and `view` are abstract, too.
     """
 
+    kind: type[S]
     seen: type[P]
     done: type[A]
     strategies: Registry[Random, Strategy[P, Decision[A]]]
@@ -89,6 +94,23 @@ class Rules(Simulation[S, P, A]):
     def disguised(self, state: S, dice: Random) -> S:
         """The same match as the seat to act sees it."""
         return self.imagined(self.position(state), dice)
+
+    def dump(self, state: S) -> Mapping[str, object]:
+        """The whole state as a JSON object."""
+        body: dict[str, object] = self._states.dump_python(state, mode="json")
+        return body
+
+    def load(self, body: Mapping[str, object]) -> S:
+        """The state that `dump` wrote; raises `Malformed` if it is none."""
+        try:
+            state: S = self._states.validate_python(body)
+        except ValidationError as error:
+            raise Malformed(f"This is no {self.kind.__name__} of the game.") from error
+        return state
+
+    @cached_property
+    def _states(self) -> TypeAdapter[S]:
+        return TypeAdapter(self.kind)
 
 
 class Drawing(Generic[P, A]):

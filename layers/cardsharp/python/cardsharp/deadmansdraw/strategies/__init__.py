@@ -54,7 +54,6 @@ STRATEGIES: Registry[Random, Strategy] = Registry("cardsharp.deadmansdraw.strate
 """Each is made from a `Random`, the only chance that it may use."""
 
 strategy, build = STRATEGIES.strategy, STRATEGIES.build
-names, about = STRATEGIES.names, STRATEGIES.about
 
 
 class PastMatch(NamedTuple):
