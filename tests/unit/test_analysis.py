@@ -100,9 +100,7 @@ def test_accuracy_is_in_the_order_of_strength(game: Game, players: tuple[str, ..
 def late(match: Match) -> Match:
     """The match after the arena has ended the turn for want of time."""
     state, events = force_turn_end(match.state, "Forceful turn ending", "", fair_chance(Random(1)))
-    seen, move = match.seen.copy(), PastMove(match.history[-1].turn, match.state.active, events)
-    seen.see_move(move)
-    return Match(match.opening, state, (*match.history, move), seen)
+    return match.moved(state, PastMove(match.history[-1].turn, match.state.active, events))
 
 
 def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> None:

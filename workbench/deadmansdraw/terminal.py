@@ -40,8 +40,7 @@ class Terminal(Screen[Match, Position, Action]):
     def given_up(self, state: Match) -> Match:
         """The match ended by decision, for the opponent."""
         table, events = terminate(state.state, 1 - self.you, None)
-        move = PastMove(state.history[-1].turn, None, events)
-        return Match(state.opening, table, (*state.history, move), state.seen)
+        return state.moved(table, PastMove(state.history[-1].turn, None, events))
 
     def standing(self, position: Position) -> str:
         """The score, which turn it is, and how many cards there are to draw."""

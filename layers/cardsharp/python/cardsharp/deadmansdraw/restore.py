@@ -62,9 +62,7 @@ def _again(match: Match, told: EventStep) -> tuple[Action | None, Match]:
         except (RulesError, ValueError):
             continue
         if events == told.events:
-            seen = match.seen.copy()
-            seen.see_move(told.move)
-            return action, Match(match.opening, state, (*match.history, told.move), seen)
+            return action, match.moved(state, told.move)
     raise StoreError(f"Move {told.sequence} of the match cannot have come about by the rules.")
 
 

@@ -53,11 +53,9 @@ class Settings(Workplace):
     pace: Duration = seconds(
         timedelta(seconds=3), "pace", ": the poller's pause while all is attended"
     )
-
     pollers: int = Field(
         default=1, ge=1, le=2, description="1 or 2: how many pollers listen at any time"
     )
-
     listening: Literal["looks", "always", "quiet"] = Field(
         default="always",
         description="always; or looks, one each 5 s, or quiet, one a minute, while no match runs",

@@ -41,9 +41,13 @@ class Match:
 
     def after(self, action: Action, chance: Chance) -> "Match":
         """The match after `action` of the player to act; raises `RulesError` if it is refused."""
-        player, opens_turn = self.state.active, self.state.between_turns
         state, events = apply(self.state, action, chance)
-        seen, move = self.seen.copy(), PastMove(self.history[-1].turn + opens_turn, player, events)
+        turn = self.history[-1].turn + self.state.between_turns
+        return self.moved(state, PastMove(turn, self.state.active, events))
+
+    def moved(self, state: State, move: PastMove) -> "Match":
+        """The match after a move that led to that state."""
+        seen = self.seen.copy()
         seen.see_move(move)
         return Match(self.opening, state, (*self.history, move), seen)
 
