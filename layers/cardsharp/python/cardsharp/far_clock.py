@@ -93,15 +93,11 @@ class FarClock:
     def when(self, moment: datetime, now: float) -> When:
         """When that clock shows `moment`."""
         with self._guard:
-            low, high = self._stamps.at(now)
-            if self._dates is not None:
-                least, most = self._dates.at(now)
-                apart = least > high or most < low
-                low, high = (
-                    (min(low, least), max(high, most))
-                    if apart
-                    else (max(low, least), min(high, most))
-                )
+            known = [clock.at(now) for clock in (self._stamps, self._dates) if clock is not None]
+        lows, highs = zip(*known, strict=True)
+        low, high = max(lows), min(highs)
+        if low > high:  # the two contradict each other
+            low, high = min(lows), max(highs)
         if low == -inf or high == inf:
             return NEVER
         return When(moment.timestamp() - high, moment.timestamp() - low)

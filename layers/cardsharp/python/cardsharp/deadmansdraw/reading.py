@@ -4,6 +4,7 @@ Nothing is remembered between two calls: a view with its events is enough (docs/
 section 6), so any worker can take up any match at any moment.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -205,20 +206,17 @@ def tally(moves: Iterable[MoveView]) -> Counts:
     Also moves in which the server was to pick, where the arena tells what was asked of it: it
     does that for whoever created the match, and for the organiser.
     """
-    busts, late, banked, own, picked = [], [], [], [], []
-    asks = False
+    found, names = Counter[tuple[str, int | None]](), ["busts", "time-outs", "banked", "moves"]
     for view in moves:
-        move = played(view)
+        move, asked = played(view), view.user_action
         ends = [event.successful for event in move.events if isinstance(event, TurnEnded)]
+        found["busts", move.player] += False in ends
         if move.timed_out is not None:
-            late.append(move.player)
+            found["time-outs", move.player] += 1
         elif view.sequence_id:
-            own.append(move.player)
-            banked += [move.player] * (True in ends)
-            picked += [move.player] * bool(view.user_action and view.user_action.get("autopick"))
-        busts += [move.player] * (False in ends)
-        asks |= view.user_action is not None
-    found = {"busts": busts, "time-outs": late, "banked": banked, "moves": own}
-    if asks:
-        found["autopicks"] = picked
-    return {name: (seats.count(0), seats.count(1)) for name, seats in found.items()}
+            found["moves", move.player] += 1
+            found["banked", move.player] += True in ends
+            found["autopicks", move.player] += bool(asked and asked.get("autopick"))
+        if asked is not None and "autopicks" not in names:
+            names.append("autopicks")
+    return {name: (found[name, 0], found[name, 1]) for name in names}
