@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -41,20 +41,56 @@ BEFALLS = [*sorted(CRASHES), Kind.REQUEST_LOST, Kind.RESPONSE_LOST]
 STEP = cases(len(BEFALLS), every=1)
 
 
+class Cup:
+    """A contest at tables without a game, with its organiser and its director."""
+
+    def __init__(self, teams: int, **settings: object) -> None:
+        self.records, self.tables, self.clock = (
+            founded(teams, **settings),
+            FakeTables(),
+            HandClock(),
+        )
+        self.desk = Desk(self.records, self.clock)
+        self.restart()
+
+    def restart(self) -> None:
+        """Have a director that knows nothing."""
+        self.director = Director(self.records, self.tables, self.clock)
+
+    def goes_on(self, steps: int = 400) -> bool:
+        """So many steps at most; whether it is over."""
+        return any(self.director.step() for _ in range(steps))
+
+    def found_again(self) -> tuple[list[Result], list[list[str]]]:
+        """Results and places as a director finds them that knows nothing."""
+        self.records.keep([])
+        self.restart()
+        assert self.goes_on()
+        return self.records.results(), self.records.table()
+
+    @property
+    def shown(self) -> Records:
+        return board(self.records, self.clock())
+
+    @property
+    def public(self) -> str:
+        """All that spectators see."""
+        return page(Site("Arena"), self.shown) + running_part(Site("Arena"), self.shown)
+
+
 def held(records: Records, tables: FakeTables) -> list[Result]:
+    """The results of a contest whose director is started again whenever it dies."""
     records.keep([])
     director = Director(records, tables)
     for _ in range(500):
         try:
             if director.step():
-                break
+                return [replace(result, matches=()) for result in records.results()]
         except Crash:
             director = Director(records, tables)
         except Unreachable:
             pass
-    else:
-        raise AssertionError("the contest does not end")
-    return [replace(result, matches=()) for result in records.results()]
+    raise AssertionError("the contest does not end")
 
 
 @pytest.mark.parametrize("kind", BEFALLS)
@@ -76,34 +112,34 @@ def test_a_director_that_dies_at_any_call_changes_nothing(kind: Kind) -> None:
 
 def test_a_match_that_a_team_has_tagged_counts_for_nothing() -> None:
     """Only the organiser's matches do; and of two for one place the first."""
-    records, tables = founded(5), FakeTables()
-    teams = [team.id for team in records.teams()]
+    cup = Cup(5)
+    teams = [team.id for team in cup.records.teams()]
     order = TableOrder((teams[3], teams[4]), ("x", "cup", "cup:1:0"), "1", timedelta(seconds=1))
-    tables.add("0" * 24, order, foreign=True)
-    Director(records, tables).step()
-    assert [one.name for one in tables.made].count("cup:1:0") == 2
-    tables.add("f" * 24, order)
-    Director(records, tables).step()
-    (first,) = (result for result in records.results() if result.pairing == "1")
-    assert first.matches == (tables.made[1].id,)
+    cup.tables.add("0" * 24, order, foreign=True)
+    cup.director.step()
+    assert [one.name for one in cup.tables.made].count("cup:1:0") == 2
+    cup.tables.add("f" * 24, order)
+    cup.restart()
+    cup.director.step()
+    (first,) = (result for result in cup.records.results() if result.pairing == "1")
+    assert first.matches == (cup.tables.made[1].id,)
 
 
 def test_a_contest_is_not_over_while_its_organiser_acts(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was decided during the last step counts, and what follows from it is played."""
-    records = founded(5)
-    director, keep, ruled = Director(records, FakeTables()), records.keep, list[Result]()
+    cup, ruled = Cup(5), list[Result]()
+    keep = cup.records.keep
 
     def kept(results: list[Result], aside: list[Result]) -> None:
         keep(results, aside)
         if not ruled and all(one.decided for one in results):
             ruled.append(results[0])
-            desk = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
-            desk.rule(results[0].pairing, results[0].teams[1], "appeal")
+            cup.desk.rule(results[0].pairing, results[0].teams[1], "appeal")
 
-    monkeypatch.setattr(records, "keep", kept)
-    assert any(director.step() for _ in range(400))
-    assert records.stage is Stage.OVER
-    assert records.results()[0].winner == ruled[0].teams[1]
+    monkeypatch.setattr(cup.records, "keep", kept)
+    assert cup.goes_on()
+    assert cup.records.stage is Stage.OVER
+    assert cup.records.results()[0].winner == ruled[0].teams[1]
 
 
 def test_a_password_is_told_once_and_kept_hashed(tmp_path: Path) -> None:
@@ -128,39 +164,35 @@ def test_no_two_teams_look_alike_and_the_arena_takes_each_name(name: str) -> Non
 
 
 def test_once_begun_no_team_is_removed_and_its_bracket_takes_none() -> None:
-    records = founded(5)
-    with pytest.raises(ConfigError, match="already"):
-        records.enter("Team 0")
+    cup = Cup(5)
     with pytest.raises(ConfigError, match="entered are Team 0, Team 1"):
-        records.remove("Nobody")
-    records.remove("Team 4")
-    desk = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+        cup.records.remove("Nobody")
+    cup.records.remove("Team 4")
     with pytest.raises(ConfigError, match="remove Team 0 instead"):
-        desk.withdraw("Team 0", "ill")
+        cup.desk.withdraw("Team 0", "ill")
     with pytest.raises(ConfigError, match="nothing to undo"):
-        desk.undo()
-    Director(records, FakeTables()).step()
+        cup.desk.undo()
+    cup.director.step()
     with pytest.raises(ConfigError, match="has begun"):
-        records.remove("Team 3")
+        cup.records.remove("Team 3")
     with pytest.raises(ConfigError, match=r"bracket is drawn\. Six can take the place of"):
-        records.enter("Six")
+        cup.records.enter("Six")
 
 
 @pytest.mark.parametrize("form", ["swiss", "ladder", "round-robin", "tables"])
 def test_who_comes_late_plays_from_the_next_round_on(form: str) -> None:
     """A match under way stays what it is; in a round robin all are met whoever comes when."""
-    records, tables = founded(6, format=form, matches=1, most=3, seats=2), FakeTables()
-    director = Director(records, tables)
+    cup = Cup(6, format=form, matches=1, most=3, seats=2)
+    records = cup.records
     while len(records.results()) < 4 or not all(one.decided for one in records.results()[:3]):
-        director.step()
-    begun = [one.id for one in tables.made]
+        cup.director.step()
+    begun = [one.id for one in cup.tables.made]
     late, password = records.enter("Late")
     assert (late.since, len(password)) == (3, 32)
-    assert any(director.step() for _ in range(400))
+    assert cup.goes_on()
     results = records.results()
     assert {*begun} <= {match for result in results for match in result.matches}
-    assert {one.round for one in results if late.id in one.teams} >= {3}
-    assert not [one for one in results if late.id in one.teams and one.round < 3]
+    assert min(one.round for one in results if late.id in one.teams) == 3
     assert late.id in {team for level in records.table() for team in level}
     if form == "round-robin":
         assert len({frozenset(one.teams) for one in results}) == len(results) == 21
@@ -168,37 +200,26 @@ def test_who_comes_late_plays_from_the_next_round_on(form: str) -> None:
         records.enter("Later")
 
 
-def organised(deed: str, organiser: Desk, records: Records, data: st.DataObject) -> None:
-    """Something that an organiser does, to whomever it may be."""
+def organised(deed: str, cup: Cup, data: st.DataObject) -> None:
+    """Something that happens in a contest, to whomever it may be."""
+    records, desk = cup.records, cup.desk
     team = data.draw(st.sampled_from(records.teams()))
     match deed:
+        case "step":
+            cup.goes_on(data.draw(st.integers(1, 30)))
+        case "crash":
+            cup.restart()
         case "undo":
-            organiser.undo()
+            desk.undo()
         case "withdraw":
-            organiser.withdraw(team.name, "ill")
+            desk.withdraw(team.name, "ill")
         case "rename":
-            organiser.rename(team.name, f"{team.name}*")
+            desk.rename(team.name, f"{team.name}*")
         case "enter":
             records.enter(f"Late {len(records.teams())}")
         case _ if known := records.results():
             one = data.draw(st.sampled_from(known))
-            organiser.rule(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
-
-
-def test_points_stay_with_their_teams_where_a_ruling_turns_a_pairing_around() -> None:
-    """A director that saw the matches before the ruling tells the same as one that comes after."""
-    records = founded(6, format="double-elimination", matches=1, most=3)
-    tables, organiser = FakeTables(), Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    director = Director(records, tables)
-    any(director.step() for _ in range(12))
-    first = records.results()[0]
-    organiser.rule(first.pairing, first.teams[1], "appeal")
-    assert any(director.step() for _ in range(400))
-    results = records.results()
-    records.keep([])
-    again = Director(records, tables)
-    assert any(again.step() for _ in range(400))
-    assert records.results() == results
+            desk.rule(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), seats=st.integers(2, 8))
@@ -208,46 +229,44 @@ def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, s
 
     Its places follow from what is on record: a director that knows nothing finds the same.
     """
-    teams = data.draw(st.integers(2, LARGE[form]))
-    records = founded(teams, format=form, matches=1, most=3, seats=seats)
-    tables, organiser = FakeTables(), Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    director = Director(records, tables)
+    cup = Cup(data.draw(st.integers(2, LARGE[form])), format=form, matches=1, most=3, seats=seats)
+    records = cup.records
     for deed in data.draw(st.lists(st.sampled_from(DEEDS), max_size=12)):
-        if deed == "step":
-            any(director.step() for _ in range(data.draw(st.integers(1, 30))))
-        elif deed == "crash":
-            director = Director(records, tables)
-        else:
-            with suppress(ConfigError):  # there is nothing to undo, or nobody can come any more
-                organised(deed, organiser, records, data)
-    assert any(director.step() for _ in range(400)), "the contest does not end"
-    assert any(Director(records, tables).step() for _ in range(2))
+        with suppress(ConfigError):  # there is nothing to undo, or nobody can come any more
+            organised(deed, cup, data)
+    assert cup.goes_on(), "the contest does not end"
+    cup.restart()
+    assert cup.goes_on(2)
     results, table = records.results(), records.table()
     gone, rulings = records.withdrawn(), records.rulings()
-    teams_of = {one.id: set(one.order.teams) for one in tables.made}
+    made = {one.id: one for one in cup.tables.made}
     for result in results:
         assert result.decided
-        assert all(teams_of[match] == set(result.teams) for match in result.matches)
+        for match, facts in result.ended:
+            seated = dict(zip(made[match].order.teams, made[match].score.points, strict=True))
+            assert dict(zip(result.teams, facts.points, strict=True)) == seated
         ruling = rulings.get(result.pairing)
         if ruling is not None and ruling.winner in result.teams:
             assert result.winner == ruling.winner
         elif result.ruled is not None:
             assert {*result.teams} & gone.keys()
-    assert not [one for one in tables.made if one.score is None]
+        else:
+            decision = records.settings.rules.decision(result.drawn, result.facts)
+            assert (decision.wins, decision.winner) == (result.wins, result.winner)
+    assert not [one for one in cup.tables.made if one.score is None]
     listed = [match for one in records.listed() for match in one.matches]
-    assert sorted(listed) == [one.id for one in tables.made], "what counts no more is kept"
-    records.keep([])
-    again = Director(records, tables)
-    assert any(again.step() for _ in range(400))
-    assert (records.results(), records.table()) == (results, table)
+    assert sorted(listed) == [*made], "what counts no more is kept"
+    assert cup.found_again() == (results, table)
 
 
 def test_a_ruling_after_which_others_meet_is_refused_where_nothing_is_to_be_played_anew() -> None:
-    """Else what was played before is listed as what does not count, until that is undone."""
-    records = founded(4)
-    desk = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    director = Director(records, FakeTables())
-    assert any(director.step() for _ in range(400))
+    """Else what was played before is listed as what does not count, until that is undone.
+
+    A director that comes after the ruling tells the same as one that saw the matches before it.
+    """
+    cup = Cup(4)
+    records, desk = cup.records, cup.desk
+    assert cup.goes_on()
     before = records.results()
     first, last = before[0], before[-1]
     (loser,) = {*first.teams} - {first.winner}
@@ -257,121 +276,112 @@ def test_a_ruling_after_which_others_meet_is_refused_where_nothing_is_to_be_play
     desk.undo()
     desk.rule(first.pairing, loser, "appeal")
     assert records.stage is Stage.BEGUN, "it goes on"
-    assert any(director.step() for _ in range(400))
+    assert cup.goes_on()
     assert {one.pairing for one in records.aside()} >= {"3", "4"}
-    assert "<b>Does not count:</b>" in page(Site("Arena"), records)
+    assert "<b>Does not count:</b>" in cup.public
+    assert (records.results(), records.table()) == cup.found_again()
     desk.undo()
-    assert any(director.step() for _ in range(400))
+    assert cup.goes_on()
     assert records.results() == before
     assert records.aside()
-
-
-def public(records: Records) -> str:
-    return page(Site("Arena"), records) + running_part(Site("Arena"), records)
-
-
-def until(last: int, records: Records) -> list[Result]:
-    return [one for one in records.results() if one.round <= last]
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS)))
 @settings(max_examples=cases(6, every=1000), deadline=None)
 def test_what_follows_a_freeze_shows_when_it_is_revealed(data: st.DataObject, form: str) -> None:
-    records, tables, clock = (
-        founded(data.draw(st.integers(2, cases(8, every=20))), format=form, matches=1, most=3),
-        FakeTables(),
-        HandClock(),
-    )
-    organiser, director = Desk(records, clock), Director(records, tables, clock)
-    director.step()
+    cup = Cup(data.draw(st.integers(2, cases(8, every=20))), format=form, matches=1, most=3)
+    cup.director.step()
 
     def happens() -> Iterator[None]:
         for deed in data.draw(st.lists(st.sampled_from((*DEEDS[:2], *DEEDS[3:7])), max_size=6)):
-            clock.turn(timedelta(seconds=1))
-            if deed == "step":
-                any(director.step() for _ in range(data.draw(st.integers(1, 30))))
-            else:
-                with suppress(ConfigError):  # there is nobody to withdraw
-                    organised(deed, organiser, records, data)
+            cup.clock.turn(timedelta(seconds=1))
+            with suppress(ConfigError):  # there is nobody to withdraw
+                organised(deed, cup, data)
             yield
 
     def hidden() -> set[str]:
-        before = curtain([records], clock())
-        return {one.id for one in tables.made if before.holds(one.order.tags, one.id)}
+        before = curtain([cup.records], cup.clock())
+        return {one.id for one in cup.tables.made if before.holds(one.order.tags, one.id)}
 
     for _ in happens():
         pass
-    organiser.freeze(clock())
-    before, made = public(board(records, clock())), {one.id for one in tables.made}
+    cup.desk.freeze(cup.clock())
+    before, made = cup.public, {one.id for one in cup.tables.made}
     seen = made - hidden()
     for _ in happens():
-        assert public(board(records, clock())) == before
-    assert any(director.step() for _ in range(400))
-    assert public(board(records, clock())) == before
-    assert {one.id for one in tables.made} - made <= hidden()
+        assert cup.public == before
+    assert cup.goes_on()
+    assert cup.public == before
+    assert {one.id for one in cup.tables.made} - made <= hidden()
     assert not seen & hidden()
-    while freeze := freeze_of(records):
-        shown = board(records, clock())
-        assert until(freeze.revealed, shown) == until(freeze.revealed, records)
-        assert public(shown)
-        organiser.reveal()
-    assert board(records, clock()) is records
+    while freeze := freeze_of(cup.records):
+        shown, live = (
+            [one for one in kept.results() if one.round <= freeze.revealed]
+            for kept in (cup.shown, cup.records)
+        )
+        assert shown == live
+        assert cup.public
+        cup.desk.reveal()
+    assert cup.shown is cup.records
     assert not hidden()
-    assert records.stage is Stage.OVER
+    assert cup.records.stage is Stage.OVER
 
 
 def test_a_freeze_to_come_comes_by_itself_and_is_taken_back_as_every_act_is() -> None:
     """That a frozen contest is over is not told by its place among others, either."""
-    records, clock = founded(4), HandClock()
-    organiser, director = Desk(records, clock), Director(records, FakeTables(), clock)
+    cup = Cup(4)
+    records, desk = cup.records, cup.desk
     contests = ContestsKept(records.documents)
     contests.found(Settings("another"))
     with pytest.raises(ConfigError, match="not begun: say when"):
-        organiser.freeze(clock())
-    organiser.freeze(clock() + timedelta(minutes=40))
+        cup.desk.freeze(cup.clock())
+    desk.freeze(cup.clock() + timedelta(minutes=40))
     with pytest.raises(ConfigError, match="There is a freeze from 2026-11-20 12:40:00 UTC"):
-        organiser.freeze(clock())
-    director.step()
+        cup.desk.freeze(cup.clock())
+    cup.director.step()
     with pytest.raises(ConfigError, match="Nothing is frozen"):
-        organiser.reveal()
-    clock.turn(timedelta(minutes=41))
-    director.step()
-    before = public(board(records, clock()))
+        desk.reveal()
+    cup.clock.turn(timedelta(minutes=41))
+    cup.director.step()
+    before = cup.public
     with pytest.raises(ConfigError, match="all that was played so far"):
-        organiser.reveal()
+        desk.reveal()
     practised(records, 8)
     records.pause(on=True)
-    assert public(board(records, clock())) == before
+    assert cup.public == before
     records.pause(on=False)
-    assert any(director.step() for _ in range(400))
-    assert public(board(records, clock())) == before
+    assert cup.goes_on()
+    assert cup.public == before
     assert contests.names() == ["cup", "another"]
-    organiser.reveal(everything=True)
-    assert board(records, clock()) is records
+    desk.reveal(everything=True)
+    assert cup.shown is records
     assert contests.names() == ["another", "cup"]
-    organiser.undo()
-    assert public(board(records, clock())) == before
-    organiser.undo()
-    assert board(records, clock()) is records
+    desk.undo()
+    assert cup.public == before
+    desk.undo()
+    assert cup.shown is records
     assert records.stage is Stage.OVER
 
 
 def test_a_name_that_changes_during_a_freeze_is_told_to_the_arena_at_its_end() -> None:
-    records, clock = founded(4), HandClock()
-    organiser, ids = Desk(records, clock), [team.id for team in records.teams()]
-    Director(records, FakeTables(), clock).step()
-    organiser.freeze(clock() + timedelta(minutes=1))
-    organiser.rename("Team 0", "Zero")
-    assert records.players()[ids[0]] == "Zero"
-    clock.turn(timedelta(minutes=2))
-    organiser.undo()
-    organiser.rename("Team 1", "One")
-    records.new_password("One")
-    assert [records.players()[one] for one in ids[:2]] == ["Zero", "Team 1"]
-    organiser.reveal(everything=True)
-    assert [records.players()[one] for one in ids[:2]] == ["Team 0", "One"]
-    organiser.undo()
-    assert [records.players()[one] for one in ids[:2]] == ["Zero", "Team 1"]
-    organiser.undo()
-    organiser.undo()
-    assert [records.players()[one] for one in ids[:2]] == ["Team 0", "Team 1"]
+    cup = Cup(4)
+    cup.director.step()
+    cup.desk.freeze(cup.clock() + timedelta(minutes=1))
+
+    def told() -> list[str]:
+        return list(cup.records.players().values())[:2]
+
+    cup.desk.rename("Team 0", "Zero")
+    assert told() == ["Zero", "Team 1"]
+    cup.clock.turn(timedelta(minutes=2))
+    cup.desk.undo()
+    cup.desk.rename("Team 1", "One")
+    cup.records.new_password("One")
+    assert told() == ["Zero", "Team 1"]
+    cup.desk.reveal(everything=True)
+    assert told() == ["Team 0", "One"]
+    cup.desk.undo()
+    assert told() == ["Zero", "Team 1"]
+    cup.desk.undo()
+    cup.desk.undo()
+    assert told() == ["Team 0", "Team 1"]
