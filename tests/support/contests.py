@@ -1,7 +1,7 @@
 """Contests that were held as far as a test wants, without an arena, and what keeps them."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -14,10 +14,9 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.entries import Entrant, Meeting, Result, Settings, Standing, result_of
-from cardsharp.contest.formats import Format
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.ladder import next_pairings
-from cardsharp.contest.pairing import Decision, Pairing, Score
+from cardsharp.contest.pairing import Decision, Pairing
 from cardsharp.contest.practice import ratings_of_meetings
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import Facts
@@ -89,10 +88,8 @@ def held(
     while together := waiting():
         for pairing in together:
             played, odds = list[Facts](), 0.2 if pairing.key in upset else 0.8
-            scores = list[Score]()
-            while (end := settings.rules.decision(pairing, scores)) is None:
+            while (end := settings.rules.decision(pairing, played)) is None:
                 played.append(_facts(chance, odds))
-                scores.append(Score(played[-1].points, played[-1].winner))
             ends[pairing.key], facts[pairing.key] = end, played
     results, running = list[Result](), dict[str, Match]()
     for number, pairing in enumerate(settings.form.pairings(ids, ends)):
@@ -145,40 +142,6 @@ def practised(records: Records, matches: int) -> None:
             records.add_meeting(meeting)
             if number % len(ids) == 0:
                 records.add_standing(Standing(number, at, ratings_of_meetings(meetings)))
-
-
-# --- formats without matches ------------------------------------------------------------------
-
-
-def named(number: int) -> list[str]:
-    """So many teams, the best seed first."""
-    return [f"t{place}" for place in range(number)]
-
-
-@dataclass(frozen=True)
-class Decided:
-    """A contest that was held: its pairings, how each ended, and those decided at one time."""
-
-    known: tuple[Pairing, ...]
-    decided: dict[str, Decision]
-    waves: list[list[Pairing]]
-
-
-def decided_by(
-    form: Format, teams: Sequence[str], decide: Callable[[Pairing], Decision]
-) -> Decided:
-    """A whole contest: all that can be played is decided, then what follows from it."""
-    decided: dict[str, Decision] = {}
-    waves: list[list[Pairing]] = []
-    while True:
-        known = form.pairings(teams, decided)
-        before = {pairing for wave in waves for pairing in wave}
-        assert before <= set(known), "a pairing has changed"
-        waiting = [pairing for pairing in known if pairing.key not in decided]
-        if not waiting:
-            return Decided(known, decided, waves)
-        decided |= {pairing.key: decide(pairing) for pairing in waiting}
-        waves.append(waiting)
 
 
 # --- in the cloud -----------------------------------------------------------------------------

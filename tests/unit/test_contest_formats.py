@@ -3,21 +3,20 @@
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from itertools import combinations, pairwise, product
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, pairwise, product
 from random import Random
 from statistics import fmean
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.contests import decided_by, named
 from support.size import cases
 
 from cardsharp.contest.bracket import Game, Loser, Part, Seed, Source, Winner, bracket, seeded
 from cardsharp.contest.elimination import DoubleElimination
 from cardsharp.contest.entries import Settings, decided_of, result_of
-from cardsharp.contest.formats import DrawnFormat
+from cardsharp.contest.formats import DrawnFormat, Format
 from cardsharp.contest.ladder import AHEAD, Ladder, next_pairings, ratings
 from cardsharp.contest.pairing import Decision, Pairing, Rules, Score
 from cardsharp.contest.round_robin import RoundRobin
@@ -25,12 +24,40 @@ from cardsharp.contest.seated import SeatedTables
 from cardsharp.contest.swiss import Swiss
 
 
+def named(number: int) -> list[str]:
+    """So many teams, the best seed first."""
+    return [f"t{place}" for place in range(number)]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A contest that was held: its pairings, how each ended, and those decided at one time."""
+
+    known: tuple[Pairing, ...]
+    decided: dict[str, Decision]
+    waves: list[list[Pairing]]
+
+
+def decided_by(
+    form: Format, teams: Sequence[str], decide: Callable[[Pairing], Decision]
+) -> Decided:
+    """A whole contest: all that can be played is decided, then what follows from it."""
+    decided: dict[str, Decision] = {}
+    waves: list[list[Pairing]] = []
+    while True:
+        known = form.pairings(teams, decided)
+        assert {*chain(*waves)} <= {*known}, "a pairing has changed"
+        waiting = [pairing for pairing in known if pairing.key not in decided]
+        if not waiting:
+            return Decided(known, decided, waves)
+        decided |= {pairing.key: decide(pairing) for pairing in waiting}
+        waves.append(waiting)
+
+
 def by_chance(chance: Random) -> Callable[[Pairing], Decision]:
     def decide(pairing: Pairing) -> Decision:
         winner = None if chance.random() < 0.1 else chance.choice(pairing.teams)
-        return Decision(
-            (1, 1) if winner is None else (2, 1) if winner == pairing.teams[0] else (1, 2), winner
-        )
+        return Decision(tuple(1 + (team == winner) for team in pairing.teams), winner)
 
     return decide
 
@@ -136,7 +163,7 @@ def test_who_has_won_a_table_stands_first_and_points_part_the_others() -> None:
     (table,) = form.pairings(teams, {})
     scores = [Score((5, 0, -1.5, 2), 0), Score((0, 9, -1.5, 3), 1)]
     decision = Rules(2, by_points=True).decision(table, scores)
-    assert decision == Decision((1, 1, 0, 0), "t1")
+    assert decision == Decision((1, 1, 0, 0), "t1", (5, 9, -3, 5))
     assert form.table(teams, {table.key: decision}) == [["t1"], ["t0", "t3"], ["t2"]]
     ruled = Decision.of(table.teams, scores, "t2")
     assert form.table(teams, {table.key: ruled}) == [["t2"], ["t1"], ["t0", "t3"]]
@@ -153,25 +180,26 @@ LEVEL, ABSENT = [FIRST, SECOND, FIRST, SECOND, DRAW], [Score((0, 0), None)] * 4
     ("rules", "scores", "decision"),
     [
         (Rules(7), [FIRST] * 6, None),
-        (Rules(7), [FIRST] * 4 + [SECOND] * 3, Decision((4, 3), "better")),
-        (Rules(7), [FIRST] * 4 + [SECOND] * 2 + [DRAW], Decision((4, 2), "better")),
+        (Rules(7), [FIRST] * 4 + [SECOND] * 3, ((4, 3), "better")),
+        (Rules(7), [FIRST] * 4 + [SECOND] * 2 + [DRAW], ((4, 2), "better")),
         (Rules(5), LEVEL, None),
         (Rules(5), [*LEVEL, DRAW], None),
-        (Rules(5), [*LEVEL, DRAW, SECOND], Decision((2, 3), "other")),
+        (Rules(5), [*LEVEL, DRAW, SECOND], ((2, 3), "other")),
         (Rules(3, 5), ABSENT, None),
-        (Rules(3, 5), [*ABSENT, Score((0, 0), None)], Decision((0, 0), "better")),
-        (Rules(3, 5), [*ABSENT, Score((3, 5), None)], Decision((0, 0), "other")),
-        (Rules(3, level=True), [FIRST, SECOND, DRAW], Decision((1, 1), None)),
+        (Rules(3, 5), [*ABSENT, Score((0, 0), None)], ((0, 0), "better")),
+        (Rules(3, 5), [*ABSENT, Score((3, 5), None)], ((0, 0), "other")),
+        (Rules(3, level=True), [FIRST, SECOND, DRAW], ((1, 1), None)),
     ],
 )
-def test_how_a_pairing_ends(rules: Rules, scores: list[Score], decision: Decision | None) -> None:
+def test_how_a_pairing_ends(rules: Rules, scores: list[Score], decision: object) -> None:
     """All are played, as on the last day of 2023, where four of seven would have done.
 
     A drawn one counts for nobody, and one more is played at a time while that matters: 4:2 with a
     draw is clear, 2:2 is not. At last points decide, then the seed, as two that are both absent
     would draw for ever; but where half points are awarded it stays level.
     """
-    assert rules.decision(PAIRING, scores) == decision
+    found = rules.decision(PAIRING, scores)
+    assert (found and (found.wins, found.winner)) == decision
 
 
 class Day:
@@ -262,24 +290,18 @@ def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
     for wave in cup.waves:
         busy = Counter(team for pairing in wave for team in pairing.teams)
         assert max(busy.values()) == 1, "a team is to be at two tables"
-    known, decided = cup.known, cup.decided
-    lost = Counter(
-        team for pairing in known for team in pairing.teams if team != decided[pairing.key].winner
-    )
-    table = DoubleElimination().table(teams, decided)
-    (champion,) = table[0]
-    assert lost[champion] <= 1
-    assert all(lost[team] == 2 for team in teams if team != champion)
-    assert len(known) == 2 * number - 2 + lost[champion]
-    assert sorted(team for place in table for team in place) == sorted(teams)
-    out_in = {
-        team: max(p.round for p in known if team in p.teams and decided[p.key].winner != team)
-        for team in teams
-        if team != champion
-    }
-    later_is_better = sorted(set(out_in.values()), reverse=True)
-    assert [{out_in[team] for team in place} for place in table[1:]] == [
-        {ended} for ended in later_is_better
+    lost: dict[str, list[int]] = {team: [] for team in teams}
+    for pairing in cup.known:
+        (loser,) = {*pairing.teams} - {cup.decided[pairing.key].winner}
+        lost[loser].append(pairing.round)
+    (champion,), *places = DoubleElimination().table(teams, cup.decided)
+    assert len(cup.known) == 2 * number - 2 + len(lost[champion])
+    assert len(lost.pop(champion)) <= 1
+    assert {len(rounds) for rounds in lost.values()} == {2}
+    assert sorted(chain(*places)) == sorted(lost)
+    later_is_better = sorted({out for _, out in lost.values()}, reverse=True)
+    assert [{lost[team][1] for team in place} for place in places] == [
+        {out} for out in later_is_better
     ]
 
 

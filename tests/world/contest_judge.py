@@ -145,7 +145,8 @@ def _pairing(result: Result, matches: Mapping[int, Match], settings: Settings) -
         yield f"Pairing {result.pairing} counts other matches than were played."
     scores = [_score(matches[number], pairing) for number in numbers]
     found = settings.rules.decision(pairing, scores)
-    if result.ruled is None and found != Decision(result.wins, result.winner):
+    ended = (found.wins, found.winner) if found else None
+    if result.ruled is None and ended != (result.wins, result.winner):
         yield f"Pairing {result.pairing} was decided otherwise than by its matches."
 
 

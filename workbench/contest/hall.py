@@ -25,7 +25,7 @@ from cardsharp.contest.director import Course
 from cardsharp.contest.entries import Meeting
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
-from cardsharp.contest.tables import PracticeHost
+from cardsharp.contest.tables import TableHost
 from cardsharp.errors import ArenaError, ConfigError
 from workbench.contest.home import USUAL, KeptTables, opened
 from workbench.contest.tables import PAUSE, HomeTables
@@ -132,7 +132,7 @@ def hall(folder: Path, command: str, place: ArenaPlace, say: Say) -> Iterator[Ha
     ):
         name, game = records.settings.name, records.settings.game
         Desk(records, utc_now).note(f"contest {command} begins")
-        tables: PracticeHost
+        tables: TableHost
         if records.settings.has_arena:
             url, arena = stack.enter_context(opened(records, folder, place))
             at(url)

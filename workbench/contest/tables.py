@@ -79,7 +79,7 @@ class Reporter:
 
 
 class HomeTables:
-    """Tables as `PracticeHost`, in a `with`; its teams are all played here."""
+    """Tables as `TableHost`, in a `with`; its teams are all played here."""
 
     def __init__(self, records: Records, folder: Path, clock: Callable[[], datetime]) -> None:
         self._records, self._clock, self._folder = records, clock, folder

@@ -52,7 +52,7 @@ class Game:
     number: int
     part: Part
     round: int
-    sources: tuple[Source, Source]
+    sources: tuple[Source, ...]
 
 
 Drop = Callable[[list[int]], list[int]]
@@ -89,26 +89,18 @@ of up to 64 in any of these four ways: all of them were tried.
 """
 
 
-class _Layout:
-    """The games while they are laid out; where one of two sources is nobody, nothing is played."""
+_Ways = tuple[Source | None, Source | None]  # where winner and loser of a game come from
 
-    def __init__(self) -> None:
-        self.games: list[Game] = []
 
-    def play(
-        self, part: Part, first: Source | None, second: Source | None, least: int = 1
-    ) -> tuple[Source | None, Source | None]:
-        """Where winner and loser come from, of a game that is in round `least` or later."""
-        if first is None or second is None:
-            return first or second, None
-        before = [
-            self.games[source.game].round + 1
-            for source in (first, second)
-            if not isinstance(source, Seed)
-        ]
-        number = len(self.games)
-        self.games.append(Game(number, part, max(least, *before, 1), (first, second)))
-        return Winner(number), Loser(number)
+def _played(games: list[Game], part: Part, pair: _Ways, least: int = 1) -> _Ways:
+    """Add a game of the pair, in round `least` or later; where one is nobody, nothing is played."""
+    first, second = pair
+    if first is None or second is None:
+        return first or second, None
+    before = [games[one.game].round + 1 for one in (first, second) if not isinstance(one, Seed)]
+    number = len(games)
+    games.append(Game(number, part, max(least, *before, 1), (first, second)))
+    return Winner(number), Loser(number)
 
 
 @lru_cache(maxsize=128)
@@ -118,30 +110,29 @@ def bracket(places: tuple[int | None, ...], drops: tuple[Drop, ...] = DROPS) -> 
     `places` are the seeds of the first round from top to bottom, None where nobody is: as many as
     a power of two.
     """
-    layout = _Layout()
+    games: list[Game] = []
     upper: list[Source | None] = [None if place is None else Seed(place) for place in places]
     lower: list[Source | None] = []
     number = 0
     while len(upper) > 1:
         number += 1
-        ended = [
-            layout.play(Part.WINNERS, upper[at], upper[at + 1], number)
-            for at in range(0, len(upper), 2)
-        ]
+        pairs = zip(upper[::2], upper[1::2], strict=True)
+        ended = [_played(games, Part.WINNERS, pair, number) for pair in pairs]
         upper = [winner for winner, _ in ended]
         fallen = [loser for _, loser in ended]
         if number > 1:
             order = drops[number - 2] if number - 2 < len(drops) else straight
             fallen = [fallen[place] for place in order(list(range(len(fallen))))]
-            lower = [layout.play(Part.LOSERS, *pair)[0] for pair in zip(lower, fallen, strict=True)]
+            pairs = zip(lower, fallen, strict=True)
+            lower = [_played(games, Part.LOSERS, pair)[0] for pair in pairs]
         else:
             lower = fallen
         if len(lower) > 1:
             pairs = zip(lower[::2], lower[1::2], strict=True)
-            lower = [layout.play(Part.LOSERS, *pair)[0] for pair in pairs]
-    final = layout.play(Part.FINAL, upper[0], lower[0])
-    layout.play(Part.RESET, *final)
-    return _numbered(layout.games)
+            lower = [_played(games, Part.LOSERS, pair)[0] for pair in pairs]
+    final = _played(games, Part.FINAL, (upper[0], lower[0]))
+    _played(games, Part.RESET, final)
+    return _numbered(games)
 
 
 def _numbered(games: list[Game]) -> tuple[Game, ...]:
@@ -154,9 +145,8 @@ def _numbered(games: list[Game]) -> tuple[Game, ...]:
         return source if isinstance(source, Seed) else replace(source, game=new[source.game])
 
     return tuple(
-        replace(game, number=new[game.number], sources=(renamed(first), renamed(second)))
+        replace(game, number=new[game.number], sources=tuple(map(renamed, game.sources)))
         for game in games
-        for first, second in [game.sources]
     )
 
 

@@ -10,12 +10,11 @@ from datetime import timedelta
 
 from cardsharp.cloud.clock import Now, utc_now
 from cardsharp.contest.entries import Meeting, Result, Ruling, Stage, result_of
-from cardsharp.contest.formats import told
 from cardsharp.contest.freeze import board
 from cardsharp.contest.pairing import Decision, Pairing, Score, Team
 from cardsharp.contest.practice import Practice
 from cardsharp.contest.records import Records
-from cardsharp.contest.tables import Account, Facts, Matches, PracticeHost, Tabled, TableHost
+from cardsharp.contest.tables import Account, Facts, Matches, Tabled, TableHost
 from cardsharp.errors import ArenaError
 
 
@@ -32,7 +31,6 @@ class Director:
         self._matches = Matches(tables, self._settings.name, self._settings.seed, limit)
         self._rulings: dict[str, Ruling] = {}
         self._withdrawn: dict[Team, str] = {}
-        self._decided: dict[str, Decision] = {}
         self._kept: tuple[list[Result], list[Result]] | None = None
         self._accounts = {
             match: Account(result.teams, facts, None, over=True)
@@ -71,7 +69,7 @@ class Director:
 
     def _known(self) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
         """All pairings that are known, and how those ended that have."""
-        decided = self._still_decided()
+        decided: dict[str, Decision] = {}
         while True:
             pairings = self._form.pairings(self._teams, decided)
             self._matches.read({pairing.round for pairing in pairings})
@@ -82,18 +80,8 @@ class Director:
             }
             if not news:
                 self._matches.read_on(max(pairing.round for pairing in pairings))
-                self._decided = decided
                 return pairings, decided
             decided |= news
-
-    def _still_decided(self) -> dict[str, Decision]:
-        """What the last step found decided, nothing if it is not so: no step is to begin anew."""
-        before = self._decided
-        known = self._form.pairings(self._teams, before) if before else ()
-        same = all(
-            told(self._decision(one)) == told(before[one.key]) for one in known if one.key in before
-        )
-        return dict(before) if same else {}
 
     def _decision(self, pairing: Pairing) -> Decision | None:
         ruling, scores = self._ruling(pairing), self._scores(pairing)
@@ -177,7 +165,7 @@ class Course:
     cloud the ticks of a director.
     """
 
-    def __init__(self, records: Records, tables: PracticeHost, clock: Now) -> None:
+    def __init__(self, records: Records, tables: TableHost, clock: Now) -> None:
         self._records, self._tables, self._clock = records, tables, clock
         self._practice: Practice | None = None
         self._director = Director(records, tables, clock)

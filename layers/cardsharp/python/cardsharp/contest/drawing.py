@@ -4,7 +4,7 @@ A column is a round, a row a box; the page turns them into lengths.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cardsharp.contest.bracket import Ends, Game, Loser, Part, Seed, Source, Winner, ended, team_of
@@ -117,7 +117,7 @@ def bracket(games: Sequence[Game], teams: Sequence[Team], results: Sequence[Resu
             ends[game.number] = ended(result.teams, result.winner)
         sides = _known_sides(game, teams, ends, result)
         boxes[game.number] = _box(str(game.number), *places[game.number], sides, result)
-    _, reset = games[-2:]
+    reset = games[-1]
     boxes[reset.number] = _reset(boxes[reset.number], boxes[reset.number - 1])
     lines = [
         Connector(boxes[source.game], boxes[game.number], side)
@@ -174,15 +174,13 @@ def _rows(games: Sequence[Game], top: float) -> dict[int, float]:
 
 def _known_sides(
     game: Game, teams: Sequence[Team], ends: Ends, result: Result | None
-) -> tuple[BoxLine, BoxLine]:
+) -> tuple[BoxLine, ...]:
     """The sides of a game in the order of its sources, which is how the lines come in."""
-    if result is not None:
-        by_team = dict(zip(result.teams, _sides(result, result.so_far.wins), strict=True))
-        first, second = (by_team[str(team_of(one, teams, ends))] for one in game.sources)
-        return first, second
-    lines = (BoxLine(team_of(one, teams, ends), _words(one, game)) for one in game.sources)
-    first, second = lines
-    return first, second
+    coming = [(team_of(one, teams, ends), one) for one in game.sources]
+    if result is None:
+        return tuple(BoxLine(team, _words(source, game)) for team, source in coming)
+    by_team = {side.team: side for side in _sides(result, result.so_far.wins)}
+    return tuple(by_team[team] for team, _ in coming)
 
 
 def _words(source: Source, game: Game) -> str:
@@ -207,10 +205,11 @@ def _sides(result: Result, tally: Numbers) -> tuple[BoxLine, ...]:
 def _box(
     key: str, column: int, row: float, sides: tuple[BoxLine, ...], result: Result | None
 ) -> Box:
-    if result is None or result.decided:
-        return Box(key, column, row, sides, "open" if result is None else "decided")
-    running = len(result.matches) > len(result.facts)
-    return Box(key, column, row, sides, "running" if running else "waiting")
+    state = "open"
+    if result is not None:
+        running = len(result.matches) > len(result.facts)
+        state = "decided" if result.decided else "running" if running else "waiting"
+    return Box(key, column, row, sides, state)
 
 
 def _reset(box: Box, final: Box) -> Box:
@@ -218,8 +217,8 @@ def _reset(box: Box, final: Box) -> Box:
     if box.state != "open":
         return box
     state = "needless" if final.state == "decided" else "open"
-    sides = (BoxLine(None, box.sides[0].source), BoxLine(None, box.sides[1].source))
-    return Box(box.key, box.column, box.row, sides, state, dashed=True)
+    sides = tuple(replace(side, team=None) for side in box.sides)
+    return replace(box, sides=sides, state=state, dashed=True)
 
 
 def _headings(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cardsharp.contest import bracket
-from cardsharp.contest.bracket import DROPS, Drop, Ends, Game, Part, Seed, ended, team_of
+from cardsharp.contest.bracket import DROPS, Drop, Game, Part, ended, team_of
 from cardsharp.contest.formats import Format, contest_format, ranked
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team
 
@@ -33,11 +33,15 @@ class DoubleElimination(Format):
         seeds = {team: place for place, team in enumerate(teams)}
         known: list[Pairing] = []
         ends: dict[int, tuple[Team, Team]] = {}
+        unbeaten: Team | None = None
         for game in self.games(len(teams)):
-            found = [team_of(source, teams, ends) for source in game.sources]
-            first, second = found
-            if first is None or second is None or not _is_needed(game, ends, known):
+            first, second = [team_of(source, teams, ends) for source in game.sources]
+            if first is None or second is None:
                 continue
+            if game.part is Part.FINAL:
+                unbeaten = first
+            elif game.part is Part.RESET and second != unbeaten:
+                continue  # the final was its loser's second loss
             better, other = sorted((first, second), key=seeds.__getitem__)
             pairing = Pairing(str(game.number), game.round, game.part, (better, other))
             known.append(pairing)
@@ -57,13 +61,3 @@ class DoubleElimination(Format):
             team: (lost[team][-1] if len(lost[team]) == self.lives else math.inf,) for team in teams
         }
         return ranked(teams, rounds)
-
-
-def _is_needed(game: Game, ends: Ends, known: list[Pairing]) -> bool:
-    """Whether the game is played: a second final only where its loser had lost nothing before."""
-    if game.part is not Part.RESET:
-        return True
-    (final,) = {source.game for source in game.sources if not isinstance(source, Seed)}
-    loser = ends[final][1]
-    before = [pairing for pairing in known if loser in pairing.teams and pairing.key != str(final)]
-    return all(ends[int(pairing.key)][0] == loser for pairing in before)

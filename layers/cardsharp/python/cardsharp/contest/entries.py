@@ -9,7 +9,7 @@ from enum import StrEnum
 from cardsharp.contest import elimination, ladder, round_robin, seated, swiss  # noqa: F401
 from cardsharp.contest.formats import FORMATS, Format
 from cardsharp.contest.ladder import round_of
-from cardsharp.contest.pairing import Decision, Pairing, Rules, Score, Team
+from cardsharp.contest.pairing import Decision, Pairing, Rules, Team
 from cardsharp.contest.tables import Facts, Numbers
 from cardsharp.games import game
 from cardsharp.ratings import Rating
@@ -125,8 +125,7 @@ class Result:
     @property
     def so_far(self) -> Decision:
         """Matches won by each and their points, and the winner where it is decided."""
-        scores = [Score(facts.points, facts.winner) for facts in self.facts]
-        found = Decision.of(self.teams, scores, self.winner)
+        found = Decision.of(self.teams, self.facts, self.winner)
         return replace(found, wins=self.wins) if self.decided else found
 
     def tally(self, form: Format) -> Numbers:

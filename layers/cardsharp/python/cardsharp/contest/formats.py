@@ -119,7 +119,7 @@ class DrawnFormat(OpenFormat):
         for number in range(1, (self.number_of_rounds(len(self.there(teams, 1))) or 0) + 1):
             if any(pairing.key not in decided for pairing in last):
                 break
-            ended = [(one, told(decided[one.key])) for one in last]
+            ended = [(one, decided[one.key]) for one in last]
             before = [one for one in before if one[number - 1] == ended]
             there = self.there(teams, number)
             last = _again(before, number, there) or (
@@ -133,15 +133,14 @@ class DrawnFormat(OpenFormat):
         """The pairings of the round of that number, of the teams that are there."""
 
 
-_Ended = list[tuple[Pairing, tuple[Decision | None, Sequence[float]]]]
-"""Pairings, each with all that is known of how it ended."""
+_Ended = list[tuple[Pairing, Decision | None]]
 
 
 def _by_round(drawn: Drawn) -> defaultdict[int, _Ended]:
     """What was drawn, by the numbers of its rounds."""
     found: defaultdict[int, _Ended] = defaultdict(list)
     for one, end in drawn:
-        found[one.round].append((one, told(end)))
+        found[one.round].append((one, end))
     return found
 
 
@@ -152,11 +151,6 @@ def _again(before: Sequence[Mapping[int, _Ended]], number: int, teams: Seeds) ->
         if all(set(one.teams) <= set(teams) for one in found):
             return found
     return ()
-
-
-def told(end: Decision | None) -> tuple[Decision | None, Sequence[float]]:
-    """All that is known of how a pairing ended."""
-    return end, () if end is None else end.points
 
 
 F = TypeVar("F", bound=Format)

@@ -1,7 +1,7 @@
 """A pairing of teams at a table, and the matches that decide it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeVar
 
@@ -27,7 +27,7 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How a match ended: points in the order of the pairing's teams; the winner's place, if any."""
+    """How a match ended: what each made in the game, and the place of the winner, if any."""
 
     points: tuple[float, ...]
     winner: int | None
@@ -44,7 +44,7 @@ class Decision:
 
     wins: tuple[int, ...]
     winner: Team | None
-    points: tuple[float, ...] = field(default=(), compare=False)
+    points: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, teams: Sequence[Team], scores: Sequence[Score], winner: Team | None) -> "Decision":

@@ -20,7 +20,7 @@ from cardsharp.contest.freeze import board
 from cardsharp.contest.ladder import next_pairings, ratings, round_of
 from cardsharp.contest.pairing import Pairing, Team
 from cardsharp.contest.records import Records
-from cardsharp.contest.tables import Matches, PracticeHost, Tabled
+from cardsharp.contest.tables import Matches, Tabled, TableHost
 from cardsharp.errors import ArenaError, Garbled
 from cardsharp.ratings import Rating
 
@@ -34,12 +34,11 @@ LONGEST_REST = timedelta(minutes=16)
 class Practice:
     """Has teams play each other, step by step; everybody as often, near ones more often."""
 
-    def __init__(self, records: Records, tables: PracticeHost, clock: Now) -> None:
+    def __init__(self, records: Records, tables: TableHost, clock: Now) -> None:
         self._records, self._tables, self._clock = records, tables, clock
         settings, limit = records.settings, timedelta(seconds=records.settings.timeout)
         self._matches = Matches(tables, settings.practice, f"{settings.seed}:practice", limit)
         self._meetings = {meeting.number: meeting for meeting in records.meetings()}
-        self._rated: tuple[int, dict[Team, Rating]] = (0, {})
 
     @property
     def meetings(self) -> Iterable[Meeting]:
@@ -91,13 +90,8 @@ class Practice:
         before = self._records.standings()
         played = len(self._meetings)
         if played - (before[-1].played if before else 0) >= len(self._records.teams()):
-            self._records.add_standing(Standing(played, account.at, self._ratings()))
-
-    def _ratings(self) -> dict[Team, Rating]:
-        played = len(self._meetings)
-        if self._rated[0] != played:
-            self._rated = played, ratings_of_meetings(self._meetings.values())
-        return self._rated[1]
+            rated = ratings_of_meetings(self._meetings.values())
+            self._records.add_standing(Standing(played, account.at, rated))
 
     def _end_if_left(self, number: int, running: Tabled) -> None:
         """End a match that somebody has left, for whoever has not."""
@@ -120,7 +114,8 @@ class Practice:
             return
         past = {number: one.pairing for number, one in self._meetings.items()}
         known = [pairing for _, pairing in sorted((past | running).items())]
-        strength = {team: rating.value for team, rating in self._ratings().items()}
+        rated = ratings_of_meetings(self._meetings.values())
+        strength = {team: rating.value for team, rating in rated.items()}
         for pairing in next_pairings(there, known, busy, strength):
             self._matches.begin(pairing)
 

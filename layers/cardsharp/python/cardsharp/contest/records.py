@@ -96,8 +96,7 @@ class Records(Roster):
 
     def organise(self, changes: Callable[[int], Sequence[Change]], *, reopens: bool) -> None:
         """Make an act's changes, told its number; may reopen; raises `Conflict` if others act."""
-        found = self._document()
-        before = PROGRESS.validate_python(found.body)
+        found, before = self._found()
         number = before.ruled + 1
         stage = Stage.BEGUN if reopens and before.stage is Stage.OVER else before.stage
         after = replace(before, stage=stage, ruled=number)

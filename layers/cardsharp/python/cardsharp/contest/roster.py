@@ -74,7 +74,7 @@ class Roster:
 
     def __init__(self, keep: Keep, name: str) -> None:
         self.documents, self._name = keep, name
-        self.settings = self._progress().settings
+        self.settings = self._progress.settings
 
     def __enter__(self) -> Self:
         return self
@@ -89,12 +89,12 @@ class Roster:
     @property
     def stage(self) -> Stage:
         """How far the contest is."""
-        return self._progress().stage
+        return self._progress.stage
 
     @property
     def practises_until(self) -> datetime | None:
         """Until when matches of practice begin; None where it is over, and none of them runs."""
-        return self._progress().practice
+        return self._progress.practice
 
     def practise(self, until: datetime | None) -> None:
         """Let matches of practice begin until that moment; None says that none is left."""
@@ -117,10 +117,10 @@ class Roster:
 
     def add(self, team: Entrant) -> None:
         """Enter a team as the last seed; raises `Conflict` if its name is taken, or it is late."""
-        found = self._document()
+        found, progress = self._found()
         if team.name in {one.name for one in self.teams()}:
             raise Conflict("The name is taken.")
-        seed = PROGRESS.validate_python(found.body).entered + 1
+        seed = progress.entered + 1
         stage = Stage.OPEN if team.since == 1 else Stage.BEGUN
         self._change_teams(found, seed, self._put_team(team, seed, 0), _player(team), stage=stage)
 
@@ -137,14 +137,13 @@ class Roster:
     def remove(self, name: str) -> None:
         """Remove a team before the contest has begun."""
         self._refuse_once_begun()
-        found = self._document()
+        found, progress = self._found()
         team, document = self._team(name)
-        entered = PROGRESS.validate_python(found.body).entered + 1
         player = self.documents.get(Key(PLAYERS, team.id))
         gone = [one for one in (document, player) if one is not None]
         changes: list[Change] = [Delete(one.key, one.version) for one in gone]
         changes.append(Put(self.key("gone", team.id), {"name": team.name}, None))
-        self._change_teams(found, entered, *changes)
+        self._change_teams(found, progress.entered + 1, *changes)
 
     def names(self) -> dict[Team, str]:
         """The names of all teams, also of those that were removed after they had practised."""
@@ -154,12 +153,11 @@ class Roster:
     def seed(self, order: Sequence[Team]) -> None:
         """Let the teams be seeded in this order of all their ids, before the contest has begun."""
         self._refuse_once_begun()
-        found = self._document()
-        entered = PROGRESS.validate_python(found.body).entered
+        found, progress = self._found()
         teams = {team.id: team for team in self.teams()}
-        places = enumerate(order, entered + 1)
+        places = enumerate(order, progress.entered + 1)
         puts = [self._put_team(teams[team], place, None) for place, team in places]
-        self._change_teams(found, entered + len(order), *puts)
+        self._change_teams(found, progress.entered + len(order), *puts)
 
     def team(self, name: str) -> Entrant:
         """The team with that name or id."""
@@ -215,12 +213,12 @@ class Roster:
     @property
     def ruled(self) -> int:
         """How many acts of organisers there were."""
-        return self._progress().ruled
+        return self._progress.ruled
 
     @property
     def paused(self) -> bool:
         """Whether no match is to begin."""
-        return self._progress().paused
+        return self._progress.paused
 
     def pause(self, *, on: bool) -> None:
         """Let no match begin, or let them begin again."""
@@ -231,22 +229,23 @@ class Roster:
         for first in range(0, len(changes), MOST_CHANGES):
             self.documents.commit(*changes[first : first + MOST_CHANGES])
 
-    def _document(self) -> Document:
+    def _found(self) -> tuple[Document, Progress]:
+        """The contest's own document, and what it says."""
         found = self.documents.get(Key(CONTESTS, self._name))
         if found is None:
             raise ConfigError(
                 f"There is no contest {self._name}; `cardsharp contest new` founds one."
             )
-        return found
+        return found, PROGRESS.validate_python(found.body)
 
+    @property
     def _progress(self) -> Progress:
-        return PROGRESS.validate_python(self._document().body)
+        return self._found()[1]
 
     def _change(self, change: Callable[[Progress], Progress]) -> None:
         """Write what a change makes of the progress as it is now, however many write at once."""
         while True:
-            found = self._document()
-            before = PROGRESS.validate_python(found.body)
+            found, before = self._found()
             after = change(before)
             put = put_of(found.key, PROGRESS, after, found.version)
             if after == before or is_done(self.documents, put):

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import zip_longest
 from random import Random
 from statistics import fmean
 from typing import NamedTuple
@@ -259,8 +260,7 @@ class Status:
 
     def matches(self, result: Result) -> list[tuple[str, Facts | None]]:
         """The matches of a pairing, with what they came to that have ended."""
-        missing: Sequence[Facts | None] = [None] * (len(result.matches) - len(result.facts))
-        return list(zip(result.matches, [*result.facts, *missing], strict=False))
+        return list(zip_longest(result.matches, result.facts))
 
 
 def _round(title: str, tag: str, results: Sequence[Result]) -> RoundLine:

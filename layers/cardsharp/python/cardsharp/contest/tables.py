@@ -24,17 +24,14 @@ _BY_TEAM = ("points", "busts", "late", "banked", "moves", "autopicks")
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Score):
     """A match that has ended, for its teams in their order.
 
-    `points` are what the game counts. `winner` is a team's place, None for a draw. `busts` are
-    turns that lost their cards, in games that have such; `late` those that the host ended for
-    running out of time; `banked` those that ended well. `autopicks` are moves in which the host
-    was to pick. What is not known is empty, as in matches of older versions.
+    `busts` are turns that lost their cards, in games that have such; `late` those that the host
+    ended for running out of time; `banked` those that ended well. `autopicks` are moves in which
+    the host was to pick. What is not known is empty, as in matches of older versions.
     """
 
-    points: Numbers
-    winner: int | None
     seconds: float
     turns: int
     busts: tuple[int, ...] = (0, 0)
@@ -138,7 +135,7 @@ class Playing:
 
 
 class TableHost(Protocol):
-    """What a director asks of who hosts its matches, as the organiser."""
+    """What directors of contest and practice ask of who hosts their matches, as the organiser."""
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[Tabled]:
         """Matches with any of these tags, or of these ids."""
@@ -151,10 +148,6 @@ class TableHost(Protocol):
 
     def end(self, match: str, winner: Team | None, comment: str) -> None:
         """End a match by decision; without a winner it is drawn."""
-
-
-class PracticeHost(TableHost, Protocol):
-    """What practice asks beside."""
 
     def idle(self) -> Mapping[Team, float | None]:
         """How many seconds ago each player was heard of, None where it never was."""

@@ -23,7 +23,7 @@ from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.director import Course
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.records import Records
-from cardsharp.contest.tables import PracticeHost
+from cardsharp.contest.tables import TableHost
 from cardsharp.deadmansdraw.arena.assembly import KEEP_DAYS, STORE, referee_of
 from cardsharp.deadmansdraw.arena.lobby import nobody_told
 from cardsharp.deadmansdraw.arena.match import Match
@@ -54,7 +54,7 @@ class Ticking:
         self,
         ticks: Ticks,
         referee: Referee,
-        tables: PracticeHost,
+        tables: TableHost,
         under_way: Callable[[], Iterable[Records]],
         remind: Callable[[Match], None] = nobody_told,
     ) -> None:

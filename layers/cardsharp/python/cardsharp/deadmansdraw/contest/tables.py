@@ -36,7 +36,7 @@ class OrganisedArena(Protocol):
 
 
 class ArenaTables:
-    """An arena as `PracticeHost`."""
+    """An arena as `TableHost`."""
 
     def __init__(self, arena: OrganisedArena) -> None:
         self._arena = arena
