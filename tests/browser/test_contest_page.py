@@ -47,21 +47,20 @@ def small(tmp_path: Path) -> Iterator[Show]:
     yield from contest_shown(tmp_path, teams(8), 1)
 
 
-@pytest.mark.parametrize("width", [390, 1600])
-def test_sixty_four_teams_scroll_in_a_region_of_their_own(
-    browser: Browser, tmp_path: Path, width: int
-) -> None:
+def test_sixty_four_teams_scroll_in_a_region_of_their_own(browser: Browser, tmp_path: Path) -> None:
     """By the keyboard, too; the page itself does not."""
     for show in contest_shown(tmp_path, teams(64), 70):
-        with visited(browser, viewport={"width": width, "height": 800}) as page:
-            page.goto(show.address)
-            region = page.get_by_role("region", name="Bracket")
-            assert region.evaluate("one => one.scrollHeight > one.clientHeight")
-            assert not overflows(page)
-            to_the_end(region)
-            boxes = page.locator("svg.box")
-            lowest = boxes.evaluate_all("all => all.map((one) => one.y.baseVal.value)")
-            expect(boxes.nth(lowest.index(max(lowest)))).to_be_in_viewport()
+        with visited(browser) as page:
+            for width in (390, 1600):
+                page.set_viewport_size({"width": width, "height": 800})
+                page.goto(show.address)
+                region = page.get_by_role("region", name="Bracket")
+                assert region.evaluate("one => one.scrollHeight > one.clientHeight")
+                assert not overflows(page)
+                to_the_end(region)
+                boxes = page.locator("svg.box")
+                lowest = boxes.evaluate_all("all => all.map((one) => one.y.baseVal.value)")
+                expect(boxes.nth(lowest.index(max(lowest)))).to_be_in_viewport()
 
 
 def test_it_is_read_without_script(browser: Browser, cup: Show) -> None:
@@ -77,11 +76,20 @@ def test_it_is_read_without_script(browser: Browser, cup: Show) -> None:
 
 
 def test_a_running_contest_moves_on_by_itself(browser: Browser, small: Show) -> None:
-    """Moves at the bottom, then what a match's end changes; the page stays, with where one is."""
+    """Moves at the bottom, then what a match's end changes; the page stays, with where one is.
+
+    Nothing is loaded again that has not changed: the running matches alone are asked for.
+    """
     with visited(browser) as page:
         page.clock.install()
+        asked: list[str] = []
+        page.on("response", lambda one: asked.append(one.url.rpartition("/")[2]))
         page.goto(small.address)
         page.evaluate("window.stayed = true")
+        for _ in range(4):
+            with page.expect_response("**/contest/running"):
+                page.clock.run_for(2_100)
+        assert {*asked[asked.index("running") :]} <= {"running", "viewer.svg"}
         running = page.locator("#running")
         to_move = running.locator("tr.active .team").inner_text()
         link = page.locator(f"#running a[href='/matches/{small.match}']")
@@ -99,36 +107,19 @@ def test_a_running_contest_moves_on_by_itself(browser: Browser, small: Show) -> 
         assert page.evaluate("window.stayed")
 
 
-def test_nothing_is_loaded_again_that_has_not_changed(browser: Browser, small: Show) -> None:
-    """The running matches are asked for, and answered without a body."""
-    with visited(browser) as page:
-        page.clock.install()
-        asked: list[tuple[str, int]] = []
-        page.on("response", lambda one: asked.append((one.url.rpartition("/")[2], one.status)))
-        page.goto(small.address)
-        with page.expect_response("**/contest/running"):
-            page.clock.run_for(2_100)
-        asked.clear()
-        for _ in range(3):
-            with page.expect_response("**/contest/running"):
-                page.clock.run_for(2_100)
-        assert {name for name, _ in asked} <= {"running", "viewer.svg"}
-
-
-def test_an_arena_that_is_gone_is_told(browser: Browser, tmp_path: Path) -> None:
+def test_an_arena_that_is_gone_is_told(browser: Browser, small: Show) -> None:
     """Until it answers again."""
-    for show in contest_shown(tmp_path, teams(4), 1):
-        context = browser.new_context()
-        page = context.new_page()
-        page.clock.install()
-        page.goto(show.address)
-        context.set_offline(True)
-        page.clock.run_for(2_100)
-        expect(page.get_by_role("status")).to_be_visible()
-        context.set_offline(False)
-        page.clock.run_for(2_100)
-        expect(page.locator("#lost")).to_be_hidden()
-        context.close()
+    context = browser.new_context()
+    page = context.new_page()
+    page.clock.install()
+    page.goto(small.address)
+    context.set_offline(True)
+    page.clock.run_for(2_100)
+    expect(page.get_by_role("status")).to_be_visible()
+    context.set_offline(False)
+    page.clock.run_for(2_100)
+    expect(page.locator("#lost")).to_be_hidden()
+    context.close()
 
 
 def test_the_statistics_of_a_tag_lead_there_and_back(browser: Browser, cup: Show) -> None:
@@ -162,7 +153,15 @@ def test_a_file_opens_from_disk(browser: Browser, cup: Show, tmp_path: Path) -> 
 # --- what an organiser does by forms -------------------------------------------------------------
 
 
-LOGIN = {"username": "admin", "password": "secret"}
+def looked(page: Page, name: str) -> None:
+    """Look at a page on every screen: it fits, has no script, and who cannot see it can use it."""
+    page.wait_for_load_state()
+    for width in (1920, 1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        picture(page, f"{name}-{width}")
+        assert too_wide(page) == {}
+        assert serious(page) == []
+    assert page.locator("script").count() == 0
 
 
 def confirmed(page: Page) -> None:
@@ -171,12 +170,13 @@ def confirmed(page: Page) -> None:
 
 
 def founded(page: Page, url: str) -> None:
-    """A contest is asked for; the page asks whether to begin it."""
     page.goto(url)
     page.get_by_label("Name").fill("cup")
     page.get_by_label("Matches a pairing").fill("1")
     page.get_by_role("button", name="Create…").click()
     expect(page.get_by_role("button", name="Yes, do it")).to_be_visible()
+    looked(page, "organiser-ask")
+    confirmed(page)
 
 
 def entered(page: Page, *teams: str) -> None:
@@ -184,6 +184,7 @@ def entered(page: Page, *teams: str) -> None:
     page.get_by_role("button", name="Enter…").click()
     confirmed(page)
     expect(page.locator(".sheet")).to_have_count(len(teams))
+    looked(page, "organiser-sheets")
 
 
 def renamed(page: Page) -> None:
@@ -205,26 +206,15 @@ def undone(page: Page) -> None:
     expect(page.locator(".acts .undone")).to_have_count(1)
 
 
-@pytest.mark.parametrize("width", [390, 1280, 1920])
-def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path, width: int) -> None:
+def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path) -> None:
     """Every act asks once; each page fits, and whoever cannot see it finds what is on it."""
-
-    def looked(name: str) -> None:
-        page.wait_for_load_state()
-        picture(page, f"organiser-{name}-{width}")
-        assert page.locator("script").count() == 0
-        assert too_wide(page) == {}
-        assert serious(page) == []
-
+    login = {"username": "admin", "password": "secret"}
     with (
-        organiser_served(Venue(tmp_path), "secret", 0) as url,
-        visited(browser, viewport={"width": width, "height": 900}, http_credentials=LOGIN) as page,
+        organiser_served(Venue(tmp_path), login["password"], 0) as url,
+        visited(browser, http_credentials=login) as page,
     ):
         founded(page, url)
-        looked("ask")
-        confirmed(page)
         entered(page, "Goal Diggers", "Weekend Bananas", "House, captain", "W" * 90)
-        looked("sheets")
         renamed(page)
         with kept_in(tmp_path / "cup") as records:
             any(Director(records, FakeTables()).step() for _ in range(6))
@@ -232,13 +222,13 @@ def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path, width
         pairing = page.get_by_role("region", name="Pairings").locator("tbody tr").last
         pairing.get_by_text("Rule").click()
         pairing.get_by_label("Reason").fill("did not come")
-        looked("contest")
+        looked(page, "organiser-contest")
         pairing.get_by_role("button", name="Decide…").click()
         confirmed(page)
         undone(page)
         page.get_by_role("link", name="Contests").click()
         expect(page.get_by_label("Matches a pairing")).to_be_visible()
-        looked("contests")
+        looked(page, "organiser-contests")
 
 
 # --- a team submits its first version, and a bad one -----------------------------------------
@@ -255,29 +245,20 @@ def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None
     bad.write_text("1 / 0")
     with found_in(tmp_path / "cup", Settings("cup", matches=1)) as records:
         (team, word), _ = records.enter("One", SANDBOXED), records.enter("Two", "steady")
+        login = {"username": team.id, "password": word}
         with (
             opened(records, tmp_path / "cup", ArenaPlace(port=0)) as (url, _),
-            visited(
-                browser, http_credentials={"username": team.id, "password": word}, refused=True
-            ) as page,
+            visited(browser, http_credentials=login, refused=True) as page,
         ):
-
-            def looked(name: str) -> None:
-                for width in (390, 1280, 1920):
-                    page.set_viewport_size({"width": width, "height": 900})
-                    picture(page, f"submit-{name}-{width}")
-                    assert too_wide(page) == {}
-
             until(lambda: (page.goto(f"{url}/submit") or page).url.endswith("/submit"))
             expect(page.get_by_text("Nothing has been submitted yet")).to_be_visible()
             page.get_by_label("File").set_input_files(good)
             page.get_by_role("button", name="Submit").click()
             expect(page.get_by_text("1 (plays now)")).to_be_visible()
-            looked("first")
+            looked(page, "submit-first")
             page.get_by_label("File").set_input_files(bad)
             page.get_by_role("button", name="Submit").click()
             expect(page.get_by_role("alert")).to_contain_text("ZeroDivisionError")
             expect(page.get_by_text("2 (plays now)")).to_have_count(0)
-            looked("refused")
-            assert (serious(page), page.locator("script").count()) == ([], 0)
+            looked(page, "submit-refused")
         assert records.faults()[team.id].count == 1
