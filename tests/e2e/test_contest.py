@@ -132,6 +132,8 @@ def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
     """As a ladder and match by match, for reading, as JSON and as CSV."""
     folder = tmp_path / "cup"
     cli("contest", "new", str(folder))
+    alone = cli("contest", "practice", str(folder), "--port", "0")
+    assert (alone.code, "two teams at least" in alone.err) == (2, True)
     for name in ("One", "Two", "=Never"):
         cli("contest", "teams", "add", str(folder), name)
     unseeded = cli("contest", "run", str(folder), "--port", "0", "--seed-by-practice")

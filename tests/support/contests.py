@@ -52,29 +52,28 @@ def teams(number: int) -> list[str]:
     ]
 
 
-def founded(teams: int, **settings: Any) -> Records:  # noqa: ANN401 - of `Settings`
-    """A contest of so many teams, which forgets itself."""
+def founded(teams: int | Sequence[str], **settings: Any) -> Records:  # noqa: ANN401 - of `Settings`
+    """A contest of so many teams, or of those names, which forgets itself."""
     told = Settings(**{"name": "cup", "matches": 3, "most": 9, "seed": "secret", **settings})
     records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(told)
-    for number in range(teams):
-        records.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
+    names = [f"Team {number}" for number in range(teams)] if isinstance(teams, int) else teams
+    for number, name in enumerate(names):
+        records.add(Entrant(f"{number:024x}", name, token_hex(16)))
     return records
 
 
 def held(
     names: Sequence[str],
     decided: int | None = None,
-    settings: Settings | None = None,
     upset: Iterable[str] = (),
+    **told: Any,  # noqa: ANN401 - of `Settings`
 ) -> tuple[Records, dict[str, Match]]:
     """A contest of which so many pairings are decided, all without a number; and what runs.
 
-    It forgets itself. The better seed wins as a rule, but the other one in the pairings `upset`.
+    The better seed wins as a rule, but the other one in the pairings `upset`.
     """
-    settings = settings or Settings("cup", matches=7, most=21, seed="secret")
-    records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(settings)
-    for place, name in enumerate(names):
-        records.add(Entrant(f"{place:024x}", name, token_hex(16)))
+    records = founded(names, **{"matches": 7, "most": 21, **told})
+    settings = records.settings
     records.begin()
     chance, ids = Random(len(names)), [team.id for team in records.teams()]
     ends: dict[str, Decision] = {}

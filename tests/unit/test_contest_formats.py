@@ -18,7 +18,7 @@ from cardsharp.contest.elimination import DoubleElimination
 from cardsharp.contest.entries import Settings, decided_of, result_of
 from cardsharp.contest.formats import DrawnFormat, Format
 from cardsharp.contest.ladder import AHEAD, Ladder, next_pairings, ratings
-from cardsharp.contest.pairing import Decision, Pairing, Rules, Score
+from cardsharp.contest.pairing import Decision, Pairing, Pairings, Rules, Score
 from cardsharp.contest.round_robin import RoundRobin
 from cardsharp.contest.seated import SeatedTables
 from cardsharp.contest.swiss import Swiss
@@ -33,7 +33,7 @@ def named(number: int) -> list[str]:
 class Decided:
     """A contest that was held: its pairings, how each ended, and those decided at one time."""
 
-    known: tuple[Pairing, ...]
+    known: Pairings
     decided: dict[str, Decision]
     waves: list[list[Pairing]]
 
@@ -44,8 +44,10 @@ def decided_by(
     """A whole contest: all that can be played is decided, then what follows from it."""
     decided: dict[str, Decision] = {}
     waves: list[list[Pairing]] = []
+    known: Pairings = ()
     while True:
-        known = form.pairings(teams, decided)
+        drawn = tuple((one, decided[one.key]) for one in known)  # as a director knows it
+        known = form.given(drawn=(drawn,)).pairings(teams, decided)
         assert {*chain(*waves)} <= {*known}, "a pairing has changed"
         waiting = [pairing for pairing in known if pairing.key not in decided]
         if not waiting:

@@ -105,22 +105,15 @@ def test_practice_that_dies_at_any_call_loses_no_match(records: Records, kind: K
     assert max(counts.values()) - min(counts.values()) <= 2
 
 
-def test_who_is_not_there_is_not_paired(records: Records) -> None:
+def test_who_is_not_there_is_not_paired_and_who_leaves_a_match_rests() -> None:
+    """Left by two turns it ends for the other side, and counts for no rating; the others play."""
+    records = founded(7)
     tables = everybody(records, FakeTables())
-    never, long_ago, *there = ids(records)
+    gone, never, long_ago, *there = ids(records)
     tables.heard |= {never: None, long_ago: 41.0}
-    practised(records, tables, 20)
-    assert {player for one in tables.made for player in one.order.teams} == set(there)
-    rows = ladder(records)
-    assert [(row.played, row.rating) for row in rows[-2:]] == [(0, None), (0, None)]
-
-
-def test_a_match_that_somebody_has_left_ends_after_two_turns_and_he_rests(records: Records) -> None:
-    """It goes to the other side, counts for no rating, and the others play on meanwhile."""
-    tables = everybody(records, FakeTables())
-    gone = ids(records)[0]
     tables.absent = {gone}
     practised(records, tables, 40)
+    assert {player for one in tables.made for player in one.order.teams} == {gone, *there}
     left = [meeting for meeting in records.meetings() if gone in meeting.teams]
     assert 1 <= len(left) <= 2
     assert len(records.meetings()) > 15
@@ -128,8 +121,9 @@ def test_a_match_that_somebody_has_left_ends_after_two_turns_and_he_rests(record
         assert meeting.gone == (gone,)
         assert meeting.winner not in (None, gone)
         assert 2 <= sum(meeting.facts.late) <= 3
-    row = next(row for row in ladder(records) if row.team == gone)
-    assert (row.rating, row.missed, row.lost) == (None, len(left), 0)
+    unrated = {row.team: (row.rating, row.missed, row.played) for row in ladder(records)[-3:]}
+    nothing = (None, 0, 0)
+    assert unrated == {gone: (None, len(left), len(left)), never: nothing, long_ago: nothing}
 
 
 def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
@@ -169,12 +163,10 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
     view = parse_view(full_view(match, look, moves, Book(dict)))
     facts = facts_of(view) if view.player_ids == order else facts_of(view).ordered((1, 0))
     first = order.index(str(starts))
-    assert facts.busts[first] == 1
-    assert facts.busts[1 - first] == 0
+    assert (facts.busts[first], facts.busts[1 - first]) == (1, 0)
     assert (facts.late[first], facts.late[1 - first]) == (2, 1)
     assert facts.points[1 - first] == 6
-    assert facts.seconds == 7 * 9
-    assert facts.turns == match.turn
+    assert (facts.seconds, facts.turns) == (7 * 9, match.turn)
     office = SimpleNamespace(view=lambda _match, **_: view)
     assert ArenaTables(office).account(match.id).gone == (starts,), "two turns in a row"
 
@@ -182,27 +174,19 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
 NEAR = 3 * 0.5 / RUNS**0.5  # three standard errors of a chance that is simulated so often
 
 
-@pytest.fixture
-def _one_or_five_matches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of each pairing: those between take long."""
-    monkeypatch.setattr(planning, "MATCHES", (1, 5))
-
-
-@pytest.mark.usefixtures("_one_or_five_matches")
-@pytest.mark.parametrize(
-    ("spread", "low", "high"), [(10_000, 0.97, 1), (0, 0.25 - NEAR, 0.25 + NEAR)]
-)
-def test_the_best_wins_where_teams_are_far_apart(spread: float, low: float, high: float) -> None:
-    for one in proposals(4, 60, spread):
-        assert low <= one.best_wins <= high, one
-
-
-@pytest.mark.usefixtures("_one_or_five_matches")
-def test_more_matches_take_longer_and_tell_who_is_strongest() -> None:
+def test_the_best_wins_where_teams_are_far_apart_and_more_matches_take_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Every pairing of a round is played at once; a round robin of four has three rounds."""
-    found = {(one.format, one.matches): one.minutes for one in proposals(4, 120, 100)}
-    assert found["round-robin", 1] == 6
-    assert found["round-robin", 5] == 30
+    monkeypatch.setattr(planning, "MATCHES", (1, 5))  # those between take long
+    for spread, low, high in ((10_000, 0.97, 1), (0, 0.25 - NEAR, 0.25 + NEAR)):
+        found = list(proposals(4, 120, spread))
+        assert [one for one in found if not low <= one.best_wins <= high] == []
+        minutes = {(one.format, one.matches): one.minutes for one in found}
+        assert (minutes["round-robin", 1], minutes["round-robin", 5]) == (6, 30)
+
+
+def test_who_wins_a_contest_was_the_strongest_by_a_chance_that_grows_with_its_matches() -> None:
     strengths = {"a": 4000.0, "b": 2000.0, "c": 0.0}
     won, slots = held(FORMATS["double-elimination"], Rules(3, 9), strengths, Random(1))
     assert (won, slots) == (["a"], 4 * 3)

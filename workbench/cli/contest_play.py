@@ -18,7 +18,7 @@ from cardsharp.contest.sqlite import FILE
 from cardsharp.contest.status import Status
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_new import HERE, Folder, Where, name_of
-from workbench.contest.hall import Hall, hall, wait
+from workbench.contest.hall import Hall, check_enough, hall, wait
 from workbench.contest.home import USUAL
 from workbench.contest.organiser_site import organiser_served
 from workbench.contest.showing import joined, ladder_rows, pairing_line, practice_line, print_table
@@ -82,8 +82,7 @@ def _under_way(folder: Path, command: str, options: ArenaPlace, where: Where) ->
         raise ConfigError("With --stack the arena is there already; give --region at the most.")
     name = name_of(folder)
     with there.kept.named(name) as records:
-        if len(records.teams()) < 2:  # noqa: PLR2004 - nobody meets anybody
-            raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
+        check_enough(records)
         messages().print(f"contest {name}: arena at {there.url}; it goes on after Ctrl-C.")
         yield Hall(records, lambda: None, records.meetings, there.wait)
 

@@ -120,6 +120,12 @@ def steps(
         pause()
 
 
+def check_enough(records: Records) -> None:
+    """Raise `ConfigError` where a contest has too few teams to begin."""
+    if len(records.teams()) < 2:  # noqa: PLR2004 - nobody meets anybody
+        raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
+
+
 @contextmanager
 def hall(folder: Path, command: str, place: ArenaPlace, say: Say) -> Iterator[Hall]:
     """Have a contest's folder, its arena running or tables of its own; raises `ConfigError`."""
@@ -132,6 +138,7 @@ def hall(folder: Path, command: str, place: ArenaPlace, say: Say) -> Iterator[Ha
     ):
         name, game = records.settings.name, records.settings.game
         Desk(records, utc_now).note(f"contest {command} begins")
+        check_enough(records)
         tables: TableHost
         if records.settings.has_arena:
             url, arena = stack.enter_context(opened(records, folder, place))

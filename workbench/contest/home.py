@@ -28,7 +28,7 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.deadmansdraw.wire_views import MatchView
-from cardsharp.errors import CardsharpError, ConfigError, Malformed, StoreError
+from cardsharp.errors import CardsharpError, Malformed, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.contest.submitting import HomePages
 from workbench.contest.tables import LOG, Reporter
@@ -112,12 +112,10 @@ class EnteredTeams(Mapping[str, Player]):
 def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[str, ArenaClient]]:
     """The contest's arena with the teams that are played here: its address, and its organiser.
 
-    What the arena keeps lies in `folder`, beside the records. Raises `ConfigError` if there are
-    fewer than two teams, or the arena cannot be run as it was told.
+    What the arena keeps lies in `folder`, beside the records. Raises `ConfigError` if it cannot be
+    run as it was told.
     """
     teams, organiser = records.teams(), secrets.token_urlsafe(18)
-    if len(teams) < 2:  # noqa: PLR2004 - nobody meets anybody
-        raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
     for strategy in (team.strategy for team in teams):
         if strategy is not None and not is_own(strategy):
             strategy_named(strategy)  # what is wrong with it is said before anything begins

@@ -37,8 +37,6 @@ LOG = "matches.db"  # the match log in the contest's folder
 STARTING = 60.0  # seconds until a process's first word; a turn has the contest's limit
 PAUSE = 0.5  # seconds between two steps of the director, unless a match ends before
 
-SIDES = 2
-
 _log = logging.getLogger(__name__)
 
 
@@ -90,10 +88,7 @@ class HomeTables:
         self._over = threading.Event()
 
     def __enter__(self) -> Self:
-        teams = self._teams()
-        if len(teams) < SIDES:
-            raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
-        for team in teams.values():
+        for team in self._records.teams():
             _strategy(team)  # but none is imported in this process
         return self
 
@@ -157,7 +152,7 @@ class HomeTables:
         """Have a match played, at a table of three or more without those who have withdrawn."""
         teams, gone = self._teams(), self._records.withdrawn()
         there = [team for team in kept.teams if team not in gone]
-        if len(there) < SIDES:
+        if len(there) <= 1:
             there = list(kept.teams)
         own = (played_as(_strategy(teams[team]), self._folder, team) for team in there)
         task = TableTask(

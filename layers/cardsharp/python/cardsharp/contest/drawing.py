@@ -230,9 +230,6 @@ def _headings(
     for game in games:
         column, row = places[game.number]
         tops[game.part] = min(row, tops.get(game.part, row))
-        name = f"Round {game.round}"
-        columns[game.part, column] = {
-            Part.FINAL: f"Final · {name.lower()}",
-            Part.RESET: f"Second final · {name.lower()}",
-        }.get(game.part, f"{game.part.capitalize()} · {name.lower()}")
+        name = "Second final" if game.part is Part.RESET else game.part.capitalize()
+        columns[game.part, column] = f"{name} · round {game.round}"
     return tuple(Heading(column, tops[part], text) for (part, column), text in columns.items())

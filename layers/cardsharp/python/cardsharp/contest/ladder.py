@@ -3,10 +3,9 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
-from cardsharp.contest.formats import DrawnFormat, contest_format, ranked
+from cardsharp.contest.formats import DrawnFormat, contest_format, decided_of, ranked
 from cardsharp.contest.pairing import Decisions, Pairing, Pairings, Seeds, Team, pairs
 from cardsharp.ratings import MEAN, PairScore, Rating, ratings_of
 
@@ -101,13 +100,14 @@ class Ladder(DrawnFormat):
 
     def draw(self, number: int, teams: Seeds, known: Pairings, decided: Decisions) -> Pairings:
         """The pairings of the next round."""
-        return _round(number, tuple(teams), known, tuple(decided[one.key].wins for one in known))
+        rated = _rated(teams, known, decided)
+        strength = {team: rating.value for team, rating in rated.items()}
+        found = next_pairings(teams, known, (), strength)
+        return tuple(Pairing(one.key, number, "round", one.teams) for one in found)
 
     def table(self, teams: Seeds, decided: Decisions) -> list[list[Team]]:
         """The teams by their rating; who is level in whole points shares a place."""
-        known = [one for one in self.pairings(teams, decided) if one.key in decided]
-        wins = tuple(decided[pairing.key].wins for pairing in known)
-        rated = _rated(tuple(teams), tuple(known), wins)
+        rated = _rated(teams, self.pairings(teams, decided), decided)
         return ranked(teams, {team: (round(rated[team].value),) for team in teams})
 
     def number_of_rounds(self, teams: int) -> int:
@@ -115,22 +115,11 @@ class Ladder(DrawnFormat):
         return teams - 1 + teams % 2
 
 
-@lru_cache(maxsize=256)
-def _round(
-    number: int, teams: tuple[Team, ...], known: Pairings, wins: tuple[tuple[int, ...], ...]
-) -> Pairings:
-    """The pairings of the next round, after those that are known and were won so."""
-    strength = {team: rating.value for team, rating in _rated(teams, known, wins).items()}
-    found = next_pairings(teams, known, (), strength)
-    return tuple(Pairing(one.key, number, "round", one.teams) for one in found)
-
-
-def _rated(
-    teams: tuple[Team, ...], known: Pairings, wins: tuple[tuple[int, ...], ...]
-) -> dict[Team, Rating]:
+def _rated(teams: Seeds, known: Pairings, decided: Decisions) -> dict[Team, Rating]:
+    """The ratings by the matches of the pairings that ended."""
     shares = [
         (pairing.teams, share)
-        for pairing, (won, lost) in zip(known, wins, strict=True)
-        for share in [1.0] * won + [0.0] * lost
+        for pairing, decision in decided_of(known, decided)
+        for share in [1.0] * decision.wins[0] + [0.0] * decision.wins[1]
     ]
     return ratings(teams, shares)

@@ -24,7 +24,7 @@ from cardsharp.contest.tables import Matches, Tabled, TableHost
 from cardsharp.errors import ArenaError, Garbled
 from cardsharp.ratings import Rating
 
-HERE = timedelta(seconds=40)  # since who is there was heard of: a long poll lasts 30 s
+HERE = 40.0  # seconds since who is there was heard of: a long poll lasts 30 s
 GONE = 2  # turns in a row that may run out of time until a match of practice is looked at whole
 REST = timedelta(minutes=1)  # of who was there and did not play; twice as long each time
 
@@ -121,20 +121,12 @@ class Practice:
 
     def _present(self, busy: set[Team]) -> list[Team]:
         """The teams that are there, also those at play."""
-        idle = self._tables.idle()
+        now, heard = self._clock(), self._tables.idle()
+        here = {team for team, ago in heard.items() if ago is not None and ago <= HERE}
         rests = rests_of(self._meetings.values())
-        now, gone = self._clock(), self._records.withdrawn()
-        return [
-            team.id
-            for team in self._records.teams()
-            if team.id in busy
-            or (
-                (seconds := idle.get(team.id)) is not None
-                and seconds <= HERE.total_seconds()
-                and rests.get(team.id, now) <= now
-                and team.id not in gone
-            )
-        ]
+        here -= {team for team, until in rests.items() if until > now}
+        there = busy | (here - self._records.withdrawn().keys())
+        return [team.id for team in self._records.teams() if team.id in there]
 
 
 def rests_of(meetings: Iterable[Meeting]) -> dict[Team, datetime]:

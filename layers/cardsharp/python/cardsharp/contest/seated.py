@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations
 from math import ceil
 from typing import ClassVar
@@ -32,10 +31,21 @@ class SeatedTables(DrawnFormat):
     seats: int = 4
 
     def draw(self, number: int, teams: Seeds, known: Pairings, decided: Decisions) -> Pairings:
-        """The tables of the next round."""
+        """The tables of the next round, all of about the same size."""
         by = self._made(teams, known, decided)
-        order = tuple(team for level in ranked(teams, by) for team in level)
-        return _drawn(number, self.seats, tuple(teams), order, known)
+        free = [team for level in ranked(teams, by) for team in level]
+        if self.seats == 2 and len(free) % 2:  # noqa: PLR2004 - else nobody is alone
+            before = sat_out(teams, known)
+            free.remove(min(reversed(free), key=before.__getitem__))
+        tables = ceil(len(free) / self.seats)
+        drawn = [free[place::tables] for place in range(tables)]
+        if known:
+            met = Counter(pair for one in known for pair in combinations(sorted(one.teams), 2))
+            drawn = [_joined(free, len(table), met) for table in drawn]
+        return tuple(
+            Pairing(f"{number}-{place}", number, "table", tuple(sorted(table, key=teams.index)))
+            for place, table in enumerate(drawn, 1)
+        )
 
     def number_of_rounds(self, teams: int) -> int:
         """How many rounds there are."""
@@ -71,27 +81,6 @@ def _shares(pairing: Pairing, decision: Decision) -> list[float]:
     order = list(zip(won, decision.points, strict=True))
     others = len(order) - 1
     return [(sum(share_of(own, one) for one in order) - 0.5) / others for own in order]
-
-
-@lru_cache(maxsize=256)
-def _drawn(
-    number: int, seats: int, teams: tuple[Team, ...], order: tuple[Team, ...], known: Pairings
-) -> Pairings:
-    """The tables of a round, all of about the same size; `order` has the best so far first."""
-    free = list(order)
-    if seats == 2 and len(free) % 2:  # noqa: PLR2004 - else nobody is alone
-        before = sat_out(teams, known)
-        free.remove(min(reversed(free), key=before.__getitem__))
-    tables = ceil(len(free) / seats)
-    drawn = [free[place::tables] for place in range(tables)]
-    if known:
-        met = Counter(pair for one in known for pair in combinations(sorted(one.teams), 2))
-        drawn = [_joined(free, len(table), met) for table in drawn]
-    seeds = {team: place for place, team in enumerate(teams)}
-    return tuple(
-        Pairing(f"{number}-{place}", number, "table", tuple(sorted(table, key=seeds.__getitem__)))
-        for place, table in enumerate(drawn, 1)
-    )
 
 
 def _joined(free: list[Team], size: int, met: Counter[tuple[Team, Team]]) -> list[Team]:
