@@ -55,30 +55,30 @@ class Game:
     sources: tuple[Source, ...]
 
 
-Drop = Callable[[list[int]], list[int]]
-"""An order of the losers of a round of the winners as they come to the losers' bracket."""
+Losers = list[Source | None]  # of a round of the winners; None is nobody
+Drop = Callable[[Losers], Losers]  # their order as they come to the losers' bracket
 
 
-def straight(places: list[int]) -> list[int]:
+def straight(losers: Losers) -> Losers:
     """In the order of the winners' bracket."""
-    return places
+    return losers
 
 
-def backwards(places: list[int]) -> list[int]:
+def backwards(losers: Losers) -> Losers:
     """The last first."""
-    return places[::-1]
+    return losers[::-1]
 
 
-def halves(places: list[int]) -> list[int]:
+def halves(losers: Losers) -> Losers:
     """The second half before the first."""
-    half = len(places) // 2
-    return places[half:] + places[:half]
+    half = len(losers) // 2
+    return losers[half:] + losers[:half]
 
 
-def each_half_backwards(places: list[int]) -> list[int]:
+def each_half_backwards(losers: Losers) -> Losers:
     """The halves in place, the last first in each."""
-    half = len(places) // 2
-    return places[:half][::-1] + places[half:][::-1]
+    half = len(losers) // 2
+    return losers[:half][::-1] + losers[half:][::-1]
 
 
 DROPS: tuple[Drop, ...] = (backwards, halves, each_half_backwards)
@@ -112,7 +112,7 @@ def bracket(places: tuple[int | None, ...], drops: tuple[Drop, ...] = DROPS) -> 
     """
     games: list[Game] = []
     upper: list[Source | None] = [None if place is None else Seed(place) for place in places]
-    lower: list[Source | None] = []
+    lower: Losers = []
     number = 0
     while len(upper) > 1:
         number += 1
@@ -122,7 +122,7 @@ def bracket(places: tuple[int | None, ...], drops: tuple[Drop, ...] = DROPS) -> 
         fallen = [loser for _, loser in ended]
         if number > 1:
             order = drops[number - 2] if number - 2 < len(drops) else straight
-            fallen = [fallen[place] for place in order(list(range(len(fallen))))]
+            fallen = order(fallen)
             pairs = zip(lower, fallen, strict=True)
             lower = [_played(games, Part.LOSERS, pair)[0] for pair in pairs]
         else:
@@ -150,7 +150,6 @@ def _numbered(games: list[Game]) -> tuple[Game, ...]:
     )
 
 
-@lru_cache(maxsize=128)
 def seeded(teams: int) -> tuple[int | None, ...]:
     """The places of so many teams: the best meet as late as can be, and have the byes."""
     places = [0]

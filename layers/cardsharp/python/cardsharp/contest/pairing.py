@@ -1,9 +1,9 @@
 """A pairing of teams at a table, and the matches that decide it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 Team = str  # a team's id
 Seeds = Sequence[Team]  # teams in the order of their seeds, the best first
@@ -27,15 +27,24 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How a match ended: what each made in the game, and the place of the winner, if any."""
+    """How a match ended: what each made in the game, and the place of the winner, if any.
+
+    A tuple has a figure for each team, in the order of the teams; an empty one is not known.
+    """
 
     points: tuple[float, ...]
     winner: int | None
 
-    def ordered(self, order: Sequence[int]) -> "Score":
+    def ordered(self, order: Sequence[int]) -> Self:
         """The same where the teams stand in this order of their places now."""
+        known = {one.name: getattr(self, one.name) for one in fields(self)}
+        changed: dict[str, Any] = {
+            name: tuple(told[place] for place in order)
+            for name, told in known.items()
+            if isinstance(told, tuple) and told
+        }
         winner = None if self.winner is None else order.index(self.winner)
-        return Score(tuple(self.points[place] for place in order), winner)
+        return replace(self, winner=winner, **changed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,16 @@ those before them played does not count.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from itertools import combinations, count
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from cardsharp.contest.pairing import Pairing, Score, Team
 
 Numbers = tuple[float, ...]  # one for each team at a table, in their order
-_BY_TEAM = ("points", "busts", "late", "banked", "moves", "autopicks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Facts(Score):
 
     `busts` are turns that lost their cards, in games that have such; `late` those that the host
     ended for running out of time; `banked` those that ended well. `autopicks` are moves in which
-    the host was to pick. What is not known is empty, as in matches of older versions.
+    the host was to pick. Matches of older versions do not know all of it.
     """
 
     seconds: float
@@ -40,14 +39,6 @@ class Facts(Score):
     moves: tuple[int, ...] = ()
     autopicks: tuple[int, ...] = ()
     began: datetime | None = None
-
-    def ordered(self, order: Sequence[int]) -> "Facts":
-        """The same where the teams stand in this order of their places now."""
-        known: dict[str, Any] = {name: getattr(self, name) for name in _BY_TEAM}
-        for name, counts in known.items():
-            known[name] = tuple(counts[place] for place in order if counts)
-        winner = None if self.winner is None else order.index(self.winner)
-        return replace(self, winner=winner, **known)
 
     def shares(self) -> list[tuple[int, int, float]]:
         """What each made of each other: 1, a half or 0; of more than two those behind by points."""
