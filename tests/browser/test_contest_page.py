@@ -169,33 +169,6 @@ def confirmed(page: Page) -> None:
     page.get_by_role("button", name="Yes, do it").click()
 
 
-def founded(page: Page, url: str) -> None:
-    page.goto(url)
-    page.get_by_label("Name").fill("cup")
-    page.get_by_label("Matches a pairing").fill("1")
-    page.get_by_role("button", name="Create…").click()
-    expect(page.get_by_role("button", name="Yes, do it")).to_be_visible()
-    looked(page, "organiser-ask")
-    confirmed(page)
-
-
-def entered(page: Page, *teams: str) -> None:
-    page.get_by_label("One a line").fill("\n".join(teams))
-    page.get_by_role("button", name="Enter…").click()
-    confirmed(page)
-    expect(page.locator(".sheet")).to_have_count(len(teams))
-    looked(page, "organiser-sheets")
-
-
-def renamed(page: Page) -> None:
-    page.get_by_role("link", name="Back to cup").click()
-    row = page.get_by_role("row", name="Weekend Bananas")
-    row.get_by_text("Change").click()
-    row.get_by_label("New name").fill("Monday Apples")
-    row.get_by_role("button", name="Rename…").click()
-    confirmed(page)
-
-
 def undone(page: Page) -> None:
     """To pause is thought better of; the last act is taken back."""
     page.get_by_role("link", name="Pause…").click()
@@ -213,9 +186,25 @@ def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path) -> No
         organiser_served(Venue(tmp_path), login["password"], 0) as url,
         visited(browser, http_credentials=login) as page,
     ):
-        founded(page, url)
-        entered(page, "Goal Diggers", "Weekend Bananas", "House, captain", "W" * 90)
-        renamed(page)
+        page.goto(url)
+        page.get_by_label("Name").fill("cup")
+        page.get_by_label("Matches a pairing").fill("1")
+        page.get_by_role("button", name="Create…").click()
+        expect(page.get_by_role("button", name="Yes, do it")).to_be_visible()
+        looked(page, "organiser-ask")
+        confirmed(page)
+        entering = ["Goal Diggers", "Weekend Bananas", "House, captain", "W" * 90]
+        page.get_by_label("One a line").fill("\n".join(entering))
+        page.get_by_role("button", name="Enter…").click()
+        confirmed(page)
+        expect(page.locator(".sheet")).to_have_count(len(entering))
+        looked(page, "organiser-sheets")
+        page.get_by_role("link", name="Back to cup").click()
+        row = page.get_by_role("row", name="Weekend Bananas")
+        row.get_by_text("Change").click()
+        row.get_by_label("New name").fill("Monday Apples")
+        row.get_by_role("button", name="Rename…").click()
+        confirmed(page)
         with kept_in(tmp_path / "cup") as records:
             any(Director(records, FakeTables()).step() for _ in range(6))
         page.reload()

@@ -116,13 +116,6 @@ class Cloud:
             if second % 10 == 0 and not len(self.queue) and self.records.stage is Stage.OVER:
                 return
 
-    def results(self) -> list[tuple[str, str | None, int]]:
-        names, decided = (
-            self.records.names(),
-            [one for one in self.records.results() if one.decided],
-        )
-        return [(one.pairing, names.get(one.winner or ""), len(one.matches)) for one in decided]
-
 
 @pytest.fixture
 def cloud(moto: Any) -> Iterator[Cloud]:  # noqa: ANN401 - a client in this process
@@ -248,7 +241,12 @@ def test_a_function_that_dies_changes_nothing(moto: Any) -> None:  # noqa: ANN40
             assert (cloud.records.stage, len(cloud.queue)) == (Stage.OVER, 0), "and nothing ticks"
             tags = [match.params.tags for match in cloud.lobby.all()]
             assert len(set(tags)) == len(tags), plan.faults
-            return cloud.results()
+            names = cloud.records.names()
+            return [
+                (one.pairing, names.get(one.winner or ""), len(one.matches))
+                for one in cloud.records.results()
+                if one.decided
+            ]
 
     whole = FaultPlan(StillClock())
     undisturbed, calls = played(whole), len(whole.steps)

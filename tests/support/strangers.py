@@ -35,21 +35,12 @@ Send = Callable[[str, str, bytes | None, dict[str, str]], Answer]
 class Habit:
     """How a client asks; by default as most do."""
 
-    signs_in: str = "at once"
-    """With Basic; or, only when it is asked to, by "Basic" or "Digest"."""
-
+    signs_in: str = "at once"  # with Basic; or, only when it is asked to, by "Basic" or "Digest"
     version: str = "HTTP/1.1"
-    keeps: bool = True
-    """Uses a connection again."""
-
-    upper: bool = False
-    """Writes paths in capitals."""
-
-    hurries: bool = False
-    """Never waits, and tries again without a pause."""
-
-    guesses: bool = False
-    """Has a wrong password."""
+    keeps: bool = True  # uses a connection again
+    upper: bool = False  # writes paths in capitals
+    hurries: bool = False  # never waits, and tries again without a pause
+    guesses: bool = False  # has a wrong password
 
 
 HABITS = {
