@@ -3,12 +3,12 @@
 As it was drawn by hand: which games a winner and a loser came from, and what was played together.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import networkx as nx
 from networkx.algorithms import isomorphism
 
-from cardsharp.contest.bracket import Seed, Winner, halves, straight
+from cardsharp.contest.bracket import Game, Seed, Winner, halves, straight
 from cardsharp.contest.elimination import DoubleElimination
 
 ROUNDS = [
@@ -39,39 +39,30 @@ PLACES = tuple(
 CUP = DoubleElimination(PLACES, drops=(halves, straight, halves))
 
 
-Sources = Iterable[tuple[int, int, str]]
-"""From which game to which a team came, as its winner or its loser."""
-
-
-def drawing(rounds: Mapping[int, int], sources: Sources) -> "nx.MultiDiGraph[int]":
+def drawing(games: Iterable[tuple[int, int, str]]) -> "nx.MultiDiGraph[int]":
     """The games as points, each with its round, and the ways that teams took between them."""
     found = nx.MultiDiGraph()
-    for game, number in rounds.items():
+    for game, number, came in games:
         found.add_node(game, round=number)
-    for before, after, way in sources:
-        found.add_edge(before, after, way=way)
+        for source in came.replace("+", "").split():
+            found.add_edge(int(source[1:]), game, way=source[0])
     return found
+
+
+def came(game: Game) -> str:
+    """Where its teams came from, as `DRAWN` says it."""
+    return " ".join(
+        f"{'W' if isinstance(source, Winner) else 'L'}{source.game}"
+        for source in game.sources
+        if not isinstance(source, Seed)
+    )
 
 
 def test_the_bracket_is_the_one_that_was_drawn() -> None:
     """Every game with the same sources, and in the same round."""
-    games = CUP.games(20)
-    ours = drawing(
-        {game.number: game.round for game in games},
-        (
-            (source.game, game.number, "W" if isinstance(source, Winner) else "L")
-            for game in games
-            for source in game.sources
-            if not isinstance(source, Seed)
-        ),
-    )
+    ours = drawing((game.number, game.round, came(game)) for game in CUP.games(20))
     theirs = drawing(
-        {game: number for number, together in enumerate(ROUNDS, 1) for game in together},
-        (
-            (int(text[1:]), game, text[0])
-            for game, came in DRAWN.items()
-            for text in came.replace("+", "").split()
-        ),
+        (game, number, DRAWN[game]) for number, games in enumerate(ROUNDS, 1) for game in games
     )
     same_round = isomorphism.categorical_node_match("round", None)
     same_way = isomorphism.categorical_multiedge_match("way", None)
