@@ -61,37 +61,34 @@ def test_teams_stand_in_the_order_of_their_entries_until_they_are_seeded(records
     assert records.teams()[2] == changed != THREE
 
 
-class Overtaken(SqliteKeep):
-    """A keep whose next commit comes after somebody else's."""
-
-    def commit(self, *changes: Change) -> None:
-        while OVERTAKING:
-            OVERTAKING.pop()()
-        super().commit(*changes)
-
-
-OVERTAKING: list[Callable[[], None]] = []
-
-
-def test_of_two_who_change_a_contest_at_once_neither_undoes_the_other() -> None:
+def test_of_two_who_change_a_contest_at_once_neither_undoes_the_other(
+    records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Teams are changed by the first alone; what else is said of a contest is said by both."""
-    records = ContestsKept(Overtaken(MEMORY, FakeClock())).found(SETTINGS)
+    overtaking, commit = list[Callable[[], None]](), records.documents.commit
+
+    def overtaken(*made: Change) -> None:
+        while overtaking:
+            overtaking.pop()()
+        commit(*made)
+
+    monkeypatch.setattr(records.documents, "commit", overtaken)
     changes: tuple[Callable[[], None], ...] = (
         lambda: records.add(ONE),
         lambda: records.seed([ONE.id]),
         lambda: records.remove(ONE.name),
     )
     for change in changes:
-        OVERTAKING.append(lambda: records.pause(on=not records.paused))
+        overtaking.append(lambda: records.pause(on=not records.paused))
         with pytest.raises(Conflict):
             change()
         assert records.teams() in ([], [ONE])
         change()
     records.add(ONE)
-    OVERTAKING.append(records.begin)
+    overtaking.append(records.begin)
     with pytest.raises(Conflict):
         records.add(TWO)
-    OVERTAKING.append(lambda: records.pause(on=True))
+    overtaking.append(lambda: records.pause(on=True))
     records.end(0)
     records.begin()
     assert (records.stage, records.paused) == (Stage.OVER, True)

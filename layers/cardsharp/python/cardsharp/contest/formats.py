@@ -96,8 +96,13 @@ class OpenFormat(Format):
 
     def table(self, teams: Seeds, decided: Decisions) -> list[list[Team]]:
         """The places by points, then by matches won less matches lost."""
-        known = decided_of(self.pairings(teams, decided), decided)
-        return places(teams, self.scores(teams, decided), known)
+        score, margin = self.scores(teams, decided), dict.fromkeys(teams, 0)
+        for pairing, decision in decided_of(self.pairings(teams, decided), decided):
+            first, second = pairing.teams
+            difference = decision.wins[0] - decision.wins[1]
+            margin[first] += difference
+            margin[second] -= difference
+        return ranked(teams, {team: (score[team], margin[team]) for team in teams})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,19 +194,6 @@ def sat_out(teams: Seeds, known: Sequence[Pairing], late: Late = ()) -> Counter[
     played = Counter(team for pairing in known for team in pairing.teams)
     there = {team: sum(number >= since.get(team, 1) for number in rounds) for team in teams}
     return Counter({team: there[team] - played[team] for team in teams})
-
-
-def places(
-    teams: Seeds, score: Mapping[Team, float], played: Iterable[tuple[Pairing, Decision]]
-) -> list[list[Team]]:
-    """The teams by points, then by matches won less matches lost; who is level shares a place."""
-    margin = dict.fromkeys(teams, 0)
-    for pairing, decision in played:
-        first, second = pairing.teams
-        difference = decision.wins[0] - decision.wins[1]
-        margin[first] += difference
-        margin[second] -= difference
-    return ranked(teams, {team: (score[team], margin[team]) for team in teams})
 
 
 def ranked(teams: Seeds, by: Mapping[Team, tuple[float, ...]]) -> list[list[Team]]:
