@@ -126,13 +126,11 @@ def _facts(chance: Random, odds: float) -> Facts:
 def practised(records: Records, matches: int) -> None:
     """Practice of so many matches, in which the better seed wins more often."""
     chance, ids = Random(matches), [team.id for team in records.teams()]
-    known: list[Pairing] = []
     meetings: list[Meeting] = []
     start = datetime(2026, 11, 20, 12, tzinfo=UTC)
     while len(meetings) < matches:
-        for pairing in next_pairings(ids, known, (), {}):
-            known.append(pairing)
-            number = len(known)
+        for pairing in next_pairings(ids, [one.pairing for one in meetings], (), {}):
+            number = len(meetings) + 1
             seeds = [ids.index(team) for team in pairing.teams]
             facts = _facts(chance, 0.5 + 0.45 * (seeds[1] - seeds[0]) / len(ids))
             at = start + timedelta(minutes=number)

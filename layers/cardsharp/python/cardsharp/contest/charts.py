@@ -162,17 +162,11 @@ def _rated(played: Sequence[Played], own: Mapping[str, _Own]) -> Ranking | None:
     def at(value: float) -> float:
         return (value - low) / (high - low or 1)
 
-    lines = [
-        RankedLine(
-            name,
-            (
-                (at(one.value - one.margin), at(one.value + one.margin), 0),
-                (at(one.value) - 0.006, at(one.value) + 0.006, 1),
-            ),
-            str(one.rounded),
-        )
-        for name, one in sorted(found.items(), key=lambda one: -one[1].value)
-    ]
+    lines = []
+    for name, one in sorted(found.items(), key=lambda one: -one[1].value):
+        interval = (at(one.value - one.margin), at(one.value + one.margin), 0)
+        mark = (at(one.value) - 0.006, at(one.value) + 0.006, 1)
+        lines.append(RankedLine(name, (interval, mark), str(one.rounded)))
     return _ranking("Ratings in Elo points, with 95 % intervals", lines)
 
 
@@ -207,11 +201,11 @@ def _single(
     most = max(values.values(), default=0)
     if most <= 0:
         return None
-    order = sorted(values.items(), key=lambda one: -one[1])
-    lines = (
-        RankedLine(name, ((0.0, max(0.0, value) / most, 1),), _said(value)) for name, value in order
-    )
-    return _ranking(title, list(lines))
+    lines = [
+        RankedLine(name, ((0.0, max(0.0, value) / most, 1),), _said(value))
+        for name, value in sorted(values.items(), key=lambda one: -one[1])
+    ]
+    return _ranking(title, lines)
 
 
 def _ranking(title: str, lines: Sequence[RankedLine], parts: tuple[str, ...] = ()) -> Ranking:

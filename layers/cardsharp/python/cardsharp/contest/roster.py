@@ -64,13 +64,7 @@ _PAGE = 1000
 
 
 class Roster:
-    """The settings of one contest, how far it is and its teams, kept as `records` says.
-
-    It is let go of at the end of a `with`.
-
-    Every method raises `StoreError` where its keep fails. Raises `ConfigError` if there is none of
-    that name.
-    """
+    """The settings of one contest, how far it is and its teams, kept as `records` says."""
 
     def __init__(self, keep: Keep, name: str) -> None:
         self.documents, self._name = keep, name
