@@ -46,7 +46,9 @@ def ids(records: Records) -> list[str]:
     return [team.id for team in records.teams()]
 
 
-def everybody(records: Records, tables: FakeTables) -> FakeTables:
+def everybody(records: Records) -> FakeTables:
+    """Tables that have just heard of all teams."""
+    tables = FakeTables()
     tables.heard = dict.fromkeys(ids(records), 1.0)
     return tables
 
@@ -65,7 +67,7 @@ def practised(records: Records, tables: FakeTables, steps: int) -> None:
 
 
 def test_who_was_removed_keeps_its_name_and_who_has_withdrawn_rests(records: Records) -> None:
-    tables = everybody(records, FakeTables())
+    tables = everybody(records)
     practised(records, tables, 10)
     one, two, *_ = ids(records)
     records.remove("Team 0")
@@ -80,7 +82,7 @@ def test_who_was_removed_keeps_its_name_and_who_has_withdrawn_rests(records: Rec
 
 def test_the_seeds_are_not_those_of_the_contest(records: Records) -> None:
     """Who has practised would know the cards of the final."""
-    cup, practice = everybody(records, FakeTables()), everybody(records, FakeTables())
+    cup, practice = everybody(records), everybody(records)
     practised(records, practice, 40)
     director = Director(records, cup)
     assert any(director.step() for _ in range(200))
@@ -92,23 +94,22 @@ def test_the_seeds_are_not_those_of_the_contest(records: Records) -> None:
 def test_practice_that_dies_at_any_call_loses_no_match(records: Records, kind: Kind) -> None:
     """Nor is one begun or counted twice, and everybody goes on playing as often."""
     for call in range(0, 39, cases(7, every=3)):
-        tables = everybody(records, FakeTables())
+        tables = everybody(records)
         before = len(records.meetings())
         practised(records, disturbed(tables, FaultPlan(StillClock(), {call: kind})), 8)
         numbers = [one.name for one in tables.made]
         assert len(set(numbers)) == len(numbers), call
         assert len(records.meetings()) - before == len(tables.made), call
-    assert [one.number for one in sorted(records.meetings(), key=lambda one: one.number)] == list(
-        range(1, len(records.meetings()) + 1)
-    )
-    counts = Counter(team for meeting in records.meetings() for team in meeting.teams)
+    meetings = records.meetings()
+    assert sorted(one.number for one in meetings) == list(range(1, len(meetings) + 1))
+    counts = Counter(team for meeting in meetings for team in meeting.teams)
     assert max(counts.values()) - min(counts.values()) <= 2
 
 
 def test_who_is_not_there_is_not_paired_and_who_leaves_a_match_rests() -> None:
     """Left by two turns it ends for the other side, and counts for no rating; the others play."""
     records = founded(7)
-    tables = everybody(records, FakeTables())
+    tables = everybody(records)
     gone, never, long_ago, *there = ids(records)
     tables.heard |= {never: None, long_ago: 41.0}
     tables.absent = {gone}
