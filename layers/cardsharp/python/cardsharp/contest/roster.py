@@ -64,7 +64,11 @@ _PAGE = 1000
 
 
 class Roster:
-    """The settings of one contest, how far it is and its teams, kept as `records` says."""
+    """The settings of one contest, how far it is and its teams, kept as `records` says.
+
+    It is let go of at the end of a `with`. Raises `ConfigError` if there is none of that name;
+    every method raises `StoreError` where its keep fails.
+    """
 
     def __init__(self, keep: Keep, name: str) -> None:
         self.documents, self._name = keep, name
