@@ -23,7 +23,6 @@ from cardsharp.deciding import Decided
 from cardsharp.errors import NotFound, Rejected
 from cardsharp.strategy import Decision
 from world.explore.process import Ports, Program
-from world.explore.values import Opaque
 
 MATCH = "match"
 ME = "me"  # by what name a worker knows itself; no two workers are the same
@@ -119,25 +118,13 @@ class CardMatch:
         )
 
 
-class SkewedClock(Opaque):
-    """A clock that is wrong by so much, as far as it tells the time of day."""
-
-    def __init__(self, clock: Any, by: timedelta) -> None:  # noqa: ANN401
-        self._clock, self._by = clock, by
-        self.monotonic, self.sleep, self.wait = clock.monotonic, clock.sleep, clock.wait
-
-    def now(self) -> datetime:
-        told: datetime = self._clock.now()
-        return told + self._by
-
-
 def worker(rules: Rules, timing: Timing, skew: timedelta) -> Program:
     def attend(ports: Ports) -> object:
         @contextmanager
         def meet(_match_id: str) -> Iterator[CardMatch]:
             yield CardMatch(rules, ports.arena)
 
-        offering = Offering(ports.log, ports.queue, SkewedClock(ports.clock, skew))
+        offering = Offering(ports.log, ports.queue, ports.clock.skewed(skew))
         return Bot("cards", meet, offering, ME, timing).attend(MATCH, lambda: timedelta(hours=1))
 
     return attend

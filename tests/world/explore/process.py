@@ -76,7 +76,7 @@ def _question(port: str, name: str, args: tuple[Any, ...]) -> Question:
 
 
 class _Halt(BaseException):
-    """There is no answer yet."""
+    """There is no answer yet; to the lease keeper the question says so."""
 
 
 Program = Callable[["Ports"], object]
@@ -95,13 +95,16 @@ class Port(Opaque):
 
 
 class _Clock(Opaque):
-    """Shows the moment of the last answer; sleeping is a question."""
+    """Shows the moment of the last answer, and is wrong by so much; sleeping is a question."""
 
-    def __init__(self, run: "_Run") -> None:
-        self._run = run
+    def __init__(self, run: "_Run", by: timedelta = timedelta(0)) -> None:
+        self._run, self._by = run, by
+
+    def skewed(self, by: timedelta) -> "_Clock":
+        return _Clock(self._run, by)
 
     def now(self) -> datetime:
-        return moment(self._run.at)
+        return moment(self._run.at) + self._by
 
     def monotonic(self) -> float:
         return Moment(self._run.at * UNIT.total_seconds())
@@ -160,7 +163,7 @@ class _Run(Opaque):
             self._wake()
         question = _question(port, name, tuple(self._told(shifted(one, -asked)) for one in args))
         if self._in_keeper:
-            raise _Asked(question)
+            raise _Halt(question)
         self._stand = Stand(
             self._program, self._answers, question, self.at - asked, self._keeper_asks()
         )
@@ -198,8 +201,9 @@ class _Run(Opaque):
             return None
         try:
             self._wake()
-        except _Asked as asked:
-            return asked.question
+        except _Halt as halt:
+            (question,) = halt.args
+            return question
         return None
 
     def _where(self, frame: FrameType | None, asked: int) -> Any:  # noqa: ANN401
@@ -212,12 +216,6 @@ class _Run(Opaque):
             prints.append((code, frame.f_lasti, told))
             frame = frame.f_back
         return min(self.at - asked, self._past), tuple(prints)
-
-
-class _Asked(BaseException):
-    def __init__(self, question: Question) -> None:
-        super().__init__()
-        self.question = question
 
 
 _running: list[_Run] = []

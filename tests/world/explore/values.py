@@ -6,7 +6,7 @@ Two states that differ only in when they are are one state: so that there is an 
 import dis
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
@@ -148,7 +148,7 @@ class Print:
         if isinstance(value, _CONSTANT):
             return type(value).__name__
         if isinstance(value, FunctionType):
-            return (value.__code__, self._all(value.__closure__ or ()))
+            return (value.__code__, self.of(value.__closure__ or ()))
         if isinstance(value, MethodType):
             return (value.__func__.__code__, self.of(value.__self__))
         if isinstance(value, CellType):
@@ -161,9 +161,6 @@ class Print:
             held = {name: getattr(value, name) for name in names if hasattr(value, name)}
             return (type(value).__name__, *((n, self.of(one)) for n, one in held.items()))
         return (type(value).__name__, length_hint(value, 0))
-
-    def _all(self, values: Iterable[Any]) -> tuple[Any, ...]:
-        return tuple([self.of(one) for one in values])
 
     def _told(self, at: int) -> int:
         return max(at - self._now, -self._past)

@@ -17,7 +17,7 @@ from cardsharp.cloud.offering import MISSING
 from cardsharp.cloud.timing import Timing
 from world.explore import cards
 from world.explore.process import Processes, Question, Stand, Values
-from world.explore.stores import Asker, Stores
+from world.explore.stores import Asker, Stores, Told
 from world.explore.values import UNIT, Numbered
 
 TICK = 2  # units by which time passes at a time
@@ -67,17 +67,12 @@ class Step(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What a question does to the world, None where it changes nothing, and its answer."""
+    """What comes of a question: the world and its asker after it, and the answer to come."""
 
     words: str
+    state: State
+    proc: Proc
     value: Any = None
-    moves: str | None = None
-    store: int | None = None
-    flies: int = 0  # for how long its action may still arrive
-    holds: bool = False  # whether it is now the last who took the lease
-    knows: bool = False  # whether it has seen the log's beat
-    beats: bool = False  # whether that is another now
-    sends: bool = False  # a message
     fault: bool = False
     wrong: str | None = None
 
@@ -231,35 +226,15 @@ class World:
             stays, said = _with(state, place, proc._replace(pace=pace)), pace.name.lower()
             yield Step(f"{who} is {said} before {stand.asks.name}", stays, fault=True)
         for effect in self._effects(state, place, proc, stand):
-            after, here = self._after(state, proc, stand, effect)
             value = self.values.number(effect.value)
             words = f"{who}: {effect.words}"
-            step = self._on(after, place, here, value, words)
+            step = self._on(effect.state, place, effect.proc, value, words)
             yield step._replace(fault=effect.fault, wrong=effect.wrong or step.wrong)
             for pace in () if effect.fault else fades:
-                stays = _with(after, place, here._replace(pace=pace, answer=value))
+                held = effect.proc._replace(pace=pace, answer=value)
+                stays = _with(effect.state, place, held)
                 said = f"{words}, and is {pace.name.lower()}"
                 yield Step(said, stays, fault=True, wrong=effect.wrong)
-
-    def _after(self, state: State, proc: Proc, stand: Stand, effect: Effect) -> tuple[State, Proc]:
-        """The world and the process after an effect, but for the answer."""
-        flying = state.flying
-        if effect.flies > 0:
-            action, meant = stand.asks.args
-            flying = (*flying, (action, meant, effect.flies))
-        after = state._replace(flying=flying)
-        if effect.moves is not None:
-            after = after._replace(moves=effect.moves)
-        if effect.store is not None:
-            after = after._replace(store=effect.store)
-        if effect.sends and self._counts:
-            after = after._replace(messages=min(state.messages + 1, 2))
-        if effect.holds:
-            after = after._replace(procs=tuple(p._replace(holds=False) for p in after.procs))
-            proc = proc._replace(holds=True)
-        if effect.beats:
-            after, proc = _beaten(after), proc._replace(knows=False)
-        return after, proc._replace(knows=True) if effect.knows else proc
 
     def _may_begin(self, state: State, place: int) -> bool:
         """Whether an idle process can begin: an onlooker always, a worker by a message."""
@@ -285,12 +260,9 @@ class World:
         question = None if proc.stand == IDLE else self.processes.stands[proc.stand].keeper
         if question is None or proc.pace == Pace.FROZEN:
             return state
-        told = self.stores.ask(state.store, question, Asker(place, proc.holds, proc.knows))
+        after, proc, told = self._at_log(state, place, proc, question)
         number = self.values.number(told.value)
         stand = self.processes.on(proc.stand, proc.waited, number, self.values, keeper=True)
-        after = state._replace(store=told.store)
-        if told.beats:
-            after, proc = _beaten(after), proc._replace(knows=False)
         return _with(after, place, proc._replace(stand=stand, waited=0))
 
     def _on(self, state: State, place: int, proc: Proc, value: int, words: str) -> Step:
@@ -304,13 +276,10 @@ class World:
 
     def _gone(self, state: State, place: int, proc: Proc, stand: Stand) -> State:
         """The process is no more; what it sent may still arrive."""
-        flying = state.flying
         if proc.answer < 0 and stand.asks is not None and stand.asks.name == "act":
-            left = self.act - stand.asked - proc.waited
-            if left > 0:
-                flying = (*flying, (*stand.asks.args, left))
+            state = _sent(state, stand.asks, self.act - stand.asked - proc.waited)
         store = self.stores.without(state.store, place)
-        return _with(state._replace(store=store, flying=flying), place, Proc())
+        return _with(state._replace(store=store), place, Proc())
 
     def _effects(self, state: State, place: int, proc: Proc, stand: Stand) -> Iterator[Effect]:
         question = stand.asks
@@ -319,34 +288,43 @@ class World:
             yield from self._logged(state, place, proc, question)
         elif question.port == "clock":
             if age >= question.args[0] // UNIT:
-                yield Effect("wakes up")
+                yield Effect("wakes up", state, proc)
         elif question.port == "queue":
-            yield Effect("sends a message", sends=True)
-            yield Effect("sends a message in vain", fault=True)
+            messages = min(state.messages + self._counts, 2)
+            yield Effect("sends a message", state._replace(messages=messages), proc)
+            yield Effect("sends a message in vain", state, proc, fault=True)
         elif question.name == "act":
-            yield from self._acting(state, question, self.act - age)
+            yield from self._acting(state, proc, question, self.act - age)
         else:
-            yield from self._looking(state, question)
+            yield from self._looking(state, proc, question)
+
+    def _at_log(
+        self, state: State, place: int, proc: Proc, question: Question
+    ) -> tuple[State, Proc, Told]:
+        """The world and the asker after a question at the log, and what that told."""
+        told = self.stores.ask(state.store, question, Asker(place, proc.holds, proc.knows))
+        state = state._replace(store=told.store)
+        if question.name == "take" and told.value is not None:
+            state, proc = _all(state, holds=False), proc._replace(holds=True)
+        if told.beats:
+            state, proc = _all(state, knows=False), proc._replace(knows=False)
+        if question.name in {"match", "running"} and told.value:
+            proc = proc._replace(knows=True)
+        return state, proc, told
 
     def _logged(self, state: State, place: int, proc: Proc, question: Question) -> Iterator[Effect]:
-        name, asker = f"{question.name} at the log", Asker(place, proc.holds, proc.knows)
-        store, value, beats = self.stores.ask(state.store, question, asker)
-        wrong = self._log_faults(state.moves, store) if store != state.store else None
-        if question.name == "finish" and question.args[1]["result"] == MISSING:
+        name, (after, here, told) = question.name, self._at_log(state, place, proc, question)
+        changes = told.store != state.store
+        wrong = self._log_faults(state.moves, told.store) if changes else None
+        if name == "finish" and question.args[1]["result"] == MISSING:
             wrong = wrong or _hasty(self.processes.stands[proc.stand])
-        done = Effect(
-            f"{name} -> {self._short(value)}",
-            value,
-            store=store,
-            holds=question.name == "take" and value is not None,
-            knows=question.name in {"match", "running"} and bool(value),
-            beats=beats,
-            wrong=wrong,
-        )
-        yield done
-        yield Effect(f"{name} fails", FAILED, fault=True)
-        if store != state.store or beats:
-            yield done._replace(words=f"{name}, the answer is lost", value=FAILED, fault=True)
+        words = f"{name} at the log"
+        said = f"{words} -> {self._short(told.value)}"
+        yield Effect(said, after, here, told.value, wrong=wrong)
+        yield Effect(f"{words} fails", state, proc, FAILED, fault=True)
+        if changes or told.beats:
+            lost = f"{words}, the answer is lost"
+            yield Effect(lost, after, here, FAILED, fault=True, wrong=wrong)
 
     def _log_faults(self, moves: str, store: int) -> str | None:
         """What is wrong with the log, None for nothing."""
@@ -359,30 +337,31 @@ class World:
             return f"the log is closed with {len(record.facts)} moves of '{moves}'"
         return None
 
-    def _acting(self, state: State, question: Question, left: int) -> Iterator[Effect]:
+    def _acting(self, state: State, proc: Proc, question: Question, left: int) -> Iterator[Effect]:
         action, meant = question.args
         if left > 0:
-            after, answer, wrong = self._acted(state, action, meant)
-            words = f"{action} meets '{state.moves}'"
-            yield Effect(f"{words} -> {self._short(answer)}", answer, after, wrong=wrong)
-            yield Effect(f"{words}, answered with a page", LOST, after, fault=True, wrong=wrong)
+            moves, answer, wrong = self._acted(state, action, meant)
+            words, after = f"{action} meets '{state.moves}'", state._replace(moves=moves)
+            yield Effect(f"{words} -> {self._short(answer)}", after, proc, answer, wrong=wrong)
+            page = f"{words}, answered with a page"
+            yield Effect(page, after, proc, LOST, fault=True, wrong=wrong)
         words = f"{action} is answered with a page, and may arrive"
-        yield Effect(words, LOST, flies=left, fault=True)
-        yield Effect(f"{action} is falsely denied", DENIED, fault=True)
+        yield Effect(words, _sent(state, question, left), proc, LOST, fault=True)
+        yield Effect(f"{action} is falsely denied", state, proc, DENIED, fault=True)
         if left == self.act:
-            yield Effect(f"{action} finds no connection", NEVER, fault=True)
+            yield Effect(f"{action} finds no connection", state, proc, NEVER, fault=True)
 
-    def _looking(self, state: State, question: Question) -> Iterator[Effect]:
+    def _looking(self, state: State, proc: Proc, question: Question) -> Iterator[Effect]:
         moves, name = state.moves, question.name
-        waits = not self.rules.ours(moves)
         if name == "matches":
-            yield Effect("asks for matches", NONE if waits else NAMED)
+            named = NAMED if self.rules.ours(moves) else NONE
+            yield Effect("asks for matches", state, proc, named)
         elif name == "wait" and self.rules.rivals(moves):
-            yield Effect("waits in vain")
+            yield Effect("waits in vain", state, proc)
         else:
-            yield Effect(f"{name} shows '{moves}'", moves)
-        yield Effect(f"{name} is answered with a page", PAGE, fault=True)
-        yield Effect(f"{name} is falsely denied", DENIED, fault=True)
+            yield Effect(f"{name} shows '{moves}'", state, proc, moves)
+        yield Effect(f"{name} is answered with a page", state, proc, PAGE, fault=True)
+        yield Effect(f"{name} is falsely denied", state, proc, DENIED, fault=True)
 
     def _later(self, state: State) -> Step:
         """A second passes, and the lease keepers of those that are not frozen have renewed."""
@@ -431,9 +410,15 @@ class World:
         return f"worker {place + 1}" if place < workers else f"onlooker {place - workers + 1}"
 
 
-def _beaten(state: State) -> State:
-    """The state in which nobody has seen the log's beat."""
-    return state._replace(procs=tuple(proc._replace(knows=False) for proc in state.procs))
+def _all(state: State, **now: bool) -> State:
+    """The state in which that is so of every process."""
+    return state._replace(procs=tuple(proc._replace(**now) for proc in state.procs))
+
+
+def _sent(state: State, question: Question, left: int) -> State:
+    """The state in which an action may still arrive for so many units."""
+    late = ((*question.args, left),) if left > 0 else ()
+    return state._replace(flying=(*state.flying, *late))
 
 
 def _with(state: State, place: int, proc: Proc) -> State:
