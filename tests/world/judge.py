@@ -42,21 +42,14 @@ class Suffered(NamedTuple):
 class Turn:
     """A turn of ours: its last move's number, and since when and for how long it was ours.
 
-    Of one that was ended by force, since the move before.
+    Of one that was ended by force, since the move before, and `why`: what happened in it.
     """
 
     number: int
     began: datetime
     took: timedelta
     forced: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A turn of ours that the arena ended, and what happened in it."""
-
-    turn: Turn
-    why: tuple[str, ...]
+    why: tuple[str, ...] = ()
 
     @property
     def excused(self) -> bool:
@@ -64,7 +57,7 @@ class Lost:
 
     def __str__(self) -> str:
         why = ", ".join(self.why) or "nothing"
-        return f"move {self.turn.number} was lost ({self.turn.took.total_seconds():.1f} s): {why}"
+        return f"move {self.number} was lost ({self.took.total_seconds():.1f} s): {why}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +68,12 @@ class Verdict:
     actions: int
     wrong: tuple[str, ...]
     refused: tuple[Refused, ...]
-    lost: tuple[Lost, ...]
     turns: tuple[Turn, ...]
+
+    @property
+    def lost(self) -> list[Turn]:
+        """The turns that were ended by force."""
+        return [turn for turn in self.turns if turn.forced]
 
     @property
     def faults(self) -> list[str]:
@@ -99,12 +96,7 @@ class Evidence:
 def judge(match: object, evidence: Evidence, log: MatchLog) -> Verdict:
     """The verdict on a match that has ended, or should have."""
     whole, us = evidence.whole, evidence.us
-    turns = tuple(turns_of(whole, us))
-    lost = tuple(
-        Lost(turn, why(evidence.suffered, turn.began, turn.began + turn.took))
-        for turn in turns
-        if turn.forced
-    )
+    turns = tuple(turns_of(whole, us, evidence.suffered))
     return Verdict(
         match=match,
         actions=len(evidence.accepted),
@@ -117,14 +109,13 @@ def judge(match: object, evidence: Evidence, log: MatchLog) -> Verdict:
         refused=tuple(
             one
             for one in evidence.refused
-            if not (_was_late(one, lost, evidence.accepted) or _only_asked(one, evidence))
+            if not (_was_late(one, turns, evidence.accepted) or _only_asked(one, evidence))
         ),
-        lost=lost,
         turns=turns,
     )
 
 
-def _was_late(refused: Refused, lost: Sequence[Lost], accepted: Sequence[Accepted]) -> bool:
+def _was_late(refused: Refused, turns: Sequence[Turn], accepted: Sequence[Accepted]) -> bool:
     """Whether a turn that was over was to be ended, and the arena's watchdog was first.
 
     The opponent may have moved since, while the arena was cut off, and nobody of ours.
@@ -132,7 +123,8 @@ def _was_late(refused: Refused, lost: Sequence[Lost], accepted: Sequence[Accepte
     if refused.action.get("etype") != "EndTurn":
         return False
     ours = [one.sequence for one in accepted if one.sequence < refused.sequence]
-    return any(max(ours, default=-1) < one.turn.number < refused.sequence for one in lost)
+    lost = [turn.number for turn in turns if turn.forced]
+    return any(max(ours, default=-1) < number < refused.sequence for number in lost)
 
 
 def _only_asked(refused: Refused, evidence: Evidence) -> bool:
@@ -157,16 +149,18 @@ def _strangers(evidence: Evidence) -> Iterable[str]:
         yield f"played were {played}, and {ours} count as ours"
 
 
-def turns_of(whole: Json, us: str) -> Iterator[Turn]:
+def turns_of(whole: Json, us: str, suffered: Sequence[Suffered] = ()) -> Iterator[Turn]:
     seat, began = whole["playerids"].index(us), _at(whole["moves"][0])
     for before, entry in pairwise(whole["moves"]):
         kinds = {event["eventType"] for event in entry["events"]}
         if {"TurnEnded", "MatchStarted"} & {event["eventType"] for event in before["events"]}:
             began = _at(before)
         mine = any(event.get("playerIndex") == seat for event in entry["events"])
-        if mine and (kinds & {"TurnEnded", "MatchEnded"} or is_forced(entry)):
-            since = _at(before) if is_forced(entry) else began
-            yield Turn(entry["sequenceId"], since, _at(entry) - since, is_forced(entry))
+        forced = is_forced(entry)
+        if mine and (forced or kinds & {"TurnEnded", "MatchEnded"}):
+            since, end = _at(before) if forced else began, _at(entry)
+            reasons = why(suffered, since, end) if forced else ()
+            yield Turn(entry["sequenceId"], since, end - since, forced, reasons)
 
 
 def _at(entry: Json) -> datetime:

@@ -1,6 +1,6 @@
 """`make chaos` in small, the judge's own eyes, and that a seed says all that happens."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import replace
@@ -21,7 +21,7 @@ from world.clock import START
 from world.faults import Kind, Trouble
 from world.judge import Evidence, Suffered, judge
 from world.kit import HOMES
-from world.network import Refused
+from world.network import Accepted, Refused
 from world.road import INSTANT, Road
 
 HOME, CLOUD = HOMES
@@ -111,30 +111,38 @@ def evidence(bench: Bench) -> Evidence:
     return Evidence(whole=bench.place.look(), us=ALICE, accepted=bench.gate.accepted)
 
 
-def faults(evidence: Evidence, bench: Bench) -> list[str]:
-    return judge(1, evidence, bench.log).faults
+@pytest.fixture
+def forced(evidence: Evidence) -> Evidence:
+    """The match, had the arena made our last move for want of time."""
+    whole = deepcopy(evidence.whole)
+    events = whole["moves"][evidence.accepted[-1].sequence]["events"]
+    seat = events[0]["playerIndex"]
+    events.insert(0, {"eventType": "Comment", "comment": "late", "playerIndex": seat})
+    return replace(evidence, whole=whole, accepted=evidence.accepted[:-1])
 
 
-def test_a_clean_match_is_acquitted(evidence: Evidence, bench: Bench) -> None:
-    assert faults(evidence, bench) == []
-    assert len(evidence.accepted) > 5
+def before(evidence: Evidence, move: int) -> datetime:
+    """When the move before this one was made."""
+    return datetime.fromisoformat(evidence.whole["moves"][move - 1]["at"])
 
 
-@pytest.mark.parametrize("ours", [slice(1, None), slice(0, -1)])
-def test_an_action_that_was_doubled_or_got_lost_is_found(
-    evidence: Evidence, bench: Bench, ours: slice
+def test_what_the_network_saw_of_an_action_is_held_against_the_history(
+    evidence: Evidence, bench: Bench
 ) -> None:
-    accepted = evidence.accepted
-    for wrong in (accepted[ours], [*accepted, accepted[-1]]):
-        assert any("count as ours" in f for f in faults(replace(evidence, accepted=wrong), bench))
+    """A clean match is acquitted; an action that was doubled, got lost or was strange is found."""
 
+    def faults(accepted: Sequence[Accepted], *refused: Refused) -> list[str]:
+        seen = replace(evidence, accepted=accepted, refused=refused)
+        return judge(1, seen, bench.log).faults
 
-def test_what_the_network_saw_of_an_action_is_told(evidence: Evidence, bench: Bench) -> None:
-    strange = replace(evidence.accepted[0], faults=["was meant for another move"])
-    accepted = [strange, *evidence.accepted[1:]]
-    refused = [Refused(4, {"etype": "Draw"}, "403", START)]
-    found = faults(replace(evidence, accepted=accepted, refused=refused), bench)
-    assert found == ["was meant for another move", str(refused[0])]
+    first, *rest = evidence.accepted
+    assert faults([first, *rest]) == []
+    assert len(rest) > 5
+    for wrong in (rest, [first, *rest[:-1]], [first, *rest, rest[-1]]):
+        assert any("count as ours" in fault for fault in faults(wrong))
+    strange = replace(first, faults=["was meant for another move"])
+    refused = Refused(4, {"etype": "Draw"}, "403", START)
+    assert faults([strange, *rest], refused) == [*strange.faults, str(refused)]
 
 
 @pytest.mark.parametrize("field", ["etype", "at"])
@@ -144,7 +152,7 @@ def test_a_log_that_tells_a_move_otherwise_is_found(
     whole = deepcopy(evidence.whole)
     entry = whole["moves"][evidence.accepted[3].sequence]
     (entry["userAction"] if field == "etype" else entry)[field] = "2001-01-01T00:00:00Z"
-    assert faults(replace(evidence, whole=whole), bench)
+    assert judge(1, replace(evidence, whole=whole), bench.log).faults
 
 
 @pytest.mark.parametrize(
@@ -157,39 +165,34 @@ def test_a_log_that_tells_a_move_otherwise_is_found(
     ],
 )
 def test_a_lost_turn_is_told_with_what_happened_in_it(
-    evidence: Evidence, bench: Bench, names: list[str], well: bool
+    forced: Evidence, bench: Bench, names: list[str], well: bool
 ) -> None:
     """And may be lost where more than one thing happened; what came long before is no reason."""
-    whole, at = deepcopy(evidence.whole), evidence.accepted[-1].sequence
-    force(whole["moves"][at])
-    due = datetime.fromisoformat(whole["moves"][at - 1]["at"])
+    at = forced.accepted[-1].sequence + 1
+    long_before = before(forced, at) - timedelta(seconds=30)
     # A wait that began half a minute ago may have been swallowed; all else is over by then.
-    suffered = [Suffered(due - timedelta(seconds=30 if "wait" in n else 0), n) for n in names]
-    suffered.insert(0, Suffered(due - timedelta(seconds=30), "before"))
-    forced = replace(evidence, whole=whole, suffered=suffered, accepted=evidence.accepted[:-1])
-    (lost,) = judge(1, forced, bench.log).lost
-    assert (lost.turn.number, list(lost.why), lost.excused) == (at, names, well)
+    suffered = [Suffered(long_before if "wait" in n else before(forced, at), n) for n in names]
+    suffered.insert(0, Suffered(long_before, "before"))
+    (lost,) = judge(1, replace(forced, suffered=suffered), bench.log).lost
+    assert (lost.number, list(lost.why), lost.excused) == (at, names, well)
 
 
 def test_to_end_a_turn_that_the_watchdog_ended_first_is_no_fault(
-    evidence: Evidence, bench: Bench
+    forced: Evidence, bench: Bench
 ) -> None:
-    whole, at = deepcopy(evidence.whole), evidence.accepted[-1].sequence
-    force(whole["moves"][at])
+    at = forced.accepted[-1].sequence + 1
     late = [
         Refused(at + moves, {"etype": kind}, "409", START)
         for moves, kind in ((1, "EndTurn"), (3, "EndTurn"), (1, "Draw"))
     ]
-    before = evidence.accepted[:-1]
-    verdict = judge(1, replace(evidence, whole=whole, refused=late, accepted=before), bench.log)
-    assert verdict.refused == (late[2],)
+    assert judge(1, replace(forced, refused=late), bench.log).refused == (late[2],)
 
 
 def test_to_ask_once_if_a_turn_goes_on_is_no_fault(evidence: Evidence, bench: Bench) -> None:
     """By an EndTurn, when the time of the turn is over."""
     whole, at = deepcopy(evidence.whole), evidence.accepted[-1].sequence
     whole["creationParams"]["timeout"] = 8
-    over = datetime.fromisoformat(whole["moves"][at - 1]["at"]) + timedelta(seconds=9)
+    over = before(evidence, at) + timedelta(seconds=9)
     asked = Refused(at, {"etype": "EndTurn"}, "400", over)
     early, drawn = asked._replace(at=over - timedelta(seconds=2)), asked._replace(action={})
     for refused, wrong in (
@@ -201,9 +204,3 @@ def test_to_ask_once_if_a_turn_goes_on_is_no_fault(evidence: Evidence, bench: Be
     ):
         verdict = judge(1, replace(evidence, whole=whole, refused=refused), bench.log)
         assert [refused.index(one) for one in verdict.refused] == wrong
-
-
-def force(entry: Any) -> None:  # noqa: ANN401 - JSON
-    """Let a move of ours look as one that the arena made for want of time."""
-    seat = entry["events"][0]["playerIndex"]
-    entry["events"].insert(0, {"eventType": "Comment", "comment": "late", "playerIndex": seat})
