@@ -6,7 +6,7 @@ well and badly, with the meter of the functions, and their lines make the record
 
 import io
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,10 @@ import pytest
 import stamina
 from support.aws_recording import recorder
 from world.arena import BenchArena
-from world.bench import NO_METER, Bench, bot_of, played
+from world.bench import Bench, played
 from world.faults import Kind
 from world.network import Tools
 
-from cardsharp.cloud.metrics import Meter as AnyMeter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.telemetry import NAMESPACE, meter
 from cardsharp.deadmansdraw.actions import Action
@@ -39,8 +38,8 @@ TIED = {"drawPile": LAST_CARD, "banks": [OURS, [THEIRS, {"suit": "Key", "value":
 class Metered(Bench):
     """A bench whose poller and workers measure as the functions do."""
 
-    def offering(self, tools: Tools | None = None, _meter: AnyMeter = NO_METER) -> Offering:
-        return super().offering(tools or self.tools(), meter)
+    def offering(self, tools: Tools | None = None) -> Offering:
+        return replace(super().offering(tools or self.tools()), meter=meter)
 
 
 class Stuck:
@@ -55,7 +54,7 @@ class Stuck:
 def play(folder: Path, faults: dict[int, Kind], **place: Any) -> Bench:  # noqa: ANN401
     folder.mkdir()
     arena = partial(BenchArena, **place)
-    return played(Metered(arena, folder, faults, make=lambda *made: bot_of(*made, meter)))
+    return played(Metered(arena, folder, faults, meter=meter))
 
 
 def of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterable[Sample]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.cloud_benches import TTL, FakeClock, NotedMeter, known, taken
 from world.arena import SEED, TABLE, BenchArena
-from world.bench import Bench, bot_of
+from world.bench import Bench
 from world.bench import played as finished
 from world.faults import FaultPlan, Kind
 
@@ -111,7 +111,7 @@ def test_r06_a_broken_strategy_ends_no_match_and_every_failure_is_noted(
 def counted(folder: Path, faults: dict[int, Kind]) -> tuple[Bench, NotedMeter]:
     """A match under faults that lose no turn, whose workers count."""
     meter = NotedMeter()
-    bench = Bench(BenchArena, folder, faults, make=lambda b, t: bot_of(b, t, meter), timing=TIMING)
+    bench = Bench(BenchArena, folder, faults, meter=meter, timing=TIMING)
     made = finished(bench)
     assert made.found == []
     return made, meter
@@ -139,7 +139,7 @@ def test_actions_the_end_and_errors_of_the_arena_by_status_and_in_all_are_counte
 
 def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path) -> None:
     meter = NotedMeter()
-    with closing(Bench(BenchArena, tmp_path, make=lambda b, t: bot_of(b, t, meter))) as bench:
+    with closing(Bench(BenchArena, tmp_path, meter=meter)) as bench:
         for _ in range(2):
             bench.worker().attend(bench.match_id, lambda: timedelta(seconds=3))
         assert meter.counted[Metric.LEASE_STEALS] == 0, "it was handed on"

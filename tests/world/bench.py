@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.messages import parse_message
@@ -21,7 +21,6 @@ from world.network import FaultyWire, Gate, Place, Tools
 from world.stores import Home, at_home
 
 HOUR = timedelta(hours=1)
-NO_METER = Meter()
 
 PAUSE = timedelta(seconds=10)
 LOOKS = 160  # of the scout, half a second each, after which a match counts as lost
@@ -30,12 +29,6 @@ HARD = Timing(
     renew=timedelta(milliseconds=400),
     breath=timedelta(milliseconds=500),
 )  # a lease shorter than an action's limit: a successor comes while an action may be under way
-
-
-class Attender(Protocol):
-    """Somebody who can play a match, well or badly, until it or an exception ends him."""
-
-    def attend(self, match_id: str, remaining: Callable[[], timedelta]) -> object: ...
 
 
 @dataclass
@@ -47,7 +40,7 @@ class Bench:
     faults: Mapping[int, Kind | float] = field(default_factory=dict)
     home: Home = at_home
     timing: Timing = HARD
-    make: "Callable[[Bench, Tools], Attender] | None" = None
+    meter: Meter = field(default_factory=Meter)  # of the workers
     successor_steps: int | None = None  # how far another gets while one is paused; None: to the end
     clock: StillClock = field(default_factory=StillClock)
     skews: Sequence[timedelta] = (timedelta(0),)  # of the workers' machines in turn
@@ -79,15 +72,17 @@ class Bench:
         wire, minds = FaultyWire(self.gate, plan, meant), cast("MatchLog", Mindful(log, meant))
         return Tools(wire, minds, vault, queue, f"worker-{number}", clock)
 
-    def offering(self, tools: Tools | None = None, meter: Meter = NO_METER) -> Offering:
+    def offering(self, tools: Tools | None = None) -> Offering:
         """What offers matches, on the bench's own machine or on that of these tools."""
         if tools is not None:
-            return Offering(tools.log, tools.queue, tools.clock, meter=meter)
+            return Offering(tools.log, tools.queue, tools.clock)
         return Offering(self.log, self.queue, self.clock, onlooker=self.onlooker)
 
-    def worker(self, plan: FaultPlan | None = None) -> Attender:
+    def worker(self, plan: FaultPlan | None = None) -> Bot:
         self.workers += 1
-        return (self.make or bot_of)(self, self.tools(plan))
+        place, tools = self.place, self.tools(plan)
+        offering = replace(self.offering(tools), meter=self.meter)
+        return Bot(place.game, place.meet(tools), offering, tools.name, self.timing)
 
     def order(self) -> None:
         """Order the match as often as it takes: whoever orders may die too."""
@@ -183,11 +178,6 @@ class Bench:
             for number, fact in history.items()
             if logged[number] != fact
         ]
-
-
-def bot_of(bench: Bench, tools: Tools, meter: Meter = NO_METER) -> Bot:
-    place, offering = bench.place, bench.offering(tools, meter)
-    return Bot(place.game, place.meet(tools), offering, tools.name, bench.timing)
 
 
 def played(bench: Bench) -> Bench:
