@@ -16,17 +16,18 @@ from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.attended import After, Facts, Sight
 from cardsharp.cloud.offering import MISSING, Offering
 from cardsharp.cloud.ports import Body
-from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
 from cardsharp.deadmansdraw.wire_views import CreationView
 from cardsharp.deciding import Decided
 from cardsharp.errors import NotFound, Rejected
 from cardsharp.strategy import Decision
 from world.explore.process import Ports, Program
+from world.explore.values import TIGHT
 
 MATCH = "match"
 ME = "me"  # by what name a worker knows itself; no two workers are the same
 NO_SUCH_MATCH = "Match does not exist."
+EVERY = timedelta(seconds=1)  # between two looks of an onlooker
 
 
 @dataclass(frozen=True)
@@ -118,26 +119,22 @@ class CardMatch:
         )
 
 
-def worker(rules: Rules, timing: Timing, skew: timedelta) -> Program:
+def worker(rules: Rules, skew: timedelta) -> Program:
     def attend(ports: Ports) -> object:
         @contextmanager
         def meet(_match_id: str) -> Iterator[CardMatch]:
             yield CardMatch(rules, ports.arena)
 
         offering = Offering(ports.log, ports.queue, ports.clock.skewed(skew))
-        return Bot("cards", meet, offering, ME, timing).attend(MATCH, lambda: timedelta(hours=1))
+        return Bot("cards", meet, offering, ME, TIGHT).attend(MATCH, lambda: timedelta(hours=1))
 
     return attend
 
 
-def onlooker(every: timedelta) -> Program:
+def onlooker(ports: Ports) -> object:
     """The real offering of what nobody attends, as each poller has it in its loop."""
-
-    def watch(ports: Ports) -> object:
-        offering = Offering(ports.log, ports.queue, ports.clock)
-        return offering.watch(every, lambda: timedelta(hours=1))
-
-    return watch
+    offering = Offering(ports.log, ports.queue, ports.clock)
+    return offering.watch(EVERY, lambda: timedelta(hours=1))
 
 
 @dataclass(frozen=True)
@@ -149,14 +146,10 @@ class Named:
     creation_params = CreationView()
 
 
-def scout(every: timedelta) -> Program:
-    timing = ScoutTiming(pace=every, watch=every, tick=timedelta(0))
-
-    def listen(ports: Ports) -> object:
-        offering = Offering(ports.log, ports.queue, ports.clock)
-        return Scout(ports.arena, offering, timing=timing).listen(lambda: timedelta(hours=1))
-
-    return listen
+def scout(ports: Ports) -> object:
+    timing = ScoutTiming(pace=EVERY, watch=EVERY, tick=timedelta(0))
+    offering = Offering(ports.log, ports.queue, ports.clock)
+    return Scout(ports.arena, offering, timing=timing).listen(lambda: timedelta(hours=1))
 
 
 def mistakes(moves: str, action: str, meant: str, intents: Mapping[int, Any]) -> str | None:

@@ -5,7 +5,9 @@ an answer. Where it stands then, and all that its frames hold, is what it is: tw
 that is the same will do the same, so one of them is enough.
 """
 
+import dis
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
@@ -13,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import count
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 from unittest import mock
 
 from cardsharp.cloud.ports import MatchRecord, Outwaited
 from cardsharp.contact import Contact
-from world.explore.values import UNIT, Beat, Moment, Numbered, Opaque, Print, live, moment, shifted
+from world.explore.values import PAST, UNIT, Beat, Moment, Numbered, Opaque, Print, moment, shifted
 
 ONLY_COUNTED = {"offered", "ports"}
 """Variables that count for a report and decide nothing; they would never be the same again."""
@@ -65,11 +67,47 @@ class Stand:
     end: Any = None
 
 
+_ENDS = {"RETURN_VALUE", "RETURN_CONST", "RERAISE", "RAISE_VARARGS", "JUMP_FORWARD"}
+_ENDS |= {"JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
+
+
+@cache
+def live(code: CodeType, at: int) -> frozenset[str]:
+    """The variables that some way on from the instruction at this offset reads.
+
+    Some of them are written before they are read: what is not told apart here only costs states.
+    """
+    body = dis.Bytecode(code)
+    steps = list(body)
+    place = {step.offset: number for number, step in enumerate(steps)}
+    handlers = [(one.start, one.end, one.target) for one in body.exception_entries]
+    now = bisect_right([step.offset for step in steps], at) - 1
+    todo, seen = [now + 1], {now}
+    todo += [place[target] for start, end, target in handlers if start <= at < end]
+    while todo:
+        number = todo.pop()
+        if number in seen:
+            continue
+        seen.add(number)
+        step = steps[number]
+        if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
+            todo.append(place[step.argval])
+        if step.opname not in _ENDS:
+            todo.append(number + 1)
+        todo += [place[target] for start, end, target in handlers if start <= step.offset < end]
+    names: set[str] = set()
+    for number in seen:
+        step = steps[number]
+        if step.opname.startswith("LOAD_") and step.argval is not None:
+            names.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
+    return frozenset(names & {*code.co_varnames, *code.co_cellvars, *code.co_freevars})
+
+
 _questions: dict[Any, Question] = {}
 
 
 def _question(port: str, name: str, args: tuple[Any, ...]) -> Question:
-    shape = Print(0, 1000).of((port, name, args))
+    shape = Print(past=1000).of((port, name, args))
     if shape not in _questions:
         _questions[shape] = Question(port, name, args, len(_questions))
     return _questions[shape]
@@ -130,8 +168,8 @@ class Ports(Opaque):
 class _Run(Opaque):
     """One run of a program."""
 
-    def __init__(self, program: Program, answers: tuple[Answer, ...], past: int) -> None:
-        self._program, self._answers, self._past = program, answers, past
+    def __init__(self, program: Program, answers: tuple[Answer, ...]) -> None:
+        self._program, self._answers = program, answers
         self._given = self._beat = 0
         self.at = 0
         self.loop: Callable[[], None] | None = None  # what the lease keeper's thread does
@@ -185,7 +223,7 @@ class _Run(Opaque):
             return replace(value, beat=0)
         if not isinstance(value, Outwaited):
             return value
-        return Outwaited(max(value.beat - self._beat, -1), min(value.idle, self._past * UNIT))
+        return Outwaited(max(value.beat - self._beat, -1), min(value.idle, PAST * UNIT))
 
     def _wake(self) -> None:
         assert self.loop is not None, "no lease keeper to be answered"
@@ -208,14 +246,14 @@ class _Run(Opaque):
 
     def _where(self, frame: FrameType | None, asked: int) -> Any:  # noqa: ANN401
         """The place in the code and all variables, from the question up to the program."""
-        prints, shape = [], Print(self.at, self._past, self._beat)
+        prints, shape = [], Print(self.at, self._beat)
         while frame is not None and frame.f_code is not _Run.go.__code__:
             code, held = frame.f_code, frame.f_locals
             names = (live(code, frame.f_lasti) | {".0"}) & held.keys() - ONLY_COUNTED
             told = tuple([(name, shape.of(held[name])) for name in sorted(names)])
             prints.append((code, frame.f_lasti, told))
             frame = frame.f_back
-        return min(self.at - asked, self._past), tuple(prints)
+        return min(self.at - asked, PAST), tuple(prints)
 
 
 _running: list[_Run] = []
@@ -240,8 +278,8 @@ class Processes:
     Without `merge` each run is one of its own, whatever it holds: the long way, for a check.
     """
 
-    def __init__(self, past: int, *, merge: bool = True) -> None:
-        self._past, self._merge, self._runs = past, merge, count()
+    def __init__(self, *, merge: bool = True) -> None:
+        self._merge, self._runs = merge, count()
         numbered = Numbered[Stand]()
         self._number, self.stands = numbered.number, numbered.all
         self.on = cache(self._on)
@@ -258,7 +296,7 @@ class Processes:
         return self._come(stand.program, answers)
 
     def _come(self, program: Program, answers: tuple[Answer, ...]) -> int:
-        run = _Run(program, answers, self._past)
+        run = _Run(program, answers)
         _running.append(run)
         try:
             stand, shape = run.go()
@@ -270,9 +308,8 @@ class Processes:
 class Values(Numbered[Any]):
     """Every answer that was ever given, by number."""
 
-    def __init__(self, past: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._past = past
         self._by_id: dict[int, tuple[Any, int]] = {}
         self.older = cache(self._older)
 
@@ -281,7 +318,7 @@ class Values(Numbered[Any]):
         del key
         kept = self._by_id.get(id(thing))
         if kept is None:
-            number = super().number(thing, Print(0, self._past).of(thing))
+            number = super().number(thing, Print().of(thing))
             kept = self._by_id[id(thing)] = thing, number
         return kept[1]
 

@@ -14,7 +14,7 @@ from cardsharp.errors import Conflict, StoreError
 from world.clock import START, StillClock
 from world.explore.cards import MATCH, ME
 from world.explore.process import Question
-from world.explore.values import Numbered, moment, units
+from world.explore.values import PAST, Numbered, moment, units
 
 _FENCE = 5  # the last holder's; only whether a lease is the last one matters
 _BEAT = 1000  # the last; only whether it is still the one that was seen matters
@@ -61,8 +61,7 @@ class Told(NamedTuple):
 class Stores:
     """Every content that the log was seen with, by number; 0 is the empty log."""
 
-    def __init__(self, past: int) -> None:
-        self._past = past
+    def __init__(self) -> None:
         self._log = SqliteLog(Path(MEMORY), StillClock())
         contents = Numbered[Contents]()
         self._number, self.all = contents.number, contents.all
@@ -94,7 +93,7 @@ class Stores:
             return store
         row = dict(contents.match)
         if row["finished"] is not None:
-            row["finished"] = max(row["finished"] - by, -self._past)
+            row["finished"] = max(row["finished"] - by, -PAST)
         return self._number(replace(contents, match=tuple(row.items())))
 
     def _record(self, store: int) -> Record:

@@ -14,6 +14,7 @@ from world.explore.process import no_threads
 from world.explore.world import TWO_CARDS, WATCHED, Setting, World
 
 ALONE = Setting(cards=1, skews=(timedelta(0),), onlookers=0)
+TWO_POLLERS = replace(WATCHED, onlookers=2)
 
 
 @pytest.fixture(autouse=True)
@@ -24,15 +25,15 @@ def quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def test_r36_no_fault_of_a_worker_harms_a_match_in_any_interleaving() -> None:
-    found = explore(World(ALONE), 1)
+@pytest.mark.parametrize(
+    ("setting", "faults", "least"),
+    [(ALONE, 1, 300), (TWO_CARDS, 0, 500), (WATCHED, 0, 30), (TWO_POLLERS, 0, 500)],
+)
+def test_r36_no_interleaving_harms_a_match(setting: Setting, faults: int, least: int) -> None:
+    """The real pollers are explored too: a question that they have learned to ask is noticed."""
+    found = explore(World(setting), faults)
     assert found.wrong is None, found.trace
-
-
-def test_r36_two_workers_without_a_fault_do_no_harm() -> None:
-    found = explore(World(TWO_CARDS), 0)
-    assert found.wrong is None, found.trace
-    assert found.states > 500
+    assert found.states > least
 
 
 @pytest.mark.parametrize("rule", ["no intent is stored", "a page counts as a refusal"])
@@ -42,13 +43,6 @@ def test_a_broken_rule_is_found(rule: str) -> None:
         found = explore(World(ALONE), 1)
     assert found.wrong is not None
     assert found.trace
-
-
-@pytest.mark.parametrize("pollers", [1, 2])
-def test_the_real_poller_is_explored_too(pollers: int) -> None:
-    """Without a fault, so that a question it has learned to ask is noticed here."""
-    found = explore(World(replace(WATCHED, onlookers=pollers)), 0)
-    assert found.wrong is None, found.trace
 
 
 @pytest.mark.parametrize("setting", [TWO_CARDS, WATCHED])

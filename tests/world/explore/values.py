@@ -3,17 +3,14 @@
 Two states that differ only in when they are are one state: so that there is an end to them.
 """
 
-import dis
 import threading
-from bisect import bisect_right
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
-from functools import cache
 from operator import length_hint
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType
 from typing import Any, Generic, TypeVar
 
 from cardsharp.cloud.line import Line
@@ -25,6 +22,15 @@ from world.clock import START
 
 T = TypeVar("T")
 UNIT = timedelta(milliseconds=500)  # in whole ones of this all time is counted
+TIGHT = Timing(
+    lease=timedelta(seconds=2),
+    renew=timedelta(seconds=1),
+    act=timedelta(seconds=2.5),
+    denial=timedelta(seconds=2),
+)  # a lease is shorter than the limit of an action, so successors come while one is under way
+PAST = -(-max(TIGHT.lease, TIGHT.renew + TIGHT.act, TIGHT.denial) // UNIT) + 1
+"""The units after which everything has run out."""
+
 _LOCK = type(threading.Lock())
 _CONSTANT = (Timing, Meter, Switchboard, Line)  # the same as long as a process lives
 _PLAIN = (str, int, float, bytes, timedelta, type, type(None))
@@ -108,8 +114,8 @@ class Print:
     Moments are told from `now`, those in the past by `past` or more as one, and so are beats.
     """
 
-    def __init__(self, now: int, past: int, beat: int = 0) -> None:
-        self._now, self._past, self._beat = now, past, beat
+    def __init__(self, now: int = 0, beat: int = 0, past: int = PAST) -> None:
+        self._now, self._beat, self._past = now, beat, past
         self._seen: dict[int, tuple[int, Any]] = {}
 
     def of(self, value: Any) -> Any:  # noqa: ANN401, C901, PLR0911 - one case a type
@@ -164,39 +170,3 @@ class Print:
 
     def _told(self, at: int) -> int:
         return max(at - self._now, -self._past)
-
-
-_ENDS = {"RETURN_VALUE", "RETURN_CONST", "RERAISE", "RAISE_VARARGS", "JUMP_FORWARD"}
-_ENDS |= {"JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
-
-
-@cache
-def live(code: CodeType, at: int) -> frozenset[str]:
-    """The variables that some way on from the instruction at this offset reads.
-
-    Some of them are written before they are read: what is not told apart here only costs states.
-    """
-    body = dis.Bytecode(code)
-    steps = list(body)
-    place = {step.offset: number for number, step in enumerate(steps)}
-    handlers = [(one.start, one.end, one.target) for one in body.exception_entries]
-    now = bisect_right([step.offset for step in steps], at) - 1
-    todo, seen = [now + 1], {now}
-    todo += [place[target] for start, end, target in handlers if start <= at < end]
-    while todo:
-        number = todo.pop()
-        if number in seen:
-            continue
-        seen.add(number)
-        step = steps[number]
-        if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
-            todo.append(place[step.argval])
-        if step.opname not in _ENDS:
-            todo.append(number + 1)
-        todo += [place[target] for start, end, target in handlers if start <= step.offset < end]
-    names: set[str] = set()
-    for number in seen:
-        step = steps[number]
-        if step.opname.startswith("LOAD_") and step.argval is not None:
-            names.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
-    return frozenset(names & {*code.co_varnames, *code.co_cellvars, *code.co_freevars})

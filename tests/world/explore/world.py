@@ -7,18 +7,17 @@ fail; a message may come to any worker that is free, at any time and as often as
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 from cardsharp import errors
 from cardsharp.cloud.offering import MISSING
-from cardsharp.cloud.timing import Timing
 from world.explore import cards
 from world.explore.process import Processes, Question, Stand, Values
 from world.explore.stores import Asker, Stores, Told
-from world.explore.values import UNIT, Numbered
+from world.explore.values import PAST, TIGHT, UNIT, Numbered
 
 TICK = 2  # units by which time passes at a time
 IDLE = -1
@@ -77,12 +76,6 @@ class Effect(NamedTuple):
     wrong: str | None = None
 
 
-TIGHT = Timing(
-    lease=timedelta(seconds=2),
-    renew=timedelta(seconds=1),
-    act=timedelta(seconds=2.5),
-    denial=timedelta(seconds=2),
-)  # a lease is shorter than the limit of an action, so successors come while one is under way
 # What an arena answers that says no, and a store that fails.
 PAGE = errors.Foreign(403, "a page")
 LOST = errors.Foreign(403, "a page", doubtful=True)
@@ -107,15 +100,6 @@ class Setting:
     bound: timedelta | None = None
     """For how long nobody may attend a match; None where a message comes to anybody at any time."""
 
-    timing: Timing = field(default_factory=lambda: TIGHT)
-    watch: timedelta = timedelta(seconds=1)  # between two looks of an onlooker
-
-    @property
-    def past(self) -> int:
-        """The units after which everything has run out."""
-        longest = max(self.timing.lease, self.timing.renew + self.timing.act, self.timing.denial)
-        return -(-longest // UNIT) + 1
-
 
 TWO_CARDS = Setting()
 ONE_WORKER = Setting(skews=(timedelta(0),))  # one at a time: whoever begins after it is another
@@ -128,22 +112,19 @@ class World:
     def __init__(self, setting: Setting, *, merge: bool = True) -> None:
         self.setting = setting
         self.rules = cards.Rules(setting.cards)
-        self.past = setting.past
-        self.processes = Processes(self.past, merge=merge)
-        self.values = Values(self.past)
-        self.stores = Stores(self.past)
+        self.processes = Processes(merge=merge)
+        self.values = Values()
+        self.stores = Stores()
         self._workers, self._counts = len(setting.skews), setting.bound is not None
         self.longest = 0  # for so many units at most nobody attended the match
         self._words: dict[int, str] = {}
         self._parts = Numbered[Any]()
-        self.act = setting.timing.act // UNIT
+        self.act = TIGHT.act // UNIT
         begin = self.processes.start
-        clocks = {
-            skew: begin(cards.worker(self.rules, setting.timing, skew)) for skew in setting.skews
-        }
+        clocks = {skew: begin(cards.worker(self.rules, skew)) for skew in setting.skews}
         self.starts = [clocks[skew] for skew in setting.skews]
         looks = cards.onlooker if setting.bound is None else cards.scout
-        self.starts += [begin(looks(setting.watch))] * setting.onlookers
+        self.starts += [begin(looks)] * setting.onlookers
         self.symmetric = len(setting.skews) == 2 and len(clocks) == 1
 
     def start(self) -> State:
@@ -283,7 +264,7 @@ class World:
 
     def _effects(self, state: State, place: int, proc: Proc, stand: Stand) -> Iterator[Effect]:
         question = stand.asks
-        age = min(stand.asked + proc.waited, self.past)
+        age = min(stand.asked + proc.waited, PAST)
         if question.port == "log":
             yield from self._logged(state, place, proc, question)
         elif question.port == "clock":
@@ -371,28 +352,27 @@ class World:
         later = state._replace(store=store, flying=flying, procs=procs)
         for place in range(len(procs)):
             later = self._kept(later, place)
-        if not self._counts:
+        bound = self.setting.bound
+        if bound is None:
             return Step("a second passes", later)
-        counts = not self._attended(later) and self._listens(later)
-        later = later._replace(alone=later.alone + TICK if counts else 0)
-        self.longest = max(self.longest, later.alone)
-        wrong = None
-        if later.alone * UNIT > (self.setting.bound or later.alone * UNIT):
-            wrong = f"nobody has attended the match for {later.alone * UNIT}"
-        return Step("a second passes", later, wrong=wrong)
+        alone = later.alone + TICK if self._is_alone(later) else 0
+        self.longest = max(self.longest, alone)
+        wrong = (
+            f"nobody has attended the match for {alone * UNIT}" if alone * UNIT > bound else None
+        )
+        return Step("a second passes", later._replace(alone=alone), wrong=wrong)
 
-    def _attended(self, state: State) -> bool:
-        """Whether a worker holds the match who is not frozen; or it is over and closed."""
-        return self._finished(state) or any(p.holds and p.pace < Pace.FROZEN for p in state.procs)
-
-    def _listens(self, state: State) -> bool:
-        return any(p.stand != IDLE and not p.pace for p in state.procs[self._workers :])
+    def _is_alone(self, state: State) -> bool:
+        """Whether nobody holds a match that goes on, but who is frozen, and a poller listens."""
+        held = any(p.holds and p.pace < Pace.FROZEN for p in state.procs)
+        listens = any(p.stand != IDLE and not p.pace for p in state.procs[self._workers :])
+        return listens and not held and not self._finished(state)
 
     def _aged(self, proc: Proc) -> Proc:
         if proc.stand == IDLE:
             return proc
         answer = self.values.older(proc.answer, TICK) if proc.answer >= 0 else proc.answer
-        waited = min(proc.waited + TICK, self.past)
+        waited = min(proc.waited + TICK, PAST)
         return proc._replace(waited=waited, answer=answer)
 
     def _short(self, value: Any) -> str:  # noqa: ANN401
