@@ -11,7 +11,7 @@ from support.blef import Client, RecordedChance, Reply, StartedGame
 from support.cloud_benches import FakeClock
 from support.size import cases
 from world.clock import StillClock
-from world.faults import REQUESTS, Crash, FaultPlan, Faulty, Kind
+from world.faults import CRASHES, REQUESTS, Crash, FaultPlan, Faulty, Kind
 from world.stores import AWS
 
 from cardsharp.blef.cards import DECK
@@ -29,7 +29,6 @@ CALLS = {
 }
 """The storage calls of each deed, within a minute of the change before."""
 
-DEATHS = {Kind.CRASH_BEFORE, Kind.CRASH_AFTER}
 PASSING = {Kind.REQUEST_LOST, Kind.RESPONSE_LOST, Kind.THROTTLED, Kind.CONFLICT}
 """Faults that no client is to notice."""
 
@@ -37,7 +36,7 @@ POINTS = [(deed, at) for deed, calls in CALLS.items() for at in range(len(calls)
 SAMPLED = [
     (*point, fault)
     for place, point in enumerate(POINTS)
-    for fault in sorted(DEATHS | PASSING)[place % cases(3, every=1) :: cases(3, every=1)]
+    for fault in sorted({*CRASHES, *PASSING})[place % cases(3, every=1) :: cases(3, every=1)]
 ]
 """In the sample each point suffers a third of the faults; its neighbours have the others."""
 
@@ -137,7 +136,7 @@ def test_a_deed_under_a_fault_is_done_once_and_as_a_whole(
     scene = scene_of(raw, deed)
     before = scene.seen()
     client, _ = scene.service(fault, at)
-    if fault in DEATHS:
+    if fault in CRASHES:
         with pytest.raises(Crash):
             scene.do(client, deed)
         carried_out = (at, fault) == (1, Kind.CRASH_AFTER)

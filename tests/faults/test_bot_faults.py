@@ -13,6 +13,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
+from shutil import copyfile
 from typing import Any
 
 import pytest
@@ -47,24 +48,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def clean(folder: Path) -> Bench:
     """A match in which nothing goes wrong."""
-    return run(folder, {})
+    return played(Bench(BenchArena, folder))
 
 
-@pytest.fixture(scope="module")
-def steps(clean: Bench) -> list[str]:
-    """The names of its I/O steps."""
-    return clean.plan.steps
-
-
-def run(folder: Path, faults: Mapping[int, Kind | float], **settings: Any) -> Bench:  # noqa: ANN401
-    """A match under faults, after it has ended or was given up."""
-    return played(Bench(BenchArena, folder, faults, **settings))
-
-
-def test_the_match_of_the_bench_is_worth_it(clean: Bench, steps: list[str]) -> None:
+def test_the_match_of_the_bench_is_worth_it(clean: Bench) -> None:
     """Two turns of five actions, five effects, a long poll, a renewed lease; no fault found."""
     assert clean.found == []
-    accepted = clean.gate.accepted
+    accepted, steps = clean.gate.accepted, clean.plan.steps
     answered = {str(one.body.get("effect", {}).get("effectType")) for one in accepted}
     assert answered - {"None"} == {"Cannon", "Map", "Oracle", "Sword", "Hook"}
     assert Counter(steps)["act"] == len(accepted) == 11
@@ -72,25 +62,28 @@ def test_the_match_of_the_bench_is_worth_it(clean: Bench, steps: list[str]) -> N
 
 
 def test_r24_a_match_that_was_denied_long_enough_to_be_closed_is_played_on(
-    folder: Path, steps: list[str]
+    folder: Path, clean: Bench
 ) -> None:
     """Wherever the denials begin before our last action; after it the arena names it no more."""
+    steps = clean.plan.steps
     last = max(at for at, step in enumerate(steps) if step == "act")
     looks = [at for at in range(last) if steps[at] in {"view", "wait"}]
     for at in looks:
-        bench = run(folder, dict.fromkeys(range(at, at + LONG), Kind.DENIED))
+        denials = dict.fromkeys(range(at, at + LONG), Kind.DENIED)
+        bench = played(Bench(BenchArena, folder, denials))
         assert bench.found == [], f"from step {at}"
         assert "reopened" in bench.notes
     assert {steps[at] for at in looks} == {"view", "wait"}
 
 
 def test_r25_a_match_of_which_the_arena_lost_the_last_moves_is_played_on(
-    folder: Path, steps: list[str]
+    folder: Path, clean: Bench
 ) -> None:
     """Its file is put back while a worker dies at any step, or before the question what is so.
 
     Between a look and its action nobody could notice (docs/reliability.md).
     """
+    steps = clean.plan.steps
     deaths = [*range(steps.index("act"), len(steps), cases(12, every=1)), steps.index("finish")]
     cuts = [({at: Kind.CRASH_AFTER}, at + 1) for at in deaths]
     cuts += [({}, at) for at, step in enumerate(steps) if step == "wait"]
@@ -108,7 +101,7 @@ def test_r25_a_match_of_which_the_arena_lost_the_last_moves_is_played_on(
 
 def power_cut(folder: Path, kept: int, cut: int, faults: Mapping[int, Kind | float]) -> Bench:
     """A match whose arena loses at step `cut` all that it did since step `kept`."""
-    data = folder / "arena.db"
+    data, copy = folder / "arena.db", folder / "arena.kept"
     data.unlink(missing_ok=True)
     bench = Bench(partial(BenchArena, data=data), folder, faults)
     arena = bench.place
@@ -116,9 +109,9 @@ def power_cut(folder: Path, kept: int, cut: int, faults: Mapping[int, Kind | flo
     def before(_step: str) -> None:
         number = len(bench.plan.steps)
         if number == kept:
-            arena.remember()
+            arena.restart(partial(copyfile, data, copy))
         if number == cut:
-            arena.go_back()
+            arena.restart(partial(copyfile, copy, data))
             accepted = bench.gate.accepted
             accepted[:] = [one for one in accepted if one.sequence < arena.sequence]
 
@@ -195,7 +188,8 @@ def watched(folder: Path) -> Bench:
 def test_r31_a_turn_that_has_all_its_time_again_is_played_on(folder: Path, watched: Bench) -> None:
     """The arena was down after an action of ours; one EndTurn at most asks if the turn is over."""
     asked = []
-    for at in acts_of(watched)[:: cases(3, every=1)]:
+    acts = [at for at, step in enumerate(watched.plan.steps) if step == "act"]
+    for at in acts[:: cases(3, every=1)]:
         bench = back_again(folder, at)
         refused = bench.gate.refused
         asked += [one.action["etype"] for one in refused]
@@ -232,10 +226,6 @@ def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(
         arena = bench.place
         assert arena.match.state.timeouts == 0, at
         assert bench.clock.passed - watched.clock.passed < 2 * RETRY_AFTER, at
-
-
-def acts_of(bench: Bench) -> list[int]:
-    return [at for at, step in enumerate(bench.plan.steps) if step == "act"]
 
 
 def test_the_suite_misses_the_end_of_a_turn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from botocore.exceptions import (
     SSLError,
 )
 from support.cloud_benches import FakeClock, environment
-from support.fault_server import Fault, FaultServer, Handler, answer
+from support.fault_server import FaultServer, answer
 
 from cardsharp.cloud import aws
 from cardsharp.cloud.aws import call, connect
@@ -61,28 +61,15 @@ def attempts() -> Iterator[None]:
 
 @contextmanager
 def scripted(*answers: tuple[int, dict[str, Any]]) -> Iterator[list[str]]:
-    """Serve these answers in turn, the last one for ever; yields the operations asked for."""
-    asked: list[str] = []
-
-    def noted(status: int, body: dict[str, Any]) -> Fault:
-        said = answer(status, json.dumps(body).encode(), content_type="application/x-amz-json-1.0")
-
-        def fault(handler: Handler) -> None:
-            asked.append(handler.headers["X-Amz-Target"].rpartition(".")[2])
-            said(handler)
-
-        return fault
-
-    with FaultServer(*(noted(*one) for one in answers)) as server:
-        region = {
-            "AWS_ENDPOINT_URL": server.url,
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
-            "AWS_REGION": "us-east-1",
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }
-        with environment(region):
+    """Serve these answers in turn, the last one for ever; tells in the end what was asked for."""
+    asked = list[str]()
+    script = [answer(status, json.dumps(body).encode()) for status, body in answers]
+    with FaultServer(*script) as server:
+        here = dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
+        keys = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "test")
+        with environment({"AWS_ENDPOINT_URL": server.url, **here, **keys}):
             yield asked
+        asked += [one.headers["X-Amz-Target"].rpartition(".")[2] for one in server.seen]
 
 
 def log() -> DynamoLog:

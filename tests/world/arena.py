@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email.utils import format_datetime
 from pathlib import Path
 from random import Random
-from shutil import copyfile
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -114,21 +113,10 @@ class BenchArena:
         """What the arena does to who guesses passwords; how long is for the world to wait."""
         self.held += seconds
 
-    def restart(self) -> None:
-        """Start the arena again from its file, as after a kill."""
+    def restart(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Start the arena again from its file, as after a kill; this happens while it is down."""
         self.arena.close()
-        self._open()
-
-    def remember(self) -> None:
-        """Keep the arena's file as it is now, which is all that a power cut may leave of it."""
-        self.arena.close()
-        copyfile(self.data, self.data.with_suffix(".kept"))
-        self._open()
-
-    def go_back(self) -> None:
-        """Start the arena again from the file that was kept: what it did since is lost."""
-        self.arena.close()
-        copyfile(self.data.with_suffix(".kept"), self.data)
+        meanwhile()
         self._open()
 
     def order(self, tools: Tools, offering: Offering) -> None:

@@ -14,7 +14,6 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -38,12 +37,6 @@ CALM = Wish(matches=50, at_once=6)
 def played(wish: Wish, home: str, replay: Path | None = None) -> Outcome:
     with stage(replay) as (folder, say), HOMES[home]() as stores:
         return Hall(wish, folder, stores, say).play()
-
-
-def nights(matches: int, seed: int, night: Wish) -> Iterator[Wish]:
-    """So many matches, of which each night has its own seed."""
-    for number, begun in enumerate(range(0, matches, night.matches)):
-        yield replace(night, matches=min(night.matches, matches - begun), seed=seed + number)
 
 
 def told(outcomes: list[Outcome]) -> str:
@@ -93,7 +86,10 @@ def main(  # noqa: PLR0913 - the options of a command
     limit, (least, most) = turn or night.turn, night.opponent
     night = replace(night, turn=limit, opponent=(least, most * limit / night.turn))
     night = replace(night, at_once=at_once or night.at_once, strategy=strategy)
-    wishes = list(nights(matches, seed, night))
+    wishes = [  # each night has its own seed
+        replace(night, matches=min(night.matches, matches - begun), seed=seed + number)
+        for number, begun in enumerate(range(0, matches, night.matches))
+    ]
     at_home, in_the_cloud = HOMES
     homes = [home] if home else [*[at_home] * 9, in_the_cloud]
     outcomes = list[Outcome]()

@@ -35,6 +35,7 @@ from support.arena import ADMIN, ADMIN_PASSWORD
 from urllib3.util import Timeout
 
 from cardsharp.access import Credentials, ha1
+from cardsharp.contact import Contact
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Course
 from cardsharp.contest.entries import Entrant, Settings, Stage
@@ -96,9 +97,7 @@ class Contest(World):
 
     wish: Rehearsal
 
-    def __init__(
-        self, wish: Rehearsal, folder: Path, say: Callable[[str], object] = lambda _line: None
-    ) -> None:
+    def __init__(self, wish: Rehearsal, folder: Path, say: Callable[[str], object]) -> None:
         self.folder, self.faults = folder / "cup", list[str]()
         settings = Settings("cup", matches=wish.matches, timeout=wish.turn, seed=str(wish.seed))
         self.records = found_in(self.folder, settings)
@@ -124,7 +123,7 @@ class Contest(World):
             team: at_home(folder / team, self.time) for team, _, kind in entered if kind.bot
         }
         self.ours = {*self.stores}
-        self.road = Road(self, next(iter(self.stores.values())).log)
+        self.road = Road(self)
         tags = f"{settings.name},{settings.practice}"
         self.teams = [
             Team(team, name, kind, words[team], self, self.road, tags, Process(name))
@@ -156,8 +155,7 @@ class Contest(World):
             self.time.spawn(work, self.hall)
 
     def _client(self, player: Credentials) -> ArenaClient:
-        client = ArenaClient(URL, player, LIMITS)
-        object.__setattr__(client.contact, "clock", self.time)
+        client = ArenaClient(URL, player, LIMITS, contact=Contact(self.time))
         client._exchange._session.mount("http://", self.road.wire(self.hall))
         return client
 

@@ -14,7 +14,7 @@ from world.arena import BenchArena
 from world.faults import Trouble
 from world.machines import Bench, Station
 from world.road import Road
-from world.stores import Home, at_home
+from world.stores import Home
 from world.world import Outcome, Wish, World
 
 STALL = 600  # so many seconds a match may stand still before it is given up as stuck
@@ -29,17 +29,11 @@ ADMINISTRATOR = User(ADMIN, None, ADMIN)
 class Hall(World):
     """Our machines, an opponent in each match, and whoever brings about troubles."""
 
-    def __init__(
-        self,
-        wish: Wish,
-        folder: Path,
-        home: Home = at_home,
-        say: Callable[[str], object] = lambda _line: None,
-    ) -> None:
+    def __init__(self, wish: Wish, folder: Path, home: Home, say: Callable[[str], object]) -> None:
         super().__init__(wish, partial(BenchArena, folder, table=None), say)
         self.ours, self.stores = {ALICE}, home(folder, self.time)
         player = Credentials(ALICE, PASSWORDS[ALICE])
-        self.bench = Bench(self, Road(self, self.stores.log), self.stores, player, wish.strategy)
+        self.bench = Bench(self, Road(self), self.stores, player, wish.strategy)
         self.referee = self.arena.arena.referee
         self.stations: list[Station] = []
 

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import requests
@@ -147,7 +147,7 @@ class Gate:
     """What all requests to a place pass, and those that are late."""
 
     place: Place
-    log: MatchLog
+    log: MatchLog | None  # in which an intent must be; without one a worker tells when it is
     clock: StillClock
     accepted: list[Accepted] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
@@ -155,9 +155,6 @@ class Gate:
 
     obeyed: timedelta = RETRY_AFTER
     """For how long a Retry-After keeps who plays away: a turn is not lost for it."""
-
-    reads_log: ClassVar[bool] = True
-    """Whether it is looked up if an intent is stored; else a worker tells so when it is."""
 
     def go_on(self) -> None:
         self.place.go_on()
@@ -215,7 +212,7 @@ class Gate:
         if at != sequence:
             yield f"{sent} was meant for move {at} and met {sequence}"
         yield from (f"move {sequence}: {one}" for one in self.place.mistakes(truth, sent, intent))
-        if not self.reads_log:
+        if self.log is None:
             return
         moves = {move.sequence: move.intent for move in self.log.moves(self.place.match_id)}
         stored = moves.get(sequence)

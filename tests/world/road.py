@@ -11,7 +11,6 @@ import requests
 from urllib3.response import HTTPResponse
 from urllib3.util import Timeout
 
-from cardsharp.cloud.ports import MatchLog
 from cardsharp.errors import Unreachable
 from world.faults import Crash, FaultPlan, Intent, Kind, Meant, kinds_for
 from world.network import FaultyWire, Gate, Late, response_of
@@ -78,10 +77,8 @@ class Chances(FaultPlan):
 class Road(Gate):
     """The network between all who ask and the arena, whose limiter it passes."""
 
-    reads_log = False
-
-    def __init__(self, world: World, log: MatchLog) -> None:
-        super().__init__(world.arena, log, world.time)
+    def __init__(self, world: World) -> None:
+        super().__init__(world.arena, None, world.time)
         self.obeyed = min(self.obeyed, timedelta(seconds=world.wish.turn) / 4)
         self._world = world
 
@@ -171,10 +168,9 @@ class Road(Gate):
         is_match = ID.fullmatch(match_id) is not None
         if is_match and user in world.ours:
             world.arena.match_id = match_id
-            seen = len(self.accepted), len(self.refused)
             answer = super().ask(request, meant, is_late=is_late)
-            world.accepted[match_id, user] += self.accepted[seen[0] :]
-            world.refused[match_id, user] += self.refused[seen[1] :]
+            world.accepted[match_id, user] += self.accepted
+            world.refused[match_id, user] += self.refused
             del self.accepted[:], self.refused[:]
         else:
             answer = response_of(self.place.ask(request))

@@ -1,4 +1,4 @@
-"""`make chaos` in small, the judge's own eyes, and that a seed says all that happens."""
+"""`make chaos` and `make limits` in small, the judge's own eyes, and that a seed says all."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -11,18 +11,22 @@ from typing import Any
 import pytest
 from requests import ReadTimeout
 from support.arena import ALICE
+from support.size import cases
 
 from cardsharp.cloud import hold
+from cardsharp.contact import Contact
 from cardsharp.deadmansdraw import scout
+from cardsharp.deadmansdraw.arena.limits import PER_USER
 from world.arena import BenchArena
 from world.bench import Bench
-from world.chaos import NIGHT, played
+from world.chaos import CALM, NIGHT, played
 from world.clock import START
 from world.faults import Kind, Trouble
 from world.judge import Evidence, Suffered, judge
 from world.kit import HOMES
 from world.network import Accepted, Refused
 from world.road import INSTANT, Road
+from world.world import Outcome
 
 HOME, CLOUD = HOMES
 SMALL = replace(NIGHT, matches=3, at_once=3, every=5, rate=0.08)
@@ -94,6 +98,44 @@ def test_an_action_is_given_up_at_its_limit_however_late_it_is_sent(
     played(replace(SMALL, matches=1, rate=0, every=2, deciding=1, seed=6), HOME)
     assert late
     assert max(late) <= SMALL.way + INSTANT
+
+
+def at_limit(matches: int, at_once: int, limit: int | None = PER_USER, **more: Any) -> Outcome:  # noqa: ANN401
+    """Matches in which nothing fails; of all that are played here no turn may be lost."""
+    return played(replace(CALM, matches=matches, at_once=at_once, limit=limit, **more), HOME)
+
+
+@pytest.mark.parametrize("at_once", [1, 6])
+def test_r40_no_turn_is_lost_and_no_action_refused_at_the_limit(at_once: int) -> None:
+    """At 100 requests a minute and 7 s a turn, in matches that want three times as many."""
+    outcome = at_limit(at_once + cases(1, every=2), at_once)
+    assert (outcome.forced, outcome.refused) == (0, [])
+    assert outcome.most_at_once == at_once
+    lists = outcome.asked["list"] + outcome.asked["list_wait"]
+    assert lists / outcome.ended < 5
+
+
+def test_r40_a_limit_that_no_answer_tells_is_felt_and_where_there_is_none_nothing_waits() -> None:
+    silent, free = at_limit(3, 2, tells=False), at_limit(4, 4, limit=None)
+    assert [(one.forced, one.refused) for one in (silent, free)] == [(0, [])] * 2
+    assert sum(free.asked.values()) > 2 * PER_USER * free.minutes
+
+
+def test_r40_more_matches_than_the_limit_feeds_are_left_alone_and_the_log_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Half of that limit feeds three."""
+    assert at_limit(6, 6, limit=PER_USER // 2).most_at_once == 3
+    assert "the limit of requests feeds 3 at once" in caplog.text
+
+
+@pytest.mark.slow
+def test_r40_the_suite_misses_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutation guard: who asks whenever it likes is slowed by seconds, and loses turns."""
+    monkeypatch.setattr(Contact, "admit", lambda *_: None)
+    outcome = at_limit(8, 6)
+    assert outcome.longest > 3
+    assert outcome.forced > 0
 
 
 @pytest.fixture(scope="module")
