@@ -102,15 +102,14 @@ def test_the_secret_is_redacted_from_when_its_seat_is_found(tmp_path: Path) -> N
 
     Nor of what a service tells in its answer to joining that chooses its players' secrets itself.
     """
-    vault = build_vault(f"sqlite:{tmp_path / 'log'}", StillClock())
     secret, given = str(uuid4()), str(uuid4())
-    vault.add("seat", Seat(SERVICE, "game", "ann", "greedy", SecretStr(secret)).body)
-    assert redact(f"player_uuid={secret}") == f"player_uuid={secret}", "nobody has looked yet"
-    seat = find_seat(vault, "seat")
+    with closing(build_vault(f"sqlite:{tmp_path / 'log'}", StillClock())) as vault:
+        vault.add("seat", Seat(SERVICE, "game", "ann", "greedy", SecretStr(secret)).body)
+        assert redact(f"player_uuid={secret}") == f"player_uuid={secret}", "nobody has looked yet"
+        seat = find_seat(vault, "seat")
     assert (seat.secret, seat.known_as(given).secret) == (secret, given)
     for told in (secret, given):
         assert redact(f"player_uuid={told}") == f"player_uuid={BLOT}"
-    vault.close()
 
 
 # --- at the original ---------------------------------------------------------------------------

@@ -49,9 +49,6 @@ def cancelled(*codes: str) -> tuple[int, dict[str, Any]]:
     return fault("TransactionCanceledException", CancellationReasons=reasons)
 
 
-REFUSED = cancelled("ConditionalCheckFailed", "TransactionConflict")
-
-
 @pytest.fixture(autouse=True)
 def attempts() -> Iterator[None]:
     """As many as in production, without the pauses between them."""
@@ -97,24 +94,20 @@ def test_what_passes_is_tried_again_five_times_in_all(passing: tuple[int, dict[s
     assert len(asked) == 5
 
 
-def test_a_cancelled_transaction_is_tried_again_if_only_a_collision_was_in_its_way() -> None:
+def test_a_collision_of_transactions_is_tried_again_and_a_lost_lease_never() -> None:
+    """Nor is a transaction in which a condition was refused, whatever else was in its way."""
     with scripted(cancelled("TransactionConflict", "None"), OK) as asked:
         assert log().reopen(FINISHED)
     assert asked == ["TransactWriteItems"] * 2
-
-
-def test_a_lost_lease_is_never_tried_again() -> None:
     with scripted(fault("ConditionalCheckFailedException")) as asked:
         with pytest.raises(Conflict):
             log().renew(LEASE, TTL)
         assert log().take("m", "ann", TTL) is None
         assert not log().announce("m", TTL)
     assert asked == ["UpdateItem"] * 3
-
-
-def test_a_refused_condition_outweighs_a_collision_in_the_same_transaction() -> None:
+    refused = cancelled("ConditionalCheckFailed", "TransactionConflict")
     with (
-        scripted((200, {"Items": [], "Count": 0}), REFUSED) as asked,
+        scripted((200, {"Items": [], "Count": 0}), refused) as asked,
         pytest.raises(Conflict, match="no longer held"),
     ):
         log().withdraw(LEASE, 1)

@@ -158,7 +158,7 @@ class BenchArena:
         yield from position_faults(truth, cast("Mapping[str, Any]", intent.get("position") or {}))
 
     def history(self) -> dict[int, Body]:
-        return {number: shown(entry) for number, entry in enumerate(self.look()["moves"])}
+        return dict(enumerate(map(shown, self.look()["moves"])))
 
     def ours(self) -> list[int]:
         return [entry["sequenceId"] for entry in actions_of(self.look(), [ALICE])]

@@ -16,7 +16,8 @@ from cardsharp.cloud.ports import MatchLog, MoveRecord
 from cardsharp.cloud.timing import Timing
 from cardsharp.errors import ArenaError, StoreError
 from world.clock import SkewedClock, StillClock
-from world.faults import OUTAGE, Crash, FaultPlan, Kind, Meant, Mindful
+from world.faults import OUTAGE, Crash, FaultPlan, Kind, Mindful
+from world.judge import history_faults
 from world.network import FaultyWire, Gate, Place, Tools
 from world.stores import Home, at_home
 
@@ -65,12 +66,12 @@ class Bench:
     def tools(self, plan: FaultPlan | None = None) -> Tools:
         """What a new worker is given, whose every I/O step passes the plan."""
         # In one step, for two threads may ask at once, and one name would be one holder of a lease.
-        number = next(self.numbers)
-        plan, meant = plan or self.plan, Meant()
+        number, plan = next(self.numbers), plan or self.plan
         clock = SkewedClock(self.clock, self.skews[number % len(self.skews)])
         log, vault, queue = self.stores.faulty(plan, clock)
-        wire, minds = FaultyWire(self.gate, plan, meant), cast("MatchLog", Mindful(log, meant))
-        return Tools(wire, minds, vault, queue, f"worker-{number}", clock)
+        minds = Mindful(log)
+        wire, name = FaultyWire(self.gate, plan, minds), f"worker-{number}"
+        return Tools(wire, cast("MatchLog", minds), vault, queue, name, clock)
 
     def offering(self, tools: Tools | None = None) -> Offering:
         """What offers matches, on the bench's own machine or on that of these tools."""
@@ -165,19 +166,8 @@ class Bench:
         found += [] if record.lease is None else ["the lease is still held"]
         played, ours = [one.sequence for one in accepted], list(self.place.ours())
         found += [] if played == ours else [f"played were {played}, and {ours} count as ours"]
-        return [*found, *self._history_faults(), *self.place.faults(self.log)]
-
-    def _history_faults(self) -> list[str]:
-        """How the log of moves is not the server's."""
-        logged = {move.sequence: move.facts for move in self.moves if move.facts is not None}
-        history = self.place.history()
-        if logged.keys() != history.keys():
-            return [f"the log has the moves {sorted(logged)} of {sorted(history)}"]
-        return [
-            f"move {number} is logged as {logged[number]}, and was {fact}"
-            for number, fact in history.items()
-            if logged[number] != fact
-        ]
+        found += history_faults(self.place.history(), self.moves)
+        return [*found, *self.place.faults(self.log)]
 
 
 def played(bench: Bench) -> Bench:

@@ -128,13 +128,6 @@ Intent = tuple[int, Mapping[str, object]]  # a sequence number and what is meant
 
 
 @dataclass
-class Meant:
-    """What a worker meant to do last, whether or not the log has it; its wire reads it."""
-
-    intended: Intent | None = None
-
-
-@dataclass
 class FaultPlan:
     """Which step suffers what; counts the steps and remembers their names.
 
@@ -198,21 +191,22 @@ class FaultPlan:
 
 
 class Mindful:
-    """A match log that tells what its worker means to do; it is its `MatchLog` in all else.
+    """A match log that tells what its worker `intended` last; it is its `MatchLog` in all else.
 
     It tells before that is stored, or where it is to be `certain` when it is.
     """
 
-    def __init__(self, log: object, meant: Meant, *, certain: bool = False) -> None:
-        self._log, self._meant, self._certain = log, meant, certain
+    def __init__(self, log: object = None, *, certain: bool = False) -> None:
+        self._log, self._certain = log, certain
+        self.intended: Intent | None = None
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._log, name)
 
     def intend(self, lease: Lease, sequence: int, intent: Mapping[str, object]) -> None:
-        self._meant.intended = None if self._certain else (sequence, intent)
+        self.intended = None if self._certain else (sequence, intent)
         cast("MatchLog", self._log).intend(lease, sequence, intent)
-        self._meant.intended = sequence, intent
+        self.intended = sequence, intent
 
 
 Errors = Mapping[Kind, Callable[[], Exception]]  # what a store raises

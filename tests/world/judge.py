@@ -184,7 +184,9 @@ def log_faults(whole: Json, log: MatchLog) -> list[str]:
         return ["the match has not ended"]
     if record is None or record.status is not Status.FINISHED or record.outcome is None:
         return ["the log does not know that the match has ended"]
-    faults = [*_outcome_faults(whole, record.outcome), *_fact_faults(whole, log.moves(match_id))]
+    history = dict(enumerate(map(shown, whole["moves"])))
+    faults = [*_outcome_faults(whole, record.outcome)]
+    faults += history_faults(history, log.moves(match_id))
     if record.lease is not None:
         faults.append("the lease is still held")
     if record.header.get("players") != whole["playerids"]:
@@ -253,11 +255,12 @@ def _outcome_faults(whole: Json, outcome: Body) -> Iterable[str]:
             yield f"the outcome's {name} is {outcome.get(name)}, not {value}"
 
 
-def _fact_faults(whole: Json, moves: Sequence[MoveRecord]) -> Iterable[str]:
-    history = whole["moves"]
-    if [move.sequence for move in moves] != list(range(len(history))):
-        yield f"the log has the moves {[m.sequence for m in moves]} of {len(history)}"
+def history_faults(history: Mapping[int, Body], moves: Sequence[MoveRecord]) -> Iterable[str]:
+    """How a log's moves are not the server's."""
+    logged = {move.sequence: move.facts for move in moves}
+    if logged.keys() != history.keys():
+        yield f"the log has the moves {sorted(logged)} of {sorted(history)}"
         return
-    for entry, move in zip(history, moves, strict=True):
-        if move.facts != shown(entry):
-            yield f"move {move.sequence} is logged as {move.facts}, and was {shown(entry)}"
+    for number, fact in history.items():
+        if logged[number] != fact:
+            yield f"move {number} is logged as {logged[number]}, and was {fact}"

@@ -27,7 +27,7 @@ from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ArenaError, StoreError
 from world.arena import URL
 from world.clock import SkewedClock
-from world.faults import Meant, Mindful
+from world.faults import Mindful
 from world.network import FaultyWire, Tools
 from world.road import Chances, Road
 from world.schedule import Process
@@ -62,9 +62,10 @@ class Station(Process):
 
     def _tools(self, process: Process, match_id: str = "") -> Tools:
         """What a process is given, every step of which can go wrong."""
-        plan, meant = Chances(self.world, process, match_id), Meant()
+        plan = Chances(self.world, process, match_id)
         log, vault, queue = self.bench.stores.faulty(plan, self.clock)
-        wire, minds = FaultyWire(self.bench.road, plan, meant), Mindful(log, meant, certain=True)
+        minds = Mindful(log, certain=True)
+        wire = FaultyWire(self.bench.road, plan, minds)
         return Tools(wire, cast("MatchLog", minds), vault, queue, process.name, self.clock)
 
     @contextmanager

@@ -31,7 +31,7 @@ from cardsharp.web.events import Handler
 from workbench.cloud.events import LambdaContext
 from workbench.cloud.http_events import Answered, WireRequest, http_event, read_answer
 from world.clock import StillClock
-from world.faults import STEP, Crash, FaultPlan, Intent, Kind, Meant
+from world.faults import STEP, Crash, FaultPlan, Intent, Kind, Mindful
 
 C = TypeVar("C", bound=Client)
 
@@ -230,9 +230,9 @@ class FaultyWire(HTTPAdapter):
 
     resets = False
 
-    def __init__(self, gate: Gate, plan: FaultPlan, meant: Meant) -> None:
+    def __init__(self, gate: Gate, plan: FaultPlan, minds: Mindful) -> None:
         super().__init__()
-        self._gate, self._plan, self._meant = gate, plan, meant
+        self._gate, self._plan, self._minds = gate, plan, minds
         self._not_before = gate.clock.now()
 
     def send(  # type: ignore[override]  # of all that requests passes, only the limit matters
@@ -250,7 +250,7 @@ class FaultyWire(HTTPAdapter):
         if step in {"view", "wait"}:
             gate.go_on()
         if fault in {None, Kind.PAUSE_AFTER, Kind.SLOW}:
-            answer = gate.carry(request, self._meant.intended, timeout, began)
+            answer = gate.carry(request, self._minds.intended, timeout, began)
             if fault is Kind.PAUSE_AFTER:
                 self._plan.pause()
             return self.build_response(request, answer)
@@ -259,7 +259,7 @@ class FaultyWire(HTTPAdapter):
     def _fail(
         self, request: requests.PreparedRequest, fault: Kind, limit: float
     ) -> requests.Response:
-        gate, meant, traits = self._gate, self._meant.intended, fault.traits
+        gate, meant, traits = self._gate, self._minds.intended, fault.traits
         if "done" in traits:
             gate.ask(request, meant)
         if "late" in traits:

@@ -12,7 +12,7 @@ from urllib3.response import HTTPResponse
 from urllib3.util import Timeout
 
 from cardsharp.errors import Unreachable
-from world.faults import Crash, FaultPlan, Intent, Kind, Meant, kinds_for
+from world.faults import Crash, FaultPlan, Intent, Kind, Mindful, kinds_for
 from world.network import FaultyWire, Gate, Late, response_of
 from world.schedule import Process
 from world.world import World
@@ -87,7 +87,7 @@ class Road(Gate):
 
     def wire(self, process: Process) -> FaultyWire:
         """For who is none of ours: of its steps none fails by chance."""
-        return FaultyWire(self, Chances(self._world, process, rate=0), Meant())
+        return FaultyWire(self, Chances(self._world, process, rate=0), Mindful())
 
     def put_off(self, late: Late) -> None:
         world, looks = self._world, self._world.looks
