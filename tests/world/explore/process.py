@@ -114,7 +114,7 @@ def _question(port: str, name: str, args: tuple[Any, ...]) -> Question:
 
 
 class _Halt(BaseException):
-    """There is no answer yet; to the lease keeper the question says so."""
+    """There is no answer yet: the run stands still, or its lease keeper with a question."""
 
 
 Program = Callable[["Ports"], object]
@@ -174,15 +174,14 @@ class _Run(Opaque):
         self.at = 0
         self.loop: Callable[[], None] | None = None  # what the lease keeper's thread does
         self._in_keeper = False
-        self._stand: Stand | None = None
-        self._print: Any = None
 
     def go(self) -> tuple[Stand, Any]:
         """Where the run stops, and by what to know that."""
         try:
             end: Any = ("returned", self._program(Ports(self)))
-        except _Halt:
-            return self._stand, self._print
+        except _Halt as halt:
+            stand, shape = halt.args
+            return stand, shape
         except Exception as error:  # noqa: BLE001 - however it ends, that is how
             end = ("raised", type(error), error.args)
         return Stand(self._program, self._answers, end=end), ("end", repr(end))
@@ -202,11 +201,9 @@ class _Run(Opaque):
         question = _question(port, name, tuple(self._told(shifted(one, -asked)) for one in args))
         if self._in_keeper:
             raise _Halt(question)
-        self._stand = Stand(
-            self._program, self._answers, question, self.at - asked, self._keeper_asks()
-        )
-        self._print = (question.key, self._where(sys._getframe(2), asked))
-        raise _Halt
+        keeper = self._keeper_asks()
+        stand = Stand(self._program, self._answers, question, self.at - asked, keeper)
+        raise _Halt(stand, (question.key, self._where(sys._getframe(2), asked)))
 
     def _seen(self, value: Any) -> Any:  # noqa: ANN401
         """An answer; a record in it says by its beat only whether that is another than before."""
