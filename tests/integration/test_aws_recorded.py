@@ -12,9 +12,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.alarms import MINUTE, alarms, composite_is_on, composites, fired, minutes
+from support.alarms import MINUTE, STACK, alarms, composite_is_on, composites, fired
 from support.arena import ALICE, BOB, HandClock
-from support.aws_recording import GAMES, STACK, Recorder, Scene, opponent, recorder
+from support.aws_recording import GAMES, Recorder, opponent, recorder
 from support.aws_template import properties
 from support.cloud_benches import FakeClock, received
 
@@ -51,11 +51,6 @@ LIVES = [
 ]
 
 
-def on(samples: list[Sample], tail: timedelta = MINUTE) -> set[str]:
-    """The alarms that go on at any full minute of a recording."""
-    return fired(STACK, samples, minutes(samples, tail))
-
-
 OLDEST = "ApproximateAgeOfOldestMessage"
 
 
@@ -73,7 +68,7 @@ def on_amid(healthy: list[Sample], samples: list[Sample]) -> set[str]:
     """The alarms that go on when something happens in the middle of a healthy time."""
     start = min(one.at for one in samples) - healthy[0].at
     before_and_after = [shifted(healthy, start + MINUTE * n) for n in range(-6, 7)]
-    return on([*samples, *(one for part in before_and_after for one in part)])
+    return fired([*samples, *(one for part in before_and_after for one in part)])
 
 
 def found_by(pattern: str, lines: list[str]) -> list[str]:
@@ -101,13 +96,12 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
         here.note("AWS/Lambda", "Errors", {"FunctionName": "Director"}, 0)
         here.note("AWS/Lambda", "Throttles", {"FunctionName": "Director"}, 0)
         here.note_queue(MemoryQueue(FakeClock()), timedelta(0))
-        return [in_time(one) for one in here.samples]
+        return [in_time(one, Metric.PICK_UP, Metric.DECISION) for one in here.samples]
 
 
-def in_time(one: Sample) -> Sample:
+def in_time(one: Sample, *timed: Metric) -> Sample:
     """A sample of a machine that nobody else uses: how busy this one is just now is no fault."""
-    timed = one.metric.name in {Metric.PICK_UP, Metric.DECISION}
-    return replace(one, value=min(one.value, QUICK)) if timed else one
+    return replace(one, value=min(one.value, QUICK)) if one.metric.name in timed else one
 
 
 @pytest.fixture
@@ -119,27 +113,27 @@ def quiet(tmp_path: Path) -> Iterator[Recorder]:
 def test_a_healthy_run_says_everything_that_alarms_listen_to(healthy: list[Sample]) -> None:
     said = {one.metric for one in healthy}
     # A further game is watched as the others are, but there is none.
-    ours = [one for one in alarms(STACK) if not one.name.startswith("game")]
+    ours = [one for one in alarms() if not one.name.startswith("game")]
     watched = {series.metric for alarm in ours for series in alarm.series.values()}
     assert {one.name for one in watched - said} <= {Metric.UNANSWERED, "ErrorLines"}, "faults"
 
 
 def test_no_alarm_goes_on_while_all_is_well(healthy: list[Sample]) -> None:
-    assert on(every_minute(healthy, 25)) == set()
+    assert fired(every_minute(healthy, 25)) == set()
 
 
 def test_three_minutes_without_a_poll_are_noticed(healthy: list[Sample]) -> None:
     steady = every_minute(healthy, 5)
-    assert on(steady, tail=2 * MINUTE) == set()
-    assert on(steady, tail=5 * MINUTE) == {"NotListening"}
+    assert fired(steady, tail=2 * MINUTE) == set()
+    assert fired(steady, tail=5 * MINUTE) == {"NotListening"}
 
 
 def test_an_arena_that_refuses_us_is_noticed_at_once_and_counts_no_poll(tmp_path: Path) -> None:
     expected = {"NotListening", "PollerFailed", "TickDeadLetter"}
-    with recorder(tmp_path, Scene(password="wrong")) as here:
+    with recorder(tmp_path, password="wrong") as here:
         assert "Unauthorized" in str(here.listen().error)
         assert not [one for one in here.samples if one.metric.name == Metric.POLLS]
-        assert on(every_minute(here.samples, 5)) == expected
+        assert fired(every_minute(here.samples, 5)) == expected
 
 
 def test_ten_minutes_without_an_action_are_noticed(healthy: list[Sample], quiet: Recorder) -> None:
@@ -147,8 +141,8 @@ def test_ten_minutes_without_an_action_are_noticed(healthy: list[Sample], quiet:
     quiet.listen()
     start = min(one.at for one in quiet.samples) - healthy[0].at - 15 * MINUTE
     before = every_minute(shifted(healthy, start), 15)
-    assert on([*before, *every_minute(quiet.samples, 5)]) == set(), "not yet"
-    assert on([*before, *every_minute(quiet.samples, 21)]) == {"NotActing"}
+    assert fired([*before, *every_minute(quiet.samples, 5)]) == set(), "not yet"
+    assert fired([*before, *every_minute(quiet.samples, 21)]) == {"NotActing"}
 
 
 def test_a_message_that_fails_five_times_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
@@ -174,12 +168,12 @@ def test_a_message_that_nobody_takes_is_noticed(healthy: list[Sample], quiet: Re
         quiet.extra.clear()
         for minute in range(4):
             quiet.note_queue(queue, minute * MINUTE)
-        noted = [shifted([one], MINUTE * (n // 3)) for n, one in enumerate(quiet.samples)]
-        found = [one for (one,) in noted]
+        noted = enumerate(quiet.samples)
+        found = [replace(one, at=one.at + MINUTE * (number // 3)) for number, one in noted]
         start, of_queue = found[0].at - healthy[0].at, {one.metric for one in found}
         around = [one for n in range(-1, 6) for one in shifted(healthy, start + MINUTE * n)]
         rest = [one for one in around if one.metric not in of_queue]
-        assert on([*rest, *found]) == expected
+        assert fired([*rest, *found]) == expected
         queue.receive(timedelta(0))
 
 
@@ -235,10 +229,10 @@ def test_what_nothing_here_measures_is_noticed(healthy: list[Sample], quiet: Rec
 
 
 def test_the_bot_counts_as_not_playing_for_each_of_its_causes() -> None:
-    (composite,) = composites(STACK).values()
+    (composite,) = composites().values()
     causes = {"NotListening", "NotActing", "NotTakenUp", "NobodyComes"}
-    for one in alarms(STACK):
-        states = {alarm.name: alarm is one for alarm in alarms(STACK)}
+    for one in alarms():
+        states = {alarm.name: alarm is one for alarm in alarms()}
         assert composite_is_on(composite, states) == (one.name in causes), one.name
 
 
@@ -248,19 +242,19 @@ def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: Recorder) 
 
 
 def test_turns_taken_up_six_seconds_late_are_noticed(healthy: list[Sample], tmp_path: Path) -> None:
-    late = Scene(clock=lambda: utc_now() - timedelta(seconds=6))
-    with recorder(tmp_path, late) as here, opponent(here, tmp_path):
+    late = timedelta(seconds=6)
+    with recorder(tmp_path, clock=lambda: utc_now() - late) as here, opponent(here, tmp_path):
         here.arena.create_match([ALICE, BOB])
         here.listen()
         assert here.work() is not None
-        decided = {Metric.DECISION}
-        found = [in_time(one) if one.metric.name in decided else one for one in here.samples]
-        assert on_amid(healthy, found) == {"SlowPickUp"}
+        assert on_amid(healthy, [in_time(one, Metric.DECISION) for one in here.samples]) == {
+            "SlowPickUp"
+        }
 
 
 def test_a_turn_that_the_arena_ended_is_noticed(healthy: list[Sample], tmp_path: Path) -> None:
     clock = HandClock()
-    with recorder(tmp_path, Scene(clock=clock)) as here:
+    with recorder(tmp_path, clock=clock) as here:
         here.arena.create_match([ALICE, ALICE], timeout=timedelta(seconds=2))
         clock.turn(timedelta(seconds=3))
         while (done := here.work()) is None:
@@ -283,6 +277,6 @@ def test_a_decision_over_half_its_limit_is_noticed(healthy: list[Sample], quiet:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_that_fails_is_noticed(healthy: list[Sample], tmp_path: Path, game: str) -> None:
-    with recorder(tmp_path, Scene(broken=game)) as here:
+    with recorder(tmp_path, broken=game) as here:
         assert here.serve(game) >= 500
         assert on_amid(healthy, here.samples) == {f"{game}Failing"}

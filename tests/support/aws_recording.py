@@ -20,7 +20,7 @@ import worker.app
 from cardsharp.cloud.clock import SystemClock, utc_now
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
-from cardsharp.cloud.telemetry import SERVICE, meter, redirect
+from cardsharp.cloud.telemetry import meter, redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.games import games
@@ -43,7 +43,6 @@ from workbench.stage.opponent import OpponentProcess, Order
 from workbench.stage.side import assembled, embedded_in
 from workbench.stage.surroundings import environment
 
-STACK = SERVICE
 FUNCTIONS: dict[str, LambdaHandler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
 GAMES = {
     game.name: game.service.load().store
@@ -145,17 +144,6 @@ class Recorder:
         self.extra.append(Sample(identity, datetime.now(UTC), value))
 
 
-@dataclass(frozen=True)
-class Scene:
-    """How a recording differs from a healthy one."""
-
-    password: str = PASSWORDS[ALICE]
-    clock: Callable[[], datetime] = utc_now
-    """The arena's; where it is behind ours, we seem to be late."""
-    broken: str = ""
-    """The game whose service finds no table, and no database in its file."""
-
-
 @contextmanager
 def emulated_table(resource: str) -> Iterator[str]:
     """The name of a table of the template, in an AWS that is there as long as the block runs."""
@@ -164,14 +152,21 @@ def emulated_table(resource: str) -> Iterator[str]:
 
 
 @contextmanager
-def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
+def recorder(
+    folder: Path,
+    *,
+    password: str = PASSWORDS[ALICE],
+    clock: Callable[[], datetime] = utc_now,
+    broken: str = "",
+) -> Iterator[Recorder]:
+    """A recording; where the arena's `clock` is behind ours, we seem to be late.
+
+    The service of a `broken` game finds no table, and no database in its file.
+    """
     lines = io.StringIO()
     with ExitStack() as stack:
-        config = ArenaConfig(
-            players=write_players(folder),
-            poll_timeout=timedelta(milliseconds=500),
-            clock=scene.clock,
-        )
+        poll = timedelta(milliseconds=500)
+        config = ArenaConfig(players=write_players(folder), poll_timeout=poll, clock=clock)
         arena = stack.enter_context(ArenaServer(config))
         before = meter.stream
         redirect(lines)
@@ -179,17 +174,17 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
         variables = {
             "CARDSHARP_ARENA_URL": arena.url,
             "CARDSHARP_USER": ALICE,
-            "CARDSHARP_PASSWORD": scene.password,
+            "CARDSHARP_PASSWORD": password,
             "CARDSHARP_PACE_SECONDS": "0.3",
             "CARDSHARP_STRATEGY": "draw-3",
             **embedded_in(folder / "matches.db"),
             **{store: f"sqlite:{folder / game}.db" for game, store in GAMES.items()},
         }
-        if scene.broken:
-            (folder / f"{scene.broken}.db").write_text("this is no database")
+        if broken:
+            (folder / f"{broken}.db").write_text("this is no database")
         web.app.api.cache_clear()
         stack.callback(web.app.api.cache_clear)
-        yield Recorder(arena, stack.enter_context(assembled(variables)), lines, scene.broken)
+        yield Recorder(arena, stack.enter_context(assembled(variables)), lines, broken)
 
 
 @contextmanager

@@ -9,8 +9,6 @@ from workbench.build.expressions import listed
 from workbench.build.translate import Template, whole
 from workbench.cloud.template import ARENA, TEMPLATE
 
-STACK = "cardsharp-test"
-
 
 @cache
 def template() -> Template:

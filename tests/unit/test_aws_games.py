@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.alarms import Alarm, alarms, composites
-from support.aws_template import STACK, arena, of_kind, properties, template
+from support.aws_template import arena, of_kind, properties, template
 
 from cardsharp.cloud.metrics import ALARMED
 from cardsharp.cloud.telemetry import NAMESPACE
@@ -138,7 +138,7 @@ def test_what_is_nested_is_given_what_it_has_and_all_that_it_needs(file: Path) -
 
 
 def alarm(name: str) -> Alarm:
-    return next(one for one in alarms(STACK) if one.name == name)
+    return next(one for one in alarms() if one.name == name)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_decision_is_slow_at_half_its_limit_and_every_alarm_tells_the_topic() 
 def test_a_stack_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_most() -> None:
     """Ten metrics and the metrics of ten alarms are free."""
     resources = template()["Resources"]
-    ours = [one for one in alarms(STACK) if not one.name.startswith(APART)]
+    ours = [one for one in alarms() if not one.name.startswith(APART)]
     plain = [one for one in ours if "Condition" not in resources[one.name]]
     series = [series for one in plain for series in one.series.values()]
     assert len(series) <= 10
@@ -189,7 +189,7 @@ def test_a_stack_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_mo
 def test_every_alarm_has_its_cause_and_cure_in_the_runbook() -> None:
     apart = {"viewer": "Viewer", **dict.fromkeys((*GAMES, "game"), "GAME")}
     text = RUNBOOK.read_text()
-    for name in (*(one.name for one in alarms(STACK)), *composites(STACK)):
+    for name in (*(one.name for one in alarms()), *composites()):
         heading = next((name.replace(one, apart[one]) for one in apart if one in name), name)
         section = re.search(rf"^### {heading}\n(.+?)(?=^##)", text, re.MULTILINE | re.DOTALL)
         assert section is not None, name
