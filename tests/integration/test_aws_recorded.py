@@ -4,19 +4,28 @@ The runs are those of the real handlers; only their times are shifted, so that m
 need no minutes here.
 """
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import stamina
 from support.alarms import MINUTE, STACK, alarms, composite_is_on, composites, fired
 from support.arena import ALICE, BOB, HandClock
 from support.aws_recording import GAMES, Recorder, opponent, recorder
 from support.aws_template import properties
 from support.cloud_benches import FakeClock, received
+from world.arena import BenchArena
+from world.bench import Bench, played
+from world.faults import Kind
+from world.network import Tools
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import utc_now
@@ -24,11 +33,14 @@ from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.telemetry import NAMESPACE, meter
+from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.fallback import decide
+from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import build
+from workbench.build.refused_watching import recorded
 from workbench.cloud.lifeline import matcher
-from workbench.cloud.samples import MetricKey, Sample
+from workbench.cloud.samples import MetricKey, Sample, read_emf
 from workbench.operate.story import PROBLEMS
 
 VISIBILITY = timedelta(minutes=30)
@@ -280,3 +292,67 @@ def test_a_game_that_fails_is_noticed(healthy: list[Sample], tmp_path: Path, gam
     with recorder(tmp_path, broken=game) as here:
         assert here.serve(game) >= 500
         assert on_amid(healthy, here.samples) == {f"{game}Failing"}
+
+
+# --- the record of our own metrics ---------------------------------------------------------------
+
+
+LAST_CARD = [{"suit": "Anchor", "value": 4}]
+"""Ours in the only turn, so that what they hold before it says who wins."""
+
+OURS, THEIRS = [{"suit": "Chest", "value": 5}], {"suit": "Map", "value": 5}
+LOST = {"drawPile": LAST_CARD, "banks": [OURS, [THEIRS, {"suit": "Key", "value": 7}]]}
+TIED = {"drawPile": LAST_CARD, "banks": [OURS, [THEIRS, {"suit": "Key", "value": 4}]]}
+
+
+class Metered(Bench):
+    """A bench whose poller and workers measure as the functions do."""
+
+    def offering(self, tools: Tools | None = None) -> Offering:
+        return replace(super().offering(tools or self.tools()), meter=meter)
+
+
+def play(folder: Path, faults: dict[int, Kind], **place: Any) -> Bench:  # noqa: ANN401
+    folder.mkdir()
+    arena = partial(BenchArena, **place)
+    return played(Metered(arena, folder, faults, meter=meter))
+
+
+def stuck(_position: Position) -> Action:
+    raise ValueError("never an answer, so that the safe action is played")
+
+
+def of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sample]:
+    """What workers and a poller measure in matches that end well, badly and in a tie, and fail."""
+    lines = io.StringIO()
+    monkeypatch.setattr(meter, "stream", io.StringIO())
+    meter.flush()  # what another test left
+    monkeypatch.setattr(meter, "stream", lines)
+    steps = play(tmp_path / "won", {}).plan.steps
+    play(tmp_path / "lost", {}, table=LOST)
+    play(tmp_path / "tied", {}, table=TIED)
+    play(tmp_path / "stuck", {}, player=SimpleNamespace(name="stuck", decide=stuck))
+    play(tmp_path / "failing", {steps.index("view"): Kind.HTTP_500})
+    play(tmp_path / "died", {steps.index("act"): Kind.CRASH_AFTER})
+    play(tmp_path / "unheard", {steps.index("send"): Kind.LOST})
+    meter.flush()
+    return list(read_emf(lines.getvalue().splitlines()))
+
+
+def test_the_record_of_our_metrics_is_what_the_code_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rule `own-metric` holds what alarms and widgets ask against it."""
+    found = of_matches(tmp_path, monkeypatch)
+    # A poller's handler at an arena that answers, and at one that is gone.
+    with recorder(tmp_path) as here, stamina.set_testing(True, attempts=2):
+        here.listen()
+        here.arena.stop()
+        here.listen()
+        found += here.samples
+    written = {
+        (one.metric.name, tuple(sorted(name for name, _ in one.metric.dimensions)))
+        for one in found
+        if one.metric.namespace == NAMESPACE
+    }
+    assert written == recorded()
