@@ -11,7 +11,6 @@ import queue
 import shutil
 import subprocess
 import sys
-import threading
 import time
 import uuid
 from collections.abc import Mapping
@@ -29,7 +28,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.errors import CardsharpError
 from workbench.build.sam import Build, BuildError
 from workbench.build.target import ROOT, native_architecture, ran
 from workbench.cloud.template import Resource
@@ -39,12 +38,7 @@ _LOOK = 0.2  # seconds between looks at whether the environment still runs
 
 _ARN = "arn:aws:lambda:us-east-1:000000000000:function:"
 _RUNTIME = "/2018-06-01/runtime"  # below which the Lambda Runtime API is
-
-
-def _sentence(body: bytes) -> str:
-    """What went wrong, as the runtime client tells it."""
-    told = json.loads(body or b"{}")
-    return f"{told.get('errorType', 'error')}: {told.get('errorMessage', 'no message')}"
+_READY = "ready"  # what we note when the environment asks for its first invocation
 
 
 RUNTIME_REQUIREMENTS = ROOT / "requirements" / "runtime.txt"
@@ -111,6 +105,8 @@ class Sandbox:
     goes to `log`. `init` tells what the init phase used. Linux only: usage is read from /proc.
     """
 
+    init: ProcessUsage
+
     def __init__(
         self, build: Build, name: str, mounts: Mounts, environment: Mapping[str, str], log: Path
     ) -> None:
@@ -121,9 +117,7 @@ class Sandbox:
         self._stack = ExitStack()
         self._pending: queue.Queue[Response] = queue.Queue()
         self._outcomes: queue.Queue[tuple[str, bytes]] = queue.Queue()
-        self._ready = threading.Event()
-        self._process: subprocess.Popen[bytes] | None = None
-        self.init: ProcessUsage | None = None
+        self._is_ready = False
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -142,51 +136,48 @@ class Sandbox:
             )
             stack.callback(self._process.wait)
             stack.callback(self._process.kill)
-            self._await_init()
+            self._outcome(_READY, _INIT_LIMIT)
+            self.init = self.usage()
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _await_init(self) -> None:
-        """Wait until it asks for its first invocation: its init phase is over then."""
-        end = time.monotonic() + _INIT_LIMIT.total_seconds()
-        while not self._ready.wait(_LOOK):
-            if not self._outcomes.empty():
-                raise CardsharpError(f"{self._name}: {_sentence(self._outcomes.get()[1])}")
-            if time.monotonic() > end or not self._is_alive():
-                raise CardsharpError(f"{self._name} did not get ready.")
-
     def invoke(self, event: object, timeout: timedelta) -> Any:  # noqa: ANN401 - any JSON
         """The handler's answer within the function's timeout; raises `CardsharpError` without."""
-        seconds = timeout.total_seconds()
         headers = {
             "Lambda-Runtime-Aws-Request-Id": str(uuid.uuid4()),
-            "Lambda-Runtime-Deadline-Ms": str(round((time.time() + seconds) * 1000)),
+            "Lambda-Runtime-Deadline-Ms": str(
+                round((time.time() + timeout.total_seconds()) * 1000)
+            ),
             "Lambda-Runtime-Invoked-Function-Arn": _ARN + self._name,
             # AWS's client dies of a missing content type.
             "Content-Type": "application/json",
         }
         self._pending.put(Response(json.dumps(event), headers=headers))
-        kind, body = self._outcome(time.monotonic() + seconds)
-        if kind != "response":
-            raise CardsharpError(f"{self._name}: {_sentence(body)}")
-        return json.loads(body or b"null")
+        return json.loads(self._outcome("response", timeout) or b"null")
 
-    def _outcome(self, end: float) -> tuple[str, bytes]:
+    def _outcome(self, wanted: str, limit: timedelta) -> bytes:
+        """What the environment tells of that kind; raises `CardsharpError` for anything else."""
+        end = time.monotonic() + limit.total_seconds()
         while time.monotonic() < end:
             with suppress(queue.Empty):
-                return self._outcomes.get(timeout=_LOOK)
-            if not self._is_alive():
+                kind, body = self._outcomes.get(timeout=_LOOK)
+                if kind == wanted:
+                    return body
+                told = json.loads(body or b"{}")
+                error, message = told.get("errorType", "error"), told.get("errorMessage")
+                raise CardsharpError(f"{self._name}: {error}: {message or 'no message'}")
+            if self._process.poll() is not None:
                 raise CardsharpError(f"{self._name}: its process died.")
         raise CardsharpError(f"{self._name}: no answer within its timeout.")
 
     def _next(self, _request: Request) -> Response:
         """The next invocation, waiting for one; the environment asks for it."""
-        if not self._ready.is_set():
-            self.init = self.usage()
-            self._ready.set()
+        if not self._is_ready:  # its init phase is over, and nothing runs in it until we answer
+            self._is_ready = True
+            self._outcomes.put((_READY, b""))
         return self._pending.get()
 
     async def _told(self, request: Request) -> Response:
@@ -196,12 +187,12 @@ class Sandbox:
 
     def usage(self) -> ProcessUsage:
         """What the environment has used up to now."""
-        if self._process is None:
-            raise ConfigError(f"{self._name} does not run.")
-        return usage_of(self._process.pid)
-
-    def _is_alive(self) -> bool:
-        return self._process is not None and self._process.poll() is None
+        place = Path(f"/proc/{self._process.pid}")
+        fields = (place / "stat").read_text().rpartition(")")[2].split()
+        ticks = int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME])
+        status = (place / "status").read_text().splitlines()
+        peak = next(line for line in status if line.startswith("VmHWM:"))
+        return ProcessUsage(timedelta(seconds=ticks / _TICKS), int(peak.split()[1]) * 1024)
 
     def _lambda_environment(self, address: str) -> dict[str, str]:
         """The variables that Lambda sets, and those of the function's configuration."""
@@ -224,12 +215,3 @@ class Sandbox:
             ),
             **self._environment,
         }
-
-
-def usage_of(pid: int) -> ProcessUsage:
-    """What a living process has used up to now, all its threads together."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    ticks = int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME])
-    status = Path(f"/proc/{pid}/status").read_text()
-    peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
-    return ProcessUsage(timedelta(seconds=ticks / _TICKS), int(peak.split()[1]) * 1024)

@@ -58,10 +58,6 @@ class FunctionFigures:
     peak_bytes: int
     warm: timedelta
 
-    def within(self, init: timedelta) -> bool:
-        """Whether memory is what we aim at, and the start takes at most `init`."""
-        return self.init_cpu <= init and self.peak_bytes <= MEMORY_AIM
-
     def __str__(self) -> str:
         milliseconds = timedelta(milliseconds=1)
         return (
@@ -101,13 +97,10 @@ class BuiltScene:
             tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
             raise ConfigError(f"{error}\n{tail}") from error
 
-    def started_again(self, figures: "FunctionFigures") -> "FunctionFigures":
-        """The same with the least of some starts: what more it took was the machine's."""
-        inits = [figures.init_cpu]
-        for _ in range(_MORE_STARTS):
-            with self.function(figures.name) as sandbox:
-                inits += [] if sandbox.init is None else [sandbox.init.cpu]
-        return replace(figures, init_cpu=min(inits))
+    def started(self, name: str) -> timedelta:
+        """The processor time of one more start."""
+        with self.function(name) as sandbox:
+            return sandbox.init.cpu
 
 
 @contextmanager
@@ -155,7 +148,12 @@ def play(scene: BuiltScene) -> tuple[list[FunctionFigures], MatchRecord]:
     record = scene.log.match(match_id)
     if record is None or record.outcome is None:
         raise ConfigError(f"The match {match_id} is not finished in the match log.")
-    return [scene.started_again(one) for one in figures], record
+    # The least of some starts: what more it took was the machine's.
+    again = [[scene.started(one.name) for _ in range(_MORE_STARTS)] for one in figures]
+    return [
+        replace(one, init_cpu=min(one.init_cpu, *more))
+        for one, more in zip(figures, again, strict=True)
+    ], record
 
 
 def _measured(
@@ -172,8 +170,6 @@ def _measured(
     with scene.function(name) as sandbox:
         first, *_ = [_timed(sandbox, event, limit)[0] for event in events]
         calls = [_timed(sandbox, events[-1], warm or limit)[1] for _ in range(_WARM_CALLS)]
-        if sandbox.init is None:
-            raise ConfigError(f"{name} never asked for an invocation.")
         peak, usual = sandbox.usage().peak_bytes, sorted(calls)[_WARM_CALLS // 2]
         return FunctionFigures(name, sandbox.init.cpu, first, peak, usual)
 
@@ -231,7 +227,7 @@ def _report(figures: list[FunctionFigures], record: MatchRecord, slow: float) ->
     init = INIT_AIM * slow
     if slow > 1:
         say(f"  this machine is {slow:.1f} times as slow just now as the one the aims are for")
-    missed = [one.name for one in figures if not one.within(init)]
+    missed = [one.name for one in figures if one.init_cpu > init or one.peak_bytes > MEMORY_AIM]
     if missed:
         aims = f"{init / timedelta(milliseconds=1):.0f} ms or {MEMORY_AIM / 1024**2:.0f} MB"
         say(f"above {aims}: {', '.join(missed)}")
