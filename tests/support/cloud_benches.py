@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 from unittest import mock
@@ -188,11 +189,7 @@ class QueueBench:
     later: Callable[[], Message | None]
 
 
-@contextmanager
-def environment(values: dict[str, str]) -> Iterator[None]:
-    """Set environment variables for a while."""
-    with mock.patch.dict(os.environ, values):
-        yield
+environment = partial(mock.patch.dict, os.environ)  # sets these variables for a while
 
 
 def sqlite_log(folder: Path) -> AbstractContextManager[LogBench]:

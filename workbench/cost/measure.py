@@ -14,7 +14,6 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from math import ceil
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import worker.app
@@ -77,11 +76,6 @@ class Bench:
         counts["milliseconds"] = round((time.monotonic() - began) * 1000)
         return counts
 
-    def played(self) -> AwsCounts:
-        """What one match used."""
-        with _long_after():
-            return self.used(lambda: _play(self))
-
     def looked(self, work: Callable[["Bench"], None]) -> CloudUse:
         """What a look used, the mean of some by a process that is warm."""
         work(self)
@@ -97,8 +91,11 @@ class Bench:
     def stored_bytes(self) -> int:
         """The bytes of all items in the table, as DynamoDB reckons them: names and values."""
         scan = self.emulator.client("dynamodb").get_paginator("scan")
-        pages = scan.paginate(TableName=self.table)
-        return sum(_item_bytes(item) for page in pages for item in page["Items"])
+        items = [one for page in scan.paginate(TableName=self.table) for one in page["Items"]]
+        told = [part for item in items for part in item]
+        told += [value for item in items for typed in item.values() for value in typed.values()]
+        sizes = (len(one if isinstance(one, bytes) else str(one).encode()) for one in told)
+        return len(items) * _ITEM_BYTES + sum(sizes)
 
 
 def measure(matches: int = 10) -> Measured:
@@ -106,7 +103,8 @@ def measure(matches: int = 10) -> Measured:
     with bench() as at:
         idle, played = at.used(lambda: _listen(at)), AwsCounts()
         for _ in range(matches):
-            played.update(at.played())
+            with _long_after():
+                played.update(at.used(lambda: _play(at)))
         stored, look, tick = at.stored_bytes(), at.looked(_look_by_message), at.looked(_rest)
         busy = at.used(lambda: _look_while_running(at))
         metrics = {one.metric for one in read_emf(at.uses.logged.getvalue().splitlines())}
@@ -204,12 +202,6 @@ def _look_while_running(at: Bench) -> None:
     build_relay(at.assembly.settings.store).newest()
     if lease is not None:
         at.assembly.log.release(lease)
-
-
-def _item_bytes(item: dict[str, Any]) -> int:
-    values = (next(iter(value.values())) for value in item.values())
-    sizes = (len(one if isinstance(one, bytes) else str(one).encode()) for one in values)
-    return _ITEM_BYTES + len("".join(item).encode()) + sum(sizes)
 
 
 # --- pages ---------------------------------------------------------------------------------------
