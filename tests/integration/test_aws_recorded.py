@@ -19,7 +19,7 @@ import pytest
 import stamina
 from support.alarms import MINUTE, STACK, alarms, composite_is_on, composites, fired
 from support.arena import ALICE, BOB, HandClock
-from support.aws_recording import GAMES, Recorder, opponent, recorder
+from support.aws_recording import GAMES, SERVICES, Recorder, opponent, recorder
 from support.aws_template import properties
 from support.cloud_benches import FakeClock, received
 from world.arena import BenchArena
@@ -99,9 +99,8 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
             assert here.listen().error is None
         assert done.error is None
         assert here.assembly.log.match(match_id).outcome  # type: ignore[union-attr]
-        for game in GAMES:
-            assert here.serve(game) == 200
-        assert here.look() == 200
+        for service in SERVICES:
+            assert here.serve(service) == 200
         here.note_depth("DeadLetters", 0)
         here.note_depth("TickLetters", 0)
         here.note("AWS/SQS", OLDEST, {"QueueName": "Ticks"}, 5)
@@ -287,11 +286,13 @@ def test_a_decision_over_half_its_limit_is_noticed(healthy: list[Sample], quiet:
     assert on_amid(healthy, quiet.samples) == {"SlowDecision"}
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_a_game_that_fails_is_noticed(healthy: list[Sample], tmp_path: Path, game: str) -> None:
-    with recorder(tmp_path, broken=game) as here:
-        assert here.serve(game) >= 500
-        assert on_amid(healthy, here.samples) == {f"{game}Failing"}
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_that_fails_is_noticed(
+    healthy: list[Sample], tmp_path: Path, service: str
+) -> None:
+    with recorder(tmp_path, broken=service) as here:
+        assert here.serve(service) >= 500
+        assert on_amid(healthy, here.samples) == {f"{service}Failing"}
 
 
 # --- the record of our own metrics ---------------------------------------------------------------

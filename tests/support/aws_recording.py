@@ -49,7 +49,11 @@ GAMES = {
     for game in games()
     if game.service is not None and any((ROOT / "events").glob(f"{game.name}_*.json"))
 }
-"""The services that the template has by name, and the setting where each keeps its matches."""
+"""The games that the template has by name, and the setting where each keeps its matches."""
+
+SERVICES = {**GAMES, "viewer": "CARDSHARP_STORE"}
+TABLES = {"deadmansdraw": "deadmansdrawTable", "viewer": "Matches"}
+"""The tables of those that in the cloud keep nothing elsewhere."""
 
 LISTENING = timedelta(seconds=41)  # a second more than a poller needs to begin a poll at all
 
@@ -95,33 +99,25 @@ class Recorder:
             self.note("AWS/SQS", "NumberOfMessagesSent", {"QueueName": "PollerDeadLetters"}, failed)
         return done
 
-    def serve(self, game: str) -> int:
-        """Ask a game's handler its first sample; API Gateway counts a failure as a 5xx."""
+    def serve(self, name: str) -> int:
+        """Ask a service its first sample; API Gateway counts a failure as a 5xx."""
         # Who watches the arena needs no password then.
-        told = {web.app.GAME: game, "CARDSHARP_PUBLIC": "yes"}
+        told = {web.app.GAME: name, "CARDSHARP_PUBLIC": "yes"}
+        handler = viewer.app.handler if name == "viewer" else web.app.handler
         with ExitStack() as stack:
-            if game == "deadmansdraw":  # which in the cloud keeps its matches in a table only
-                table = stack.enter_context(emulated_table("deadmansdrawTable"))
-                told[GAMES[game]] = f"dynamodb:{'nowhere' if self.broken == game else table}"
+            if name in TABLES:
+                table = create_table(stack.enter_context(moto_client()), TABLES[name])
+                place = "nowhere" if self.broken == name else table
+                told[SERVICES[name]] = f"dynamodb:{place}"
             stack.enter_context(environment(told))
-            return self._asked(game, f"{game}Api", f"{game}Service", web.app.handler)
-
-    def look(self) -> int:
-        """Ask the viewer for its list of matches."""
-        with emulated_table("Matches") as table:
-            told = {"CARDSHARP_STORE": f"dynamodb:{table}", "CARDSHARP_PUBLIC": "yes"}
-            with environment(told):
-                return self._asked("viewer", "viewerApi", "viewerService", viewer.app.handler)
-
-    def _asked(self, name: str, api: str, function: str, handler: LambdaHandler) -> int:
-        event = json.loads(min((ROOT / "events").glob(f"{name}_*.json")).read_text())
-        asked, clock = Function(name, handler, timedelta(seconds=29)), SystemClock()
-        done = invoke(asked, event, asked.context(clock), clock)
-        told = done.answer if isinstance(done.answer, dict) else {}
-        status = int(told.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
+            event = json.loads(min((ROOT / "events").glob(f"{name}_*.json")).read_text())
+            asked, clock = Function(name, handler, timedelta(seconds=29)), SystemClock()
+            done = invoke(asked, event, asked.context(clock), clock)
+        answer = done.answer if isinstance(done.answer, dict) else {}
+        status = int(answer.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
         failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        self.note("AWS/ApiGateway", "5xx", {"ApiId": api}, failed)
-        self.note("AWS/Lambda", "Throttles", {"FunctionName": function}, 0)
+        self.note("AWS/ApiGateway", "5xx", {"ApiId": f"{name}Api"}, failed)
+        self.note("AWS/Lambda", "Throttles", {"FunctionName": f"{name}Service"}, 0)
         return status
 
     def note_depth(self, queue: str, messages: int) -> None:
@@ -145,13 +141,6 @@ class Recorder:
 
 
 @contextmanager
-def emulated_table(resource: str) -> Iterator[str]:
-    """The name of a table of the template, in an AWS that is there as long as the block runs."""
-    with moto_client() as client:
-        yield create_table(client, resource)
-
-
-@contextmanager
 def recorder(
     folder: Path,
     *,
@@ -161,7 +150,7 @@ def recorder(
 ) -> Iterator[Recorder]:
     """A recording; where the arena's `clock` is behind ours, we seem to be late.
 
-    The service of a `broken` game finds no table, and no database in its file.
+    The service that is `broken` finds no table, and no database in its file.
     """
     lines = io.StringIO()
     with ExitStack() as stack:
