@@ -191,19 +191,11 @@ def test_the_steps_of_the_image_install_a_command_that_plays(tmp_path: Path) -> 
     first = joined[: joined.index("FROM", joined.index("FROM") + 1)]
     steps = re.findall(r"^RUN (.+)$", first, re.MULTILINE)
     assert len(steps) == first.count("RUN ")
-    script = "set -e\n" + "\n".join(steps).replace("/opt/", f"{opt}/").replace(
-        "python ", "python3 "
-    )
+    here = "\n".join(steps).replace("/opt/", f"{opt}/").replace("python ", "python3 ")
     around = {**os.environ, "UV_PROJECT_ENVIRONMENT": str(opt / "cardsharp")}
-    subprocess.run(["sh", "-c", script], cwd=context, env=around, check=True)  # noqa: S603, S607
+    subprocess.run(["sh", "-ec", here], cwd=context, env=around, check=True)  # noqa: S603, S607
     shutil.rmtree(context)
-    played = subprocess.run(  # noqa: S603 - ours
-        [str(opt / "cardsharp/bin/cardsharp"), "play", "--seed", "11"],
-        env={"HOME": str(tmp_path), "PATH": os.defpath},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    played = run(opt / "cardsharp/bin/cardsharp", ["play", "--seed", "11"], tmp_path)
     assert played.returncode == 0, played.stderr
     assert "log complete" in played.stdout
 

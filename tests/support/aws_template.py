@@ -41,11 +41,12 @@ def statements(role: str) -> Iterator[dict[str, Any]]:
         yield from policy["PolicyDocument"]["Statement"]
 
 
-def allowed_actions(role: str, service: str) -> set[str]:
-    """What a role may do in a service, without the service's name."""
+def allowed_actions(name: str, service: str) -> set[str]:
+    """What a role or a policy allows in a service, without the service's name."""
+    policy = properties(name).get("PolicyDocument")
     return {
         action.partition(":")[2]
-        for statement in statements(role)
+        for statement in (policy["Statement"] if policy else statements(name))
         if statement["Effect"] == "Allow"
         for action in listed(statement["Action"])
         if action.startswith(f"{service}:")
