@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.cloud_benches import FakeClock, dynamo_log, known, taken
-from support.policies import ACCOUNT, BOUND, REGION, Policy, Request, allowed, made
+from support.policies import ACCOUNT, BOUND, EVERYTHING, REGION, Policy, allowed, made
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
 
-EVERYTHING: Policy = {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
-
-
 class Account:
     """An account of ten executions in which somebody has these policies."""
 
@@ -61,7 +58,7 @@ class Account:
         entries = asked["ContextEntries"]
         told = {one["ContextKeyName"]: one["ContextKeyValues"][0] for one in entries}
         (action,), (resource,) = asked["ActionNames"], asked["ResourceArns"]
-        may = allowed(Request(action, resource, REGION, told), self.policies)
+        may = allowed(self.policies, action, resource, told)
         return {"EvaluationResults": [{"EvalDecision": "allowed" if may else "implicitDeny"}]}
 
 

@@ -5,9 +5,9 @@ conditions' values that a request brings.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from ministack.core.iam_evaluator import EvalContext, evaluate, parse_policy_document  # type: ignore[import-untyped]
@@ -19,33 +19,35 @@ from workbench.operate.preflight import BOUNDARY, RIGHTS
 
 Policy = Mapping[str, Any]
 ACCOUNT, REGION = "123456789012", "ap-southeast-2"
+EVERYTHING: Policy = {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
 BOUND = BOUNDARY.format(account=ACCOUNT, region=REGION)
 
 
-@dataclass(frozen=True)
-class Request:
-    """An action on a resource in a region, and the condition keys that the service tells of it."""
+def allowed(
+    policies: Iterable[Policy],
+    action: str,
+    resource: str = "*",
+    told: Mapping[str, str] = MappingProxyType({}),
+    boundary: Policy | None = None,
+) -> bool:
+    """Whether a user with these policies, and within this boundary, may do it.
 
-    action: str
-    resource: str = "*"
-    region: str = REGION
-    context: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
-
-
-def allowed(request: Request, policies: Iterable[Policy], boundary: Policy | None = None) -> bool:
-    """Whether a user with these policies, and within this boundary, may do it."""
-    told = EvalContext(
+    `told` are the condition keys that the service tells of the request. Its region is theirs, or
+    the resource's.
+    """
+    of_resource = resource.split(":")[3] if resource.count(":") > 3 else ""
+    asked = EvalContext(
         principal_arn=f"arn:aws:iam::{ACCOUNT}:user/somebody",
         principal_type="User",
         principal_account=ACCOUNT,
-        action=request.action,
-        resource_arn=request.resource,
-        region=request.region,
-        service_context={key.lower(): value for key, value in request.context.items()},
+        action=action,
+        resource_arn=resource,
+        region=told.get("aws:RequestedRegion") or of_resource or REGION,
+        service_context={key.lower(): value for key, value in told.items()},
     )
     bounds = [[parse_policy_document(dict(boundary))]] if boundary is not None else []
     parsed = [parse_policy_document(dict(one)) for one in policies]
-    return bool(evaluate(told, parsed, *bounds).decision == "Allow")
+    return bool(evaluate(asked, parsed, *bounds).decision == "Allow")
 
 
 @cache

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.policies import ACCOUNT, BOUND, REGION, Policy, Request, allowed, made
+from support.policies import ACCOUNT, BOUND, EVERYTHING, REGION, allowed, made
 
 from workbench.build.expressions import largest, listed, of_kind
 from workbench.build.refused_rights import policy_sizes, statements
@@ -33,7 +33,6 @@ HANDLERS = Path(__file__).parents[1] / "samples" / "cloudformation_handlers.json
 HERE, THERE = REGION, "us-west-2"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/cardsharp-dev-PollerRole-1"
 FUNCTION = f"arn:aws:lambda:{HERE}:{ACCOUNT}:function:cardsharp-dev-Poller-1"
-EVERYTHING: Policy = {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
 
 ARNS = {
     "budgets": f"arn:aws:budgets::{ACCOUNT}:budget/cardsharp-dev-spending",
@@ -69,10 +68,9 @@ UNUSED = re.compile(
 """What CloudFormation asks for options that no template of ours has."""
 
 
-def may(action: str, resource: str = "*", region: str = "", **context: str) -> bool:
-    keys = {key.replace("__", ":"): value for key, value in context.items()}
-    told = resource.split(":")[3] if resource.count(":") > 3 else ""
-    return allowed(Request(action, resource, region or told or HERE, keys), [made("Deployer")])
+def may(action: str, resource: str = "*", **told: str) -> bool:
+    keys = {key.replace("__", ":"): value for key, value in told.items()}
+    return allowed([made("Deployer")], action, resource, keys)
 
 
 def bounded(action: str, resource: str = ROLE) -> bool:
@@ -142,7 +140,7 @@ def test_what_knows_no_names_is_of_the_region_and_a_role_is_passed_to_ours_alone
     assert not may("apigateway:POST", apis.replace(HERE, THERE))
     assert not may("apigateway:PATCH", f"arn:aws:apigateway:{HERE}::/account")
     assert may("logs:PutResourcePolicy", "*")
-    assert not may("logs:PutResourcePolicy", "*", region=THERE)
+    assert not may("logs:PutResourcePolicy", "*", aws__RequestedRegion=THERE)
     mapping = "lambda:CreateEventSourceMapping"
     assert not may(mapping, "*", lambda__FunctionArn=FUNCTION.replace("cardsharp", "payroll"))
     assert not may("s3:PutObject", "arn:aws:s3:::payroll/x")
@@ -165,7 +163,7 @@ def test_the_boundary_leaves_of_an_administrators_role_what_the_stacks_need_and_
     """Who deploys writes the roles' own policies, and could write anything there."""
 
     def left(action: str, resource: str) -> bool:
-        return allowed(Request(action, resource), [EVERYTHING], made("Boundary"))
+        return allowed([EVERYTHING], action, resource, boundary=made("Boundary"))
 
     assert left("dynamodb:PutItem", ARNS["dynamodb"])
     assert not left("dynamodb:PutItem", ARNS["dynamodb"].replace("cardsharp", "payroll"))
@@ -193,7 +191,7 @@ def _bounded(action: str, resource: str) -> bool:
     kinds = {"dynamodb": "table/", "lambda": "function:", "logs": "log-group:"}
     if named != resource:
         named = named.replace(":cardsharp", f":{kinds.get(service, '')}cardsharp", 1)
-    return allowed(Request(action, named), [EVERYTHING], made("Boundary"))
+    return allowed([EVERYTHING], action, named, boundary=made("Boundary"))
 
 
 def planted(template: Template, breach: Breach) -> Template:

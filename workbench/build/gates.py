@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.build.combinations import COMBINATIONS, faults
+from workbench.build.combinations import faults
 from workbench.build.pins import is_current
 from workbench.build.sam import BUILD, QUIET, differences, find_sam, read_build, sam_build
 from workbench.build.service_rules import findings
@@ -136,7 +136,7 @@ def reproducible() -> Iterable[str]:
 
 def deployments() -> Iterable[str]:
     """Whether the build can be deployed in each combination, also over version 0.2."""
-    return faults(read_build(BUILD), COMBINATIONS)
+    return faults(read_build(BUILD))
 
 
 def run() -> Iterable[str]:

@@ -34,10 +34,8 @@ def translate(template: Template) -> Template:
     given = deepcopy(template)
     for name, resource in given["Resources"].items():
         key = CODE.get(resource["Type"])
-        if key is not None:
-            resource["Properties"].setdefault(key, f"s3://not-uploaded/{name}.zip")
-            if not str(resource["Properties"][key]).startswith("s3://"):
-                resource["Properties"][key] = f"s3://not-uploaded/{name}.zip"
+        if key is not None and not str(resource["Properties"].get(key)).startswith("s3://"):
+            resource["Properties"][key] = f"s3://not-uploaded/{name}.zip"
     # It looks up nothing but the region's partition; our policies name none that AWS manages.
     session = Session("none", "none", region_name=_REGION)
     # It complains at its end about figures that it could not publish; it may, to nobody.

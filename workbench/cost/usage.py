@@ -124,7 +124,7 @@ def pages_usage(load: Load, measured: Measured) -> dict[str, float]:
         (watched * use.moves / load.match_seconds, use.news),
         (watched / PAUSE.total_seconds(), use.nothing),
     )
-    memory = int(str(all_resources()["viewerService"].properties["MemorySize"]))
+    memory = memory_of("viewer")
     requests = sum(times * one.requests for times, one in answers)
     seconds = sum(times * one.seconds for times, one in answers)
     table = sum(times * one.table_requests for times, one in answers)
@@ -247,12 +247,12 @@ def contest_usage(contest: Contest, measured: Measured) -> dict[str, float]:
 
 
 def properties_of(game: str) -> Mapping[str, object]:
-    """What the template says of a game's function."""
+    """What the template says of the function of a game, or of the viewer."""
     return all_resources()[f"{game}Service"].properties
 
 
 def memory_of(game: str) -> int:
-    """The megabytes of a game's function where nobody asks for others."""
+    """The megabytes of such a function where nobody asks for others."""
     told = properties_of(game)["MemorySize"]
     return int(told["Fn::If"][2]) if isinstance(told, dict) else int(str(told))
 
