@@ -236,14 +236,11 @@ def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
         actions.clear()
         ticket = Tick.parse(message.body).ticket
         while records.stage is not Stage.OVER:
-            found: Message | None = message
-            body = Tick(ticket=ticket).model_dump_json()
-            while found is not None:
-                event = sqs_event([replace(found, body=body)], datetime.now(UTC))
-                function.handler(event, context)
-                queue.delete(found)
-                found = queue.receive(timedelta())
-                body = "" if found is None else found.body
+            told: Message | None = replace(message, body=Tick(ticket=ticket).model_dump_json())
+            while told is not None:
+                function.handler(sqs_event([told], datetime.now(UTC)), context)
+                queue.delete(told)
+                told = queue.receive(timedelta())
             ticket += 1
             if records.stage is Stage.OPEN and records.meetings():
                 records.practise(datetime.now(UTC))

@@ -106,7 +106,7 @@ def test_an_emulator_does_not_outlive_a_parent_that_was_killed() -> None:
 import sys
 from workbench.cloud.emulator import Emulator
 with Emulator() as running:
-    print(running.pid, running.folder, flush=True)
+    print(running._process.pid, running.folder, flush=True)
     sys.stdin.read()
 """,
         ],

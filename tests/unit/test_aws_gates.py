@@ -90,17 +90,13 @@ def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -
 
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
-SECOND = timedelta(seconds=1)
-
-
-def line(text: str, at: datetime) -> LogLine:
-    return LogLine(at, "worker", text, {})
 
 
 def test_following_tells_each_line_once_also_one_that_comes_late() -> None:
     clock = FakeClock()
     began = clock.now()
-    first, late = line("first", began + SECOND), line("late", began)
+    later = began + timedelta(seconds=1)
+    first, late = (LogLine(at, "worker", f"{at}", {}) for at in (later, began))
     looks: Iterator[list[LogLine]] = iter([[first], [first], [late, first]])
     asked: list[datetime] = []
 

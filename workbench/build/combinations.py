@@ -7,6 +7,7 @@ deployment of the workflow is its own script.
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from boto3.session import Session
 
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.build.deploy import STACK_SERVICES, deploy, deployment
-from workbench.build.sam import Build, archive
+from workbench.build.sam import Build
 from workbench.build.target import ROOT, ran
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import ARENA, TEMPLATE, parsed
@@ -109,16 +110,13 @@ def _deploy_released(
     # Where the transform looks for code that nobody has uploaded.
     for bucket in ("not-uploaded", "released"):
         s3.create_bucket(Bucket=bucket)
+    code = shutil.make_archive(str(emulator.folder / name), "zip", build.folder_of("Poller"))
     watching, whole = _released("watching.yaml", {}), _released("template.yaml", parameters)
     places: dict[str, str] = {}
     for key, template in (("watching", watching), ("template", whole)):
         for logical, resource in template["Resources"].items():
             if resource["Type"].startswith("AWS::Serverless::"):
-                s3.put_object(
-                    Bucket="not-uploaded",
-                    Key=f"{logical}.zip",
-                    Body=archive(build.folder_of("Poller")),
-                )
+                s3.upload_file(code, "not-uploaded", f"{logical}.zip")
             if resource["Type"] == "AWS::Serverless::Application":
                 resource["Properties"]["Location"] = places["watching"]
         s3.put_object(Bucket="released", Key=f"{name}-{key}", Body=json.dumps(template).encode())

@@ -5,12 +5,10 @@ bytecode is put on the PATH here. SAM itself is installed apart (requirements/sa
 """
 
 import argparse
-import io
 import json
 import re
 import shutil
 import sys
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,15 +99,6 @@ def _located(path: Path) -> dict[str, Any]:
 def size_of(folder: Path) -> int:
     """The bytes of all files in a folder."""
     return sum(file.stat().st_size for file in _files(folder))
-
-
-def archive(folder: Path) -> bytes:
-    """The folder as a zip archive."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archived:
-        for file in _files(folder):
-            archived.write(file, file.relative_to(folder))
-    return content.getvalue()
 
 
 def differences(one: Path, other: Path) -> list[str]:

@@ -71,13 +71,6 @@ class Emulator:
         return f"http://{HOST}:{self._port}"
 
     @property
-    def pid(self) -> int:
-        """The process id of the running emulator."""
-        if self._process is None:
-            raise CardsharpError("The emulator does not run.")
-        return self._process.pid
-
-    @property
     def folder(self) -> Path:
         """Where the emulator writes, until it stops."""
         return Path(self._folder.name)
@@ -192,8 +185,9 @@ class Emulator:
         clock = SystemClock()
         end = clock.now() + _LIMIT
         while self._process is not None and self._process.poll() is None:
-            if self._is_healthy():
-                return
+            with suppress(requests.RequestException):
+                if requests.get(f"{self.endpoint}/_ministack/health", timeout=1).ok:
+                    return
             if clock.now() > end:
                 raise CardsharpError(
                     f"MiniStack gave no answer within {_LIMIT.seconds} s.\n{self.log_tail()}"
@@ -203,11 +197,6 @@ class Emulator:
         if "No module named" in tail:
             raise lacking("The emulator", "MiniStack", "emulator")
         raise CardsharpError(f"MiniStack ended before it answered.\n{tail}")
-
-    def _is_healthy(self) -> bool:
-        with suppress(requests.RequestException):
-            return requests.get(f"{self.endpoint}/_ministack/health", timeout=1).ok
-        return False
 
 
 def queue_arn(sqs: Any, url: str) -> str:  # noqa: ANN401 - as above

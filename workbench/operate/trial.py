@@ -9,18 +9,14 @@ import shlex
 import signal
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from botocore.exceptions import ClientError
-
 from cardsharp.access import Credentials
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import Clock
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import CardsharpError, ConfigError
@@ -118,15 +114,6 @@ def publish(client: Clients, begin: int = 0, end: int | None = None) -> int:
     return len(samples)
 
 
-def go_on_publishing(client: Clients, clock: Clock, over: threading.Event) -> None:
-    """Publish what is logged, each line once, until it is over."""
-    begin = 0
-    while not clock.wait(over, _PAUSE):
-        end = round((clock.now() - _SETTLED).timestamp() * 1000)
-        publish(client, begin, end)
-        begin = end
-
-
 def _lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
     groups = [
         group["logGroupName"]
@@ -134,16 +121,12 @@ def _lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
         for group in page["logGroups"]
     ]
     window = {"startTime": begin, **({} if end is None else {"endTime": end - 1})}
+    pages = logs.get_paginator("filter_log_events").paginate
     for group in groups:
-        try:
-            for page in logs.get_paginator("filter_log_events").paginate(
-                logGroupName=group, **window
-            ):
+        # Its stack may have been deleted since it was listed.
+        with suppress(logs.exceptions.ResourceNotFoundException):
+            for page in pages(logGroupName=group, **window):
                 yield from (event["message"] for event in page["events"])
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "ResourceNotFoundException":
-                raise
-            # Its stack was deleted since it was listed.
 
 
 def main() -> None:
@@ -159,7 +142,7 @@ def main() -> None:
 
 
 def _stay(trial: CloudTrial) -> None:
-    """Wait for Ctrl-C, and say how other commands reach this cloud."""
+    """Publish what is logged until Ctrl-C, and say how other commands reach this cloud."""
     native = this_machine().environment()
     building = {name: native[name] for name in ("LAMBDA_PYTHON", "LAMBDA_PLATFORM")}
     with deployment(trial.emulator) as environment:
@@ -168,7 +151,12 @@ def _stay(trial: CloudTrial) -> None:
             say(f"export {name}={shlex.quote(value)}")
         say(f"\nThe arena is {trial.arena.url}; Ctrl-C here stops everything.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        go_on_publishing(trial.stack.client, SystemClock(), threading.Event())
+        clock, begin = SystemClock(), 0
+        while True:
+            clock.sleep(_PAUSE)
+            end = round((clock.now() - _SETTLED).timestamp() * 1000)
+            publish(trial.stack.client, begin, end)  # each line once
+            begin = end
 
 
 if __name__ == "__main__":
