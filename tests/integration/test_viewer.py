@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from support import policies
 from support.aws_template import properties, statements
-from support.policies import Request
 from support.stored import any_match
 from support.viewer_cloud import NOTE, SECRET, TTL, Deployed, deployed
 
@@ -76,8 +75,8 @@ def allowed(name: str, params: dict[str, Any], rules: dict[str, Any]) -> bool:
         indexes = ("by-day", "by-status")
         return name == "Query" and params["IndexName"] in indexes and "Select" not in params
     statement = {"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": rules}
-    request = Request(f"dynamodb:{name}", context=context_of(name, params))
-    return policies.allowed(request, [{"Statement": [statement]}])
+    told = context_of(name, params)
+    return policies.allowed([{"Statement": [statement]}], f"dynamodb:{name}", told=told)
 
 
 def test_s13_the_viewer_may_use_what_it_uses_and_change_nothing(site: Deployed) -> None:

@@ -27,7 +27,7 @@ def allowed(
     policies: Iterable[Policy],
     action: str,
     resource: str = "*",
-    told: Mapping[str, str] = MappingProxyType({}),
+    told: Mapping[str, Any] = MappingProxyType({}),
     boundary: Policy | None = None,
 ) -> bool:
     """Whether a user with these policies, and within this boundary, may do it.
