@@ -1,6 +1,6 @@
 """The engine: cards as bits, its worlds and its search, how choices race, and what it answers."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from types import SimpleNamespace
 
@@ -12,14 +12,15 @@ from cardsharp.euchre.cards import DECK, parse, strength, suit_of
 from cardsharp.euchre.fallback import DECIDER
 from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.rules import Deal, apply, legal_cards, score
-from cardsharp.euchre.strategies import Decision, pimc
+from cardsharp.euchre.strategies import Decision
+from cardsharp.euchre.strategies.bidding import card_set
 from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
-from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
+from cardsharp.euchre.strategies.playout import PlayStage, Seating, played_out, stages
 from cardsharp.euchre.strategies.solver import Search
-from cardsharp.euchre.strategies.sound import Rules, discard_first
-from cardsharp.euchre.strategies.worlds import Sampler
+from cardsharp.euchre.strategies.sound import Rules
+from cardsharp.euchre.strategies.worlds import Sampler, World
 from cardsharp.euchre.table import DEALER, SEATS, Call, PlayedCard, Table, turn
 
 SMALL = Effort(worlds=8, batch=8)
@@ -41,28 +42,23 @@ def playing(held: str, table: Table) -> Position:
 
 def test_every_world_agrees_with_what_the_seat_has_seen() -> None:
     for view in views(24):
+        table = view.table
+        played = {card for trick in table.tricks for _, card in trick}
         for world, _ in Sampler(view, Dice(1)).worlds(3):
-            check_world(view, list(map(cards_of, world.hands)), list(map(cards_of, world.dealt)))
-
-
-def check_world(
-    view: Position, hands: Sequence[Sequence[int]], dealt: Sequence[Sequence[int]]
-) -> None:
-    table = view.table
-    assert tuple(hands[view.seat]) == view.hand
-    held = [card for hand in hands for card in hand]
-    played = {card for trick in table.tricks for _, card in trick}
-    assert len(held) == len(set(held))
-    assert played.isdisjoint(held)
-    assert sorted(len(hand) for hand in dealt) == [5] * 4
-    assert len({card for hand in dealt for card in hand}) == 20
-    for seat in SEATS:
-        own = table.played_by(seat)
-        assert {*own} <= {*dealt[seat], table.turn_card}
-        if view.question is not Question.DISCARD or seat != DEALER:
-            assert len(hands[seat]) + len(own) == 5
-        for card in hands[seat]:
-            assert suit_of(card, table.trump) not in table.voids[seat]
+            hands, dealt = list(map(cards_of, world.hands)), list(map(cards_of, world.dealt))
+            assert hands[view.seat] == view.hand
+            held = [card for hand in hands for card in hand]
+            assert len(held) == len(set(held))
+            assert played.isdisjoint(held)
+            assert [*map(len, dealt)] == [5] * 4
+            assert len({card for hand in dealt for card in hand}) == 20
+            for seat in SEATS:
+                own = table.played_by(seat)
+                assert {*own} <= {*dealt[seat], table.turn_card}
+                if view.question is not Question.DISCARD or seat != DEALER:
+                    assert len(hands[seat]) + len(own) == 5
+                suits = {suit_of(card, table.trump) for card in hands[seat]}
+                assert suits.isdisjoint(table.voids[seat])
 
 
 def test_a_dealer_who_called_is_thought_to_hold_trumps() -> None:
@@ -148,30 +144,25 @@ CALL = Call(4, HEARTS, alone=False)
 
 
 def most_tricks(
-    hands: Sequence[Sequence[int]], trump: int, side: int, leader: int, out: frozenset[int]
+    hands: list[tuple[int, ...]], table: Seating, side: int, trick: list[PlayedCard], seat: int
 ) -> int:
     """Tricks of a side with perfect play: every card of everybody tried, nothing clever."""
-    if not any(hands[seat] for seat in SEATS if seat not in out):
+    led = suit_of(trick[0].card, table.trump) if trick else None
+    if len(trick) == table.chairs:
+        winner = max(trick, key=lambda one: strength(one.card, table.trump, led)).seat
+        return (winner % 2 == side) + most_tricks(hands, table, side, [], winner)
+    seat = table.next_from(seat)
+    if not hands[seat]:
         return 0
+    values = [
+        most_tricks(without(card, hands), table, side, [*trick, PlayedCard(seat, card)], seat + 1)
+        for card in legal_cards(hands[seat], led, table.trump)
+    ]
+    return max(values) if seat % 2 == side else min(values)
 
-    def go_on(trick: list[tuple[int, int]], held: list[list[int]]) -> int:
-        if len(trick) == 4 - len(out):
-            led = suit_of(trick[0][1], trump)
-            winner = max(trick, key=lambda one: strength(one[1], trump, led))[0]
-            return (winner % 2 == side) + most_tricks(held, trump, side, winner, out)
-        seat = trick[-1][0] + 1 if trick else leader
-        while seat % 4 in out:
-            seat += 1
-        seat %= 4
-        led_suit = suit_of(trick[0][1], trump) if trick else None
-        values = []
-        for card in legal_cards(tuple(held[seat]), led_suit, trump):
-            after = [list(hand) for hand in held]
-            after[seat].remove(card)
-            values.append(go_on([*trick, (seat, card)], after))
-        return max(values) if seat % 2 == side else min(values)
 
-    return go_on([], [list(hand) for hand in hands])
+def without(card: int, hands: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    return [tuple(one for one in hand if one != card) for hand in hands]
 
 
 @pytest.mark.parametrize(
@@ -179,38 +170,24 @@ def most_tricks(
     [(CALL, None), (Call(4, 1, alone=True), None), (Call(7, 3, alone=True), 2)],
 )
 def test_the_search_finds_what_trying_all_finds(call: Call, lone_defender: int | None) -> None:
-    """Three cards each, 25 times: few enough to try every line of play."""
-    rng, table = Random(7), Seating(call, lone_defender)
-    cards = layout(call.suit)
-    for _ in range(25):
+    """Three cards each: few enough to try every line of play, also from the middle of a trick."""
+    rng, table, cards = Random(7), Seating(call, lone_defender), layout(call.suit)
+    for number in range(36):
         dealt = rng.sample(DECK, 12)
-        hands = [dealt[3 * seat : 3 * seat + 3] for seat in SEATS]
-        leader = rng.randrange(4)
-        best = most_tricks(hands, call.suit, call.seat % 2, leader, frozenset(table.out))
+        hands = [tuple(dealt[3 * seat : 3 * seat + 3]) for seat in SEATS]
         search = Search(table, list(map(cards.mask, hands)))
-        assert [search.makes(PlayStage(leader), need) for need in range(5)] == [
+        stage, trick = PlayStage(rng.randrange(4)), []
+        for _ in range(number % table.chairs):
+            seat = table.next_from(stage.seat)
+            led = suit_of(trick[0].card, call.suit) if trick else None
+            trick.append(PlayedCard(seat, rng.choice(legal_cards(hands[seat], led, call.suit))))
+            hands = without(trick[-1].card, hands)
+            stage = replace(stage, seat=seat).after(cards.bit[trick[-1].card], table)
+        best = most_tricks(hands, table, call.seat % 2, trick, stage.seat)
+        lying = cards.mask(card for _, card in trick)
+        assert [search.makes(stage, need, lying) for need in range(5)] == [
             best >= need for need in range(5)
         ]
-
-
-def test_the_search_goes_on_from_the_middle_of_a_trick() -> None:
-    """Whoever leads has the best of what each lead leads to; so has the second, of each reply."""
-    rng, cards, table = Random(8), layout(HEARTS), Seating(CALL)
-    for _ in range(30):
-        dealt = rng.sample(DECK, 12)
-        hands = [dealt[3 * seat : 3 * seat + 3] for seat in SEATS]
-        search = Search(table, list(map(cards.mask, hands)))
-        for need in (1, 2, 3):
-            led = {card: PlayStage().after(cards.bit[card], table) for card in hands[0]}
-            leads = {c: search.makes(led[c], need, cards.bit[c]) for c in hands[0]}
-            assert search.makes(PlayStage(), need) == any(leads.values())
-            for lead, makes in leads.items():
-                replies = []
-                for card in legal_cards(tuple(hands[1]), suit_of(lead, HEARTS), HEARTS):
-                    both = cards.mask((lead, card))
-                    then = led[lead].after(cards.bit[card], table)
-                    replies.append(search.makes(then, need, both))
-                assert makes == all(replies)
 
 
 def test_points_tell_made_all_five_and_euchred_apart() -> None:
@@ -223,19 +200,41 @@ def test_points_tell_made_all_five_and_euchred_apart() -> None:
     assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage(lost=1)) == 1
 
 
-def test_cards_as_bits_are_worth_and_discarded_as_by_the_rules() -> None:
-    """Written out: trumps by rank and number, aces by their company, kings, voids to ruff."""
-    rng = Random(4)
-    for _ in range(2000):
-        trump, hand = rng.randrange(4), rng.sample(DECK, rng.randint(1, 6))
-        cards = layout(trump)
-        assert cards.number[cards.spare(cards.mask(hand))] == discard_first(hand, trump)[0]
-    for hand, thousandths in (
+@pytest.mark.parametrize(
+    ("hand", "parts"),
+    [
         ("JH JD AH KH QH", [1000, 900, 750, 600, 500, 900, 250, 250, 250]),
         ("9H AS AC 9C 10D", [400, 600, 450]),
         ("9H 10H KS QS 9S", [400, 450, 120, 250, 250]),
-    ):
-        assert layout(2).worth(layout(2).mask(map(parse, hand.split()))) == sum(thousandths)
+    ],
+)
+def test_a_hand_is_worth_its_parts(hand: str, parts: list[int]) -> None:
+    """Trumps by rank and number, aces by their company, kings, voids to ruff; in thousandths."""
+    cards = layout(HEARTS)
+    assert cards.worth(cards.mask(map(parse, hand.split()))) == sum(parts)
+
+
+@pytest.mark.parametrize(
+    ("hand", "missed"),
+    [
+        ("10D AS 9H KD 10C 10S", "10C 10D 10S KD AS 9H"),  # of a rank by number, trumps last
+        ("JH JD 9H AH", "9H AH JD JH"),  # the left bower is a trump
+        ("QC 10S KS AH", "QC 10S KS AH"),  # a lonely card before those of two ranks lower
+        ("QC 9S KS AH", "9S QC KS AH"),
+        ("9S 10S 10C QC AH", "9S 10C 10S QC AH"),  # 10S has company, whatever is offered
+        ("AC KS AS AH", "KS AC AS AH"),  # but no ace
+        ("QC 10S KS", "10S QC KS"),  # and only with a trump
+    ],
+)
+def test_of_the_cards_offered_the_one_that_is_missed_least_is_laid_aside(
+    hand: str, missed: str
+) -> None:
+    """`missed` are the cards in the order in which they go while the others stay in the hand."""
+    cards = layout(HEARTS)
+    held = left = cards.mask(map(parse, hand.split()))
+    for card in map(parse, missed.split()):
+        assert cards.number[cards.missed_first(held, left)] == card
+        left ^= cards.bit[card]
 
 
 def test_a_world_is_played_out_as_the_player_rules_plays_it() -> None:
@@ -256,13 +255,10 @@ def by_rules(deal: Deal) -> int:
 
 
 def over_bits(deal: Deal) -> int:
-    table, now = deal.table, turn(deal.table)
+    table = deal.table
     seating, cards = Seating(table.call, table.lone_defender), layout(table.call.suit)
-    stage = pimc._stage(table, seating, now.seat)
-    hands = [cards.mask(deal.hand(seat)) for seat in SEATS]
-    turned = cards.bit[table.turn_card]
-    dealt = [cards.mask(deal.cards[5 * seat : 5 * seat + 5]) for seat in SEATS]
-    if table.call.picks_up:
-        dealt[DEALER] |= turned
-    down = 0 if table.call.picks_up else turned
-    return played_out(seating, hands, [ALL & ~held & ~down for held in dealt], stage)
+    dealt = tuple(card_set(deal.cards[5 * seat : 5 * seat + 5]) for seat in SEATS)
+    hidden = World((), dealt).hidden(table.call, table.turn_card)
+    told = (cards.bit[card] for trick in table.tricks for _, card in trick)
+    *_, stage = stages(told, seating)
+    return played_out(seating, [cards.mask(deal.hand(seat)) for seat in SEATS], hidden, stage)

@@ -23,7 +23,7 @@ from cardsharp.euchre.simulation import WINNING
 from cardsharp.euchre.strategies import Decision
 from cardsharp.euchre.strategies.bidding import card_set
 from cardsharp.euchre.strategies.pimc import Pimc
-from cardsharp.euchre.strategies.worlds import Ledger, World
+from cardsharp.euchre.strategies.worlds import World, worth_of_pass
 from cardsharp.euchre.table import SEATS, turn
 from cardsharp.judge import Judge
 
@@ -44,7 +44,7 @@ def luck_of(cards: tuple[Card, ...], worth: Callable[[int], float] = float) -> f
 def points_of(cards: tuple[Card, ...]) -> int:
     """The points of the seats 0 and 2, less those of 1 and 3, where all play as `rules` does."""
     hands = tuple(card_set(cards[HAND * seat : HAND * (seat + 1)]) for seat in SEATS)
-    return Ledger(cards[TURN]).worth_of_pass(World(hands, hands), -1, 0)  # none has bid before
+    return worth_of_pass(World(hands, hands), cards[TURN], -1)  # none has bid before
 
 
 @cache

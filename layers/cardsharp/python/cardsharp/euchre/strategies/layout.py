@@ -4,13 +4,13 @@ The 24 cards lie suit by suit, trumps on top and higher cards on higher bits, so
 a trick is the greatest of a few integers.
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 
 from cardsharp.euchre.cards import ACE, DECK, KING, SUITS, Card, Suit, rank_of, strength, suit_of
 
 Mask = int  # a set of cards of one layout
-_MOST_KNOWN = 200_000  # remembered answers, some 40 MB; then all are forgotten
+_MOST_KNOWN = 200_000  # remembered answers, some 40 MB
 _TRUMP_WORTH = {17: 1000, 16: 900, 15: 750, 14: 600, 13: 500, 11: 450, 10: 400}
 """Thousandths of a trick to expect of a trump by its `strength`, right bower to nine."""
 
@@ -24,7 +24,9 @@ class Layout:
     """Where each card lies for one trump suit, and what a hand is worth with it.
 
     `card` lists the cards from the lowest bit up, `bit` is the reverse. `suit` is the whole suit
-    of a bit, `sides` are the three that are not trumps.
+    of a bit, `sides` are the three that are not trumps. `moves` are the cards that differ, high
+    ones first: of each of the `blocks` of legal and present cards the first. `spare` is the card
+    of a hand that is missed least.
     """
 
     def __init__(self, trump: Suit) -> None:
@@ -51,8 +53,8 @@ class Layout:
             )
             for part in range(3)
         )
-        self._moves: dict[int, tuple[Mask, ...]] = {}
-        self._spare: dict[Mask, Mask] = {}
+        self.moves: Callable[[Mask, Mask], tuple[Mask, ...]] = lru_cache(_MOST_KNOWN)(self._moves)
+        self.spare: Callable[[Mask], Mask] = lru_cache(_MOST_KNOWN)(self._spare)
         self._shift = len(DECK) - self.trumps.bit_count()
         self._trump_worth = _trump_worth(self)
         self._price = {bit: 64 * rank_of(card) + card for bit, card in self.number.items()}
@@ -70,21 +72,14 @@ class Layout:
         low, middle, high = self._from
         return low[cards & 255] | middle[cards >> 8 & 255] | high[cards >> 16]
 
-    def moves(self, legal: Mask, present: Mask) -> tuple[Mask, ...]:
-        """The cards that differ, high ones first; of neighbours in a suit only the highest.
+    def _moves(self, legal: Mask, present: Mask) -> tuple[Mask, ...]:
+        return tuple(block[0] for block in self.blocks(legal, present))
+
+    def blocks(self, legal: Mask, present: Mask) -> list[tuple[Mask, ...]]:
+        """The legal cards in groups of neighbours, high ones first in each and among them.
 
         Cards are neighbours when nothing that is `present` (held, or in the trick) lies between.
         """
-        key = legal << 24 | present
-        found = self._moves.get(key)
-        if found is None:
-            if len(self._moves) > _MOST_KNOWN:
-                self._moves.clear()
-            found = self._moves[key] = tuple(block[0] for block in self.blocks(legal, present))
-        return found
-
-    def blocks(self, legal: Mask, present: Mask) -> list[tuple[Mask, ...]]:
-        """The legal cards in groups of neighbours, high ones first in each and among them."""
         found = []
         while legal:
             bit = 1 << (legal.bit_length() - 1)
@@ -107,28 +102,26 @@ class Layout:
         one, two, three = self.sides
         return worth + sides[hand & one] + sides[hand & two] + sides[hand & three]
 
-    def spare(self, hand: Mask) -> Mask:
-        """The card of a hand that is missed least, see `sound.discard_first`."""
-        found = self._spare.get(hand)
-        if found is None:
-            if len(self._spare) > _MOST_KNOWN:
-                self._spare.clear()
-            found = self._spare[hand] = self._missed_first(hand)
-        return found
+    def _spare(self, hand: Mask) -> Mask:
+        return self.missed_first(hand, hand)
 
-    def _missed_first(self, hand: Mask) -> Mask:
+    def missed_first(self, hand: Mask, offered: Mask) -> Mask:
+        """The card of those offered that a hand misses least.
+
+        Low cards go before high ones and trumps last; the only card of a side suit goes before
+        others of its rank or two higher, for it leaves a void to trump with.
+        """
         trumps = hand & self.trumps
-        if hand == trumps:
-            return hand & -hand
         found, lowest = 0, 0
         for suit in self.sides:
-            held = hand & suit
+            held = hand & suit & offered
             low = held & -held
             if held:
-                price = self._bare_price[low] if trumps and held == low else self._price[low]
+                lonely = trumps and low == hand & suit
+                price = self._bare_price[low] if lonely else self._price[low]
                 if not found or price < lowest:
                     found, lowest = low, price
-        return found
+        return found or trumps & offered & -(trumps & offered)
 
 
 def _subsets(mask: Mask) -> Iterable[Mask]:

@@ -9,7 +9,7 @@ it is close.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Suit
@@ -18,11 +18,11 @@ from cardsharp.euchre.strategies import Decision, Option, Stopwatch, standing, s
 from cardsharp.euchre.strategies.bidding import appraise, card_set
 from cardsharp.euchre.strategies.dice import Dice, mixed
 from cardsharp.euchre.strategies.layout import layout
-from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
+from cardsharp.euchre.strategies.playout import played_out, seated, stages
 from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.strategies.sound import Rules
-from cardsharp.euchre.strategies.worlds import DRAWS, Ledger, Sampler, World
-from cardsharp.euchre.table import DEALER, SEATS, TRICKS, Call, Table
+from cardsharp.euchre.strategies.worlds import DRAWS, Sampler, World, worth_of_call, worth_of_pass
+from cardsharp.euchre.table import SEATS, TRICKS, Call, Table
 
 Weigh = Callable[[World, Sequence[int]], list[int]]  # gains in a world, in `POINT`s, less others'
 POINT = 40  # a point of the deal, in the whole numbers that races count in
@@ -127,7 +127,8 @@ class Pimc:
         """The choice with the most expected points; `also` are weighed, however poor they look."""
         if len(position.choices) == 1:
             return Decision(position.choices[0], "The only choice.")
-        choices = _choices(position, also)
+        find = _plays if position.question is Question.PLAY else _contracts
+        choices = find(position, also)
         if len(choices.actions) == 1:
             return Decision(choices.actions[0], "The only choice worth a thought.")
         race, cut = self._run(position, choices)
@@ -175,30 +176,34 @@ def _note(race: Race, number: int) -> str:
     return "" if number in race.running else f"dropped after {race.tried[number]} possible deals"
 
 
-def _choices(position: Position, also: Sequence[Action]) -> _Choices:
+def _contracts(position: Position, also: Sequence[Action]) -> _Choices:
+    """Before the first card: what contracts come to that all play by the rules."""
+    table, sign = position.table, -1 if position.seat % 2 else 1
+    number, turn_card = len(table.bids), table.turn_card
+    actions = tuple(dict.fromkeys(_before_play(position, also)))
+
+    def worth(world: World, action: Action) -> int:
+        if isinstance(action, Bid):
+            if action.suit is None:
+                return sign * POINT * worth_of_pass(world, turn_card, number)
+            call = Call(number, action.suit, action.alone)
+            return sign * POINT * worth_of_call(world, turn_card, call) - CAUTION
+        lone = position.seat if action == Defend(alone=True) else None
+        laid = action.card if isinstance(action, Discard) else None
+        return sign * POINT * worth_of_call(world, turn_card, _call(table), lone, laid)
+
+    return _Choices(actions, lambda world, running: [worth(world, actions[one]) for one in running])
+
+
+def _before_play(position: Position, also: Sequence[Action]) -> Sequence[Action]:
+    """What is weighed there; what the rules discard is preferred."""
     match position.question:
         case Question.BID:
-            return _bids(position, also)
+            called = (one for one in also if isinstance(one, Bid))
+            return PASS, *_calls_worth_a_thought(position), *called
         case Question.DISCARD:
-            return _discards(position)
-        case Question.DEFEND:
-            return _defences(position)
-        case Question.PLAY:
-            return _plays(position, also)
-
-
-def _bids(position: Position, also: Sequence[Action]) -> _Choices:
-    number, side = len(position.table.bids), position.seat % 2
-    ledger = Ledger(position.table.turn_card)
-    called = [one for one in also if isinstance(one, Bid) and one.suit is not None]
-    bids = tuple(dict.fromkeys((PASS, *_calls_worth_a_thought(position), *called)))
-
-    def worth(world: World, bid: Bid) -> int:
-        if bid.suit is None:
-            return POINT * ledger.worth_of_pass(world, number, side)
-        return POINT * ledger.worth(world, Call(number, bid.suit, bid.alone), side) - CAUTION
-
-    return _Choices(bids, lambda world, running: [worth(world, bids[one]) for one in running])
+            return Rules().decide(position).action, *position.choices
+    return position.choices
 
 
 def _calls_worth_a_thought(position: Position) -> list[Bid]:
@@ -213,51 +218,21 @@ def _calls_worth_a_thought(position: Position) -> list[Bid]:
     ]
 
 
-def _discards(position: Position) -> _Choices:
-    call, side = _call(position.table), position.seat % 2
-    ledger = Ledger(position.table.turn_card)
-    ruled = Rules().decide(position).action
-    actions = (ruled, *(one for one in position.choices if one != ruled))
-    cards = [one.card for one in actions if isinstance(one, Discard)]
-    return _Choices(
-        actions,
-        lambda world, running: [
-            POINT * ledger.worth(world, call, side, laid=cards[one]) for one in running
-        ],
-    )
-
-
-def _defences(position: Position) -> _Choices:
-    call, side = _call(position.table), position.seat % 2
-    ledger = Ledger(position.table.turn_card)
-    defenders = (None, position.seat)
-    return _Choices(
-        (Defend(alone=False), Defend(alone=True)),
-        lambda world, running: [
-            POINT * ledger.worth(world, call, side, lone_defender=defenders[one]) for one in running
-        ],
-    )
-
-
 def _plays(position: Position, also: Sequence[Action]) -> _Choices:
     call, table = _call(position.table), position.table
-    seating = Seating(call, table.lone_defender)
-    cards = layout(call.suit)
-    stage = _stage(table, seating, position.seat)
+    seating, cards = seated(call, table.lone_defender), layout(call.suit)
+    told = (cards.bit[card] for trick in table.tricks for _, card in trick)
+    *_, stage = stages(told, seating)
     wanted = [cards.bit[one.card] for one in also if isinstance(one, Play)]
     bits = list(dict.fromkeys((*_different(position, call.suit), *wanted)))
     afterwards = [stage.after(bit, seating) for bit in bits]
     sign = 1 if seating.ours[position.seat] else -1
-    turn = cards.bit[table.turn_card]
-    seen, dealers = (ALL, turn) if call.picks_up else (ALL ^ turn, 0)
-
     trick = cards.mask(card for _, card in table.trick)
     is_open = len(table.complete_tricks) >= OPEN
 
     def weigh(world: World, running: Sequence[int]) -> list[int]:
         hands = [cards.of(hand) for hand in world.hands]
-        hidden = [seen & ~cards.of(dealt) for dealt in world.dealt]
-        hidden[DEALER] &= ~dealers
+        hidden = world.hidden(call, table.turn_card)
         search = Search(seating, hands) if is_open else None
         own, worths = hands[position.seat], []
         for one in running:
@@ -270,15 +245,6 @@ def _plays(position: Position, also: Sequence[Action]) -> _Choices:
     left = _DEAL - sum(map(len, table.tricks))
     work = left * _SEARCH if is_open else left
     return _Choices(tuple(Play(cards.number[bit]) for bit in bits), weigh, work)
-
-
-def _stage(table: Table, seating: Seating, seat: int) -> PlayStage:
-    """How far the play has come when that seat is next."""
-    stage, cards = PlayStage(), layout(seating.trump)
-    for trick in table.tricks:
-        for who, card in trick:
-            stage = replace(stage, seat=who).after(cards.bit[card], seating)
-    return replace(stage, seat=seat)
 
 
 def _different(position: Position, trump: Suit) -> list[int]:

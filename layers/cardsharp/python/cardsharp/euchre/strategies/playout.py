@@ -3,8 +3,10 @@
 Cards are bits (see `layout`), and the rules those of `thumb`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
 
 from cardsharp.euchre.rules import MADE
 from cardsharp.euchre.strategies.layout import Mask, layout
@@ -74,6 +76,15 @@ class Seating:
         if won < TRICKS:
             return 1
         return 4 if self.alone else 2
+
+
+seated = cache(Seating)
+
+
+def stages(cards: Iterable[Mask], table: Seating) -> list[PlayStage]:
+    """How far the play has come before each card of a deal, in order, and after all of them."""
+    first = PlayStage(table.next_from(0))
+    return list(accumulate(cards, lambda stage, card: stage.after(card, table), initial=first))
 
 
 def played_out(

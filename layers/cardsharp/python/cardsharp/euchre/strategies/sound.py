@@ -1,14 +1,12 @@
 """`rules`: a sound player by rules of thumb, the yardstick for ours."""
 
-from collections.abc import Iterable
-
 from cardsharp.euchre.actions import PASS, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.cards import ACE, SUITS, Card, Suit, rank_of, strength, suit_of
+from cardsharp.euchre.cards import Card
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies import Decision, Option, Stopwatch, standing, strategy
 from cardsharp.euchre.strategies.bidding import appraise, card_set
 from cardsharp.euchre.strategies.layout import Mask, layout
-from cardsharp.euchre.strategies.playout import Seating
+from cardsharp.euchre.strategies.playout import seated
 from cardsharp.euchre.strategies.thumb import following, leading
 from cardsharp.euchre.table import DEALER, Call
 
@@ -46,31 +44,10 @@ def _bid(position: Position) -> Decision:
 
 
 def _discard(position: Position) -> Decision:
-    trump = position.table.turn_card & 3
-    offered = {action.card for action in position.choices if isinstance(action, Discard)}
-    card = next(card for card in discard_first(position.hand, trump) if card in offered)
-    return Decision(Discard(card), "The card that is missed least.")
-
-
-def discard_first(hand: Iterable[Card], trump: Suit) -> list[Card]:
-    """The cards of a hand, those that are missed least first.
-
-    Low cards go before high ones and trumps last; the only card of a side suit goes before others
-    of its rank or two higher, for it leaves a void to trump with.
-    """
-    held = list(hand)
-    lengths = {suit: sum(suit_of(card, trump) == suit for card in held) for suit in SUITS}
-    trumps = lengths[trump]
-
-    def price(card: Card) -> tuple[float, int]:
-        suit = suit_of(card, trump)
-        if suit == trump:
-            return 20.0 + strength(card, trump, trump), card
-        rank = rank_of(card)
-        lonely = lengths[suit] == 1 and trumps > 0 and rank != ACE
-        return rank - (2.5 if lonely else 0.0), card
-
-    return sorted(held, key=price)
+    cards = layout(position.table.turn_card & 3)
+    offered = [action.card for action in position.choices if isinstance(action, Discard)]
+    card = cards.missed_first(cards.mask(position.hand), cards.mask(offered))
+    return Decision(Discard(cards.number[card]), "The card that is missed least.")
 
 
 # --- card play, as `thumb` has it; what is said here is why ------------------------------------
@@ -96,7 +73,7 @@ def _hidden(position: Position, call: Call) -> set[Card]:
 
 
 def _lead(position: Position, call: Call, hand: Mask, hidden: Mask) -> tuple[Mask, str]:
-    bits, place = layout(call.suit), Seating(call).place[position.seat]
+    bits, place = layout(call.suit), seated(call).place[position.seat]
     first, lead = not position.table.tricks, leading(call.suit)
     card = lead(hand, hidden, place, first)
     if card & bits.trumps:

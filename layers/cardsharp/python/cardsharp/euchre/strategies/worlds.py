@@ -7,19 +7,17 @@ What a contract is worth in a world are its points when everybody plays on as th
 """
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import accumulate
 from operator import mul
 from typing import NamedTuple
 
-from cardsharp.euchre.actions import PASS
 from cardsharp.euchre.cards import DECK, Card, suit_of
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.rules import HAND
 from cardsharp.euchre.strategies.bidding import appraise, card_set, likelihood
 from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.layout import Mask, layout
-from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
+from cardsharp.euchre.strategies.playout import ALL, PlayStage, played_out, seated, stages
 from cardsharp.euchre.strategies.thumb import following, leading
 from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Call
 
@@ -35,6 +33,15 @@ class World(NamedTuple):
 
     hands: tuple[int, ...]
     dealt: tuple[int, ...]
+
+    def hidden(self, call: Call, turn_card: Card) -> list[Mask]:
+        """The cards that each seat was not dealt, but for one that lies turned down."""
+        cards = layout(call.suit)
+        turn = cards.bit[turn_card]
+        seen = ALL if call.picks_up else ALL ^ turn
+        hidden = [seen & ~cards.of(dealt) for dealt in self.dealt]
+        hidden[DEALER] &= ~turn
+        return hidden
 
 
 class Sampler:
@@ -64,7 +71,7 @@ class Sampler:
         )
         self._hand = card_set(position.hand)
         self._own = card_set(position.dealt) & ~(turn if position.seat == DEALER else 0)
-        self._story = _Story(position) if table.tricks else None
+        self._story = None if call is None or not table.tricks else _Story(position, call)
 
     def worlds(self, number: int) -> list[tuple[World, int]]:
         """That many more, each with how often it was drawn; none if the position allows none."""
@@ -148,57 +155,43 @@ class Sampler:
         return held ^ 1 << cards.number[cards.spare(cards.of(void or held))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Card:
-    """A card that somebody else has played, and how it was for that seat then.
-
-    `from_here` are all cards that the seat has played since, this one too.
-    """
+class _Played(NamedTuple):
+    """A card that somebody else has played, with all that the seat has played since then."""
 
     stage: PlayStage
     card: Mask
     from_here: Mask
-    first: bool
 
 
 class _Story:
     """The cards that the others have played, to be told again in a world."""
 
-    def __init__(self, position: Position) -> None:
-        table, call = position.table, position.table.call
-        if call is None:
-            raise ValueError("Nobody plays before a call.")
+    def __init__(self, position: Position, call: Call) -> None:
+        table = position.table
+        self._call, self._turn_card = call, table.turn_card
+        self._seating = seated(call, table.lone_defender)
         self._cards = cards = layout(call.suit)
-        self._seating = Seating(call, table.lone_defender)
-        turn = cards.bit[table.turn_card]
-        self._seen = ALL if call.picks_up else ALL ^ turn
-        self._dealers = turn if call.picks_up else 0
-        self._told: list[_Card] = []
-        stage = PlayStage()
-        plays = [played for trick in table.tricks for played in trick]
-        for spot, (seat, card) in enumerate(plays):
-            if not stage.laid:
-                stage = PlayStage(seat, stage.gone)
-            bit = cards.bit[card]
-            if seat != position.seat:
-                since = cards.mask(card for who, card in plays[spot:] if who == seat)
-                self._told.append(_Card(stage, bit, since, spot == 0))
-            stage = stage.after(bit, self._seating)
+        plays = [(seat, cards.bit[card]) for trick in table.tricks for seat, card in trick]
+        before = stages((card for _, card in plays), self._seating)
+        self._told = [
+            _Played(stage, card, sum(later for who, later in plays[spot:] if who == seat))
+            for spot, (stage, (seat, card)) in enumerate(zip(before, plays, strict=False))
+            if seat != position.seat
+        ]
 
     def surprises(self, world: World) -> int:
         """How many of them the rules would not have played, with the cards of that world."""
-        cards, count = self._cards, 0
-        held = [cards.of(hand) for hand in world.hands]
-        hidden = [self._seen & ~cards.of(dealt) for dealt in world.dealt]
-        hidden[DEALER] &= ~self._dealers
+        held = [self._cards.of(hand) for hand in world.hands]
+        hidden = world.hidden(self._call, self._turn_card)
+        count = 0
         for told in self._told:
             seat = told.stage.seat
             hand = held[seat] | told.from_here
             count += self._surprising(told, hand, hidden[seat] & ~told.stage.gone)
         return count
 
-    def _surprising(self, told: _Card, hand: Mask, hidden: Mask) -> bool:
-        stage, trump = told.stage, self._cards.trump
+    def _surprising(self, told: _Played, hand: Mask, hidden: Mask) -> bool:
+        stage, trump = told.stage, self._call.suit
         legal = (hand & stage.led or hand) if stage.laid else hand
         if not legal & (legal - 1):
             return False
@@ -207,7 +200,7 @@ class _Story:
             last = stage.laid == self._seating.chairs - 1
             ruled = following(trump)(hand, hidden, stage.led, stage.best, partners, last)
         else:
-            ruled = leading(trump)(hand, hidden, self._seating.place[stage.seat], told.first)
+            ruled = leading(trump)(hand, hidden, self._seating.place[stage.seat], not stage.gone)
         if ruled == told.card:
             return False
         suit = self._cards.suit[ruled]
@@ -216,41 +209,28 @@ class _Story:
         return not suit & told.card or bool(between & hidden)
 
 
-class Ledger:
-    """What contracts are worth before the first card, world by world."""
+def worth_of_call(
+    world: World,
+    turn_card: Card,
+    call: Call,
+    lone_defender: int | None = None,
+    laid: Card | None = None,
+) -> int:
+    """The points of the seats 0 and 2, less the others'; a dealer discards by rule unless told."""
+    table, cards = seated(call, lone_defender), layout(call.suit)
+    hands = [cards.of(dealt) for dealt in world.dealt]
+    if call.picks_up:
+        six = hands[DEALER] | cards.bit[turn_card]
+        hands[DEALER] = six ^ (cards.spare(six) if laid is None else cards.bit[laid])
+    stage = PlayStage(table.next_from(0))
+    points = played_out(table, hands, world.hidden(call, turn_card), stage)
+    return -points if call.seat % 2 else points
 
-    def __init__(self, turn_card: Card) -> None:
-        self._turn_card = turn_card
-        self._seatings: dict[tuple[Call, int | None], Seating] = {}
 
-    def worth(
-        self,
-        world: World,
-        call: Call,
-        side: int,
-        lone_defender: int | None = None,
-        laid: Card | None = None,
-    ) -> int:
-        """The points of that side, less the other's; a dealer discards by rule unless told."""
-        table = self._seatings.get((call, lone_defender))
-        if table is None:
-            table = self._seatings[call, lone_defender] = Seating(call, lone_defender)
-        cards = layout(call.suit)
-        turn = cards.bit[self._turn_card]
-        hands = [cards.of(dealt) for dealt in world.dealt]
-        seen = ALL if call.picks_up else ALL ^ turn
-        hidden = [seen & ~hand for hand in hands]
-        if call.picks_up:
-            six = hands[DEALER] | turn
-            hidden[DEALER] &= ~turn
-            hands[DEALER] = six ^ (cards.spare(six) if laid is None else cards.bit[laid])
-        points = played_out(table, hands, hidden, PlayStage(table.next_from(0)))
-        return points if call.seat % 2 == side else -points
-
-    def worth_of_pass(self, world: World, number: int, side: int) -> int:
-        """What comes of it if bid `number` is a pass, and all others go on by the rules."""
-        for later in range(number + 1, MAX_BIDS):
-            bid = appraise(world.dealt[later % 4], later, self._turn_card).bid
-            if bid != PASS and bid.suit is not None:
-                return self.worth(world, Call(later, bid.suit, bid.alone), side)
-        return 0
+def worth_of_pass(world: World, turn_card: Card, number: int) -> int:
+    """The same if bid `number` is a pass, and all others go on by the rules."""
+    for later in range(number + 1, MAX_BIDS):
+        bid = appraise(world.dealt[later % 4], later, turn_card).bid
+        if bid.suit is not None:
+            return worth_of_call(world, turn_card, Call(later, bid.suit, bid.alone))
+    return 0
