@@ -19,16 +19,9 @@ def decisions(seed: int | str) -> Iterator[Deal]:
     return (deal for deal in stations(Random(seed)) if turn(deal.table) is not None)
 
 
-def view(deal: Deal) -> Position:
-    """What the seat sees that has to decide."""
-    now = turn(deal.table)
-    assert now is not None
-    return project(deal, now.seat)
-
-
 def views(count: int, *questions: Question) -> list[Position]:
     """What is asked in that many deals; of some questions only, or of all."""
-    found = (view(deal) for seed in range(count) for deal in decisions(seed))
+    found = (project(deal) for seed in range(count) for deal in decisions(seed))
     return [one for one in found if not questions or one.question in questions]
 
 

@@ -247,8 +247,8 @@ def test_a_world_is_played_out_as_the_player_rules_plays_it() -> None:
 
 def by_rules(deal: Deal) -> int:
     """Points of the caller's side less the others', when all seats play as `rules` does."""
-    while (now := turn(deal.table)) is not None:
-        deal = apply(deal, Rules().decide(project(deal, now.seat)).action)
+    while turn(deal.table) is not None:
+        deal = apply(deal, Rules().decide(project(deal)).action)
     result = score(deal.table)
     side = result.caller % 2
     return result.points[side] - result.points[1 - side]

@@ -17,7 +17,7 @@ from cardsharp.euchre.service import decision_entry
 from cardsharp.euchre.simulation import Dealt, Match
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
-from cardsharp.euchre.table import SEATS, turn
+from cardsharp.euchre.table import SEATS, asked
 from workbench.euchre.remote import RemotePlayer
 from workbench.lab.extras import Extras, LabMatch, Taken
 from workbench.twins import twin_function
@@ -46,10 +46,7 @@ def _moves(
     """The moves; in a branch the dealer has `laid` another card aside than there."""
     for number, one in enumerate(taken):
         dealt: Dealt = one.state.now
-        now = turn(dealt.deal.table)
-        if now is None:
-            raise ValueError("Nobody was asked there.")
-        position = project(dealt.deal, now.seat)
+        now, position = asked(dealt.deal.table), project(dealt.deal)
         intent: Body | None = None
         if one.decided is not None:
             name = told.names[dealt.chair(now.seat)]

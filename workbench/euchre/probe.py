@@ -106,8 +106,5 @@ def probe_kind(
 
 def _asked(player: RemotePlayer, deal: Deal) -> Action:
     """The answer of whoever's turn it is; all that happened is told, its own part too."""
-    now = turn(deal.table)
-    if now is None:
-        raise ValueError("Nobody has to decide: the deal is over.")
     player.begin(deal, frozenset())
-    return player.decide(deal, now.seat)
+    return player.decide(deal)

@@ -15,16 +15,16 @@ import requests
 
 from cardsharp.errors import CardsharpError, ConfigError, Unreachable
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.rules import Deal, choices
+from cardsharp.euchre.rules import Deal, legal_actions
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Euchre, Match
-from cardsharp.euchre.table import DEALER, Table, turn
+from cardsharp.euchre.table import DEALER, Table, asked, turn
 from workbench.lab.matches import play
 
 TIMEOUT = 30  # seconds; the real client waits for ever
 
 Json = dict[str, object]
 
-Message = tuple[str, str, Json, Json, str | None]  # method, path, address, more, status
+Message = tuple[str, str, Json, Json]  # method, path, address, and what is no part of it
 
 _ROUND = 4
 _SUITS = range(-1, 5)
@@ -74,21 +74,19 @@ class RemotePlayer:
     def begin(self, deal: Deal, seats: frozenset[int]) -> None:
         """Tell of the deal; before the first one, of the session and the game."""
         if not self._known:
-            told = self._call("POST", "/session", {"token": self.token}, {}, "new")
+            told = self._call("POST", "/session", {"token": self.token}, {"status": "new"})
             if (told.get("cards"), told.get("suits")) != ([*range(24)], [*range(4)]):
                 raise BrokenOff("The service numbers cards or suits in another way than we do.")
-            self._call("POST", "/game", {"token": self.token, "gameNum": 0}, {}, "new")
+            self._call("POST", "/game", {"token": self.token, "gameNum": 0}, {"status": "new"})
             self._known = True
         self._deal_number += 1
         self._seats, self._told = seats, 0
-        self._call("POST", "/deal", self._address(), {"cards": list(deal.cards)}, "new")
+        self._call("POST", "/deal", self._address(), {"cards": [*deal.cards], "status": "new"})
 
-    def decide(self, deal: Deal, seat: int) -> Action:
-        """Ask, after telling what has happened."""
-        now = turn(deal.table)
-        if now is None:
-            raise BrokenOff("The deal is over.")
-        match now.question:
+    def decide(self, deal: Deal) -> Action:
+        """Ask the seat whose turn it is, after telling what has happened."""
+        seat, question = asked(deal.table)
+        match question:
             case Question.BID:
                 self._tell(deal)
                 answer = self._call("GET", "/bid", self._bid_address(deal.table, seat), {})
@@ -106,8 +104,7 @@ class RemotePlayer:
             case Question.PLAY:
                 self._tell(deal)
                 number = len(deal.table.complete_tricks)
-                actions = choices(deal.table, Question.PLAY, deal.hand(seat))
-                legal = [action.card for action in actions if isinstance(action, Play)]
+                legal = [one.card for one in legal_actions(deal) if isinstance(one, Play)]
                 address = self._play_address(deal.table, number, seat)
                 answer = self._call("GET", "/play", address, {"playableCards": legal})
                 return Play(_integer(answer, "card"))
@@ -115,12 +112,12 @@ class RemotePlayer:
     def end(self, deal: Deal) -> None:
         """Tell what is left, and that the deal is over."""
         self._tell(deal)
-        self._call("PATCH", "/deal", self._address(), {}, status="complete")
+        self._call("PATCH", "/deal", self._address(), {"status": "complete"})
 
     def _tell(self, deal: Deal) -> None:
         told = list(self._story(deal))
-        for method, path, address, more, status in told[self._told :]:
-            self._call(method, path, address, more, status)
+        for message in told[self._told :]:
+            self._call(*message)
         self._told = len(told)
 
     def _story(self, deal: Deal) -> Iterator[Message]:
@@ -129,20 +126,21 @@ class RemotePlayer:
         for number, bid in enumerate(table.bids):
             if number % _ROUND not in self._seats:
                 more: Json = {"suit": -1 if bid.suit is None else bid.suit, "alone": bid.alone}
-                yield "POST", "/bid", self._bid_address(table, number), more, None
+                yield "POST", "/bid", self._bid_address(table, number), more
         if table.swapped and call is not None and DEALER not in self._seats:
-            yield "POST", "/swap", self._swap_address(table), {"card": deal.discard}, None
+            yield "POST", "/swap", self._swap_address(table), {"card": deal.discard}
         now = turn(table)
         leads = now is not None and now.question is Question.PLAY and not table.trick
         for number in range(len(table.tricks) + leads):
             of_trick = {**self._address(), "trickNum": number}
-            yield "POST", "/trick", of_trick, {"leadPos": _leader(table, number)}, "new"
+            opened: Json = {"leadPos": _leader(table, number), "status": "new"}
+            yield "POST", "/trick", of_trick, opened
             for seat, card in table.tricks[number] if number < len(table.tricks) else ():
                 if seat not in self._seats:
                     address = self._play_address(table, number, seat)
-                    yield "POST", "/play", address, {"card": card}, None
+                    yield "POST", "/play", address, {"card": card}
             if number < len(table.complete_tricks):
-                yield "PATCH", "/trick", of_trick, {}, "complete"
+                yield "PATCH", "/trick", of_trick, {"status": "complete"}
 
     def _address(self) -> Json:
         return {"token": self.token, "gameNum": 0, "dealNum": self._deal_number}
@@ -160,11 +158,9 @@ class RemotePlayer:
         seq = (seat - _leader(table, number)) % 4
         return {**self._address(), "trickNum": number, "trickSeq": seq, "pos": seat}
 
-    def _call(
-        self, method: str, path: str, address: Json, more: Json, status: str | None = None
-    ) -> Json:
+    def _call(self, method: str, path: str, address: Json, more: Json) -> Json:
         """The answer to a request, in which every field of the address came back as it went."""
-        sent = {**address, **more} if status is None else {**address, **more, "status": status}
+        sent = {**address, **more}
         query: Any = sent if method == "GET" else None
         try:
             response = self._http.request(
@@ -180,8 +176,8 @@ class RemotePlayer:
                 "Is `cardsharp euchre serve` running there?"
             ) from error
         echo = dict(address)
-        if status is not None:
-            echo["status"] = "active" if status == "new" else status
+        if "status" in more:
+            echo["status"] = "active" if more["status"] == "new" else more["status"]
         return _checked(f"{method} {path}", response, echo)
 
 
@@ -200,10 +196,7 @@ class SeatedPlayer:
             seats = (seat for seat in range(CHAIRS) if match.now.chair(seat) in self._chairs)
             self._remote.begin(match.now.deal, frozenset(seats))
             self._number = len(match.past)
-        now = turn(match.now.deal.table)
-        if now is None:
-            raise ValueError("Nobody is asked: the match has ended.")
-        return self._remote.decide(match.now.deal, now.seat)
+        return self._remote.decide(match.now.deal)
 
     def ended(self, match: Match) -> None:
         """Tell the end of the last deal."""

@@ -101,7 +101,7 @@ def position_of(record: Record, ask: Ask) -> Position | None:
     discard = _discard(record, table, asked.seat)
     if table.swapped and discard is None:
         return None
-    position = project(Deal(record.cards, table, discard), asked.seat)
+    position = project(Deal(record.cards, table, discard))
     if _contradicts(position):
         return None
     offered = _offered(ask)

@@ -100,7 +100,7 @@ def _position(hand: Sequence[Card], asking: Asking) -> Position:
     cards = [FACE_DOWN] * len(DECK)
     cards[TURN] = table.turn_card
     cards[HAND * seat : HAND * seat + len(dealt)] = sorted(dealt)
-    return project(Deal(tuple(cards), table, asking.discard), seat)
+    return project(Deal(tuple(cards), table, asking.discard))
 
 
 _TRIES = 5000

@@ -3,11 +3,10 @@
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from cardsharp.errors import Illegal
 from cardsharp.euchre.actions import Action, Bid, Question
 from cardsharp.euchre.cards import DECK, Card
 from cardsharp.euchre.rules import FACE_DOWN, Deal, choices
-from cardsharp.euchre.table import DEALER, Table, partner, turn
+from cardsharp.euchre.table import DEALER, Table, asked, partner, turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +58,9 @@ class Position:
         return int.from_bytes(digest, "big")
 
 
-def project(deal: Deal, seat: int) -> Position:
-    """What `seat` knows of the deal; raises `Illegal` if it is not this seat's turn."""
-    now = turn(deal.table)
-    if now is None or now.seat != seat:
-        raise Illegal(f"It is not the turn of seat {seat}.")
-    return seen_by(deal, seat)
+def project(deal: Deal) -> Position:
+    """What the seat that is to decide knows of the deal; raises `Illegal` when it is over."""
+    return seen_by(deal, asked(deal.table).seat)
 
 
 def seen_by(deal: Deal, seat: int) -> Position:
@@ -74,13 +70,13 @@ def seen_by(deal: Deal, seat: int) -> Position:
     client asks before it says so (docs/spec/euchre.md section 4): so the call reads as "not alone".
     """
     now = turn(deal.table)
-    asked = now is not None and now.seat == seat
+    to_act = now is not None and now.seat == seat
     question = Question.PLAY if now is None else now.question
     table, hand = deal.table, deal.hand(seat)
     call = table.call
-    discards = asked and question is Question.DISCARD
+    discards = to_act and question is Question.DISCARD
     if discards and call is not None and call.seat % 2 != seat % 2:
         table = replace(table, bids=(*table.bids[:-1], Bid(call.suit)))
     mine = seat == DEALER and deal.discard is not None and deal.discard != FACE_DOWN
-    answers = choices(table, question, hand) if asked else ()
+    answers = choices(table, question, hand) if to_act else ()
     return Position(seat, question, hand, table, answers, deal.discard if mine else None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from cardsharp.errors import Illegal, Malformed
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, SUITS, Card, Suit, suit_of
-from cardsharp.euchre.table import DEALER, TRICKS, Table, turn
+from cardsharp.euchre.table import DEALER, TRICKS, Table, asked, turn
 
 HAND = 5
 TURN = 20  # where the turn card lies among the 24; behind it are the three that nobody sees
@@ -105,9 +105,7 @@ def legal_actions(deal: Deal) -> tuple[Action, ...]:
 
 def apply(deal: Deal, action: Action) -> Deal:
     """The deal after an action of `legal_actions`; raises `Illegal` for any other."""
-    now = turn(deal.table)
-    if now is None:
-        raise Illegal("The deal is over.")
+    now = asked(deal.table)
     if action not in choices(deal.table, now.question, deal.hand(now.seat)):
         raise Illegal(f"Seat {now.seat} is to {now.question} and may not {action}.")
     laid = action.card if isinstance(action, Discard) else deal.discard

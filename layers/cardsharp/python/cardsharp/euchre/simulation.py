@@ -10,7 +10,7 @@ from cardsharp.euchre.cards import DECK, Card, suit_of
 from cardsharp.euchre.position import Position, seen_by
 from cardsharp.euchre.rules import HAND, TURN, Deal, apply, legal_actions, score, start
 from cardsharp.euchre.strategies import Strategy, build
-from cardsharp.euchre.table import DEALER, SEATS, TRICKS, turn
+from cardsharp.euchre.table import DEALER, SEATS, TRICKS, asked, turn
 from cardsharp.simulation import Figure, Simulation
 
 WINNING = 10  # points that win a match
@@ -187,9 +187,7 @@ def _counted(dealt: Dealt) -> Iterator[tuple[str, int, int]]:
 
 def exchanged(deal: Deal, dice: Random) -> Deal:
     """The deal with all cards exchanged that the seat to decide cannot see; raises `Illegal`."""
-    now = turn(deal.table)
-    if now is None:
-        raise Illegal("Nobody has to decide: the deal is over.")
+    now = asked(deal.table)
     played = {card for trick in deal.table.tricks for _, card in trick}
     own = range(HAND * now.seat, HAND * (now.seat + 1))
     hidden = [

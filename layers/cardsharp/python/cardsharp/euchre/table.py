@@ -7,6 +7,7 @@ dealer, 0 and 2 are partners against 1 and 3. Nothing here knows a hidden card.
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from cardsharp.errors import Illegal
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Card, Suit, strength, suit_of
 
@@ -195,6 +196,14 @@ def turn(table: Table) -> ToAct | None:
     if call.alone and len(table.defences) < 2 and True not in table.defences:  # noqa: PLR2004 - two defenders
         return ToAct((call.seat + 1 + 2 * len(table.defences)) % 4, Question.DEFEND)
     return _to_play(table)
+
+
+def asked(table: Table) -> ToAct:
+    """The same of a deal that goes on; raises `Illegal` when it is over."""
+    now = turn(table)
+    if now is None:
+        raise Illegal("The deal is over.")
+    return now
 
 
 def _to_play(table: Table) -> ToAct | None:
