@@ -6,27 +6,25 @@ sent what the real client sent (docs/spec/euchre.md section 4).
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-from itertools import islice
-from types import SimpleNamespace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import accumulate, islice
+from random import Random
 from urllib.parse import parse_qs
 
 from requests import PreparedRequest
 from support.euchre_api import Scribe, Service, direct_player
-from support.euchre_random import play_deal
 from support.recorded import Json, recording
 from support.size import cases
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import SUITS
-from cardsharp.euchre.position import Position
-from cardsharp.euchre.rules import Deal, apply, choices, score, start
-from cardsharp.euchre.simulation import Match
-from cardsharp.euchre.strategies import Decision
-from workbench.euchre.remote import SeatedPlayer
+from cardsharp.euchre.position import Position, project
+from cardsharp.euchre.rules import Deal, apply, score, start
+from cardsharp.euchre.simulation import Dealt, Euchre, Match
+from cardsharp.euchre.table import turn
 
+ASKED = {"/bid": Question.BID, "/swap": Question.DISCARD, "/play": Question.PLAY}
 DECISIONS = {"suit", "alone", "card", "info"}  # the fields of an answer that are no echo
 
 
@@ -42,16 +40,6 @@ class Recorded:
     @property
     def path(self) -> str:
         return self.target.partition("?")[0]
-
-    @property
-    def decides(self) -> bool:
-        return self.method == "GET"
-
-    @property
-    def query(self) -> dict[str, list[int]]:
-        """The numbers of the query string."""
-        given = parse_qs(self.target.partition("?")[2])
-        return {name: list(map(int, given[name])) for name in given.keys() - {"token"}}
 
     @property
     def action(self) -> Action:
@@ -83,6 +71,11 @@ class Truth:
         plays = [card for trick in raw["tricks"] for _, card in trick["plays"] if card is not None]
         return (*bids, *laid, *defences, *map(Play, plays))
 
+    @cached_property
+    def states(self) -> list[Deal]:
+        """The deal before each of them, and when it is over."""
+        return list(accumulate(self.actions, apply, initial=start(self.cards)))
+
 
 @cache
 def requests() -> tuple[Recorded, ...]:
@@ -105,27 +98,15 @@ def truths() -> dict[tuple[int, ...], Truth]:
     return {truth.cards: truth for truth in found}
 
 
-def assert_echo(recorded: Recorded, answer: Json) -> None:
-    """Every field that was sent back comes back, with value and type."""
-    for name, value in recorded.answer.items():
-        if name not in DECISIONS:
-            assert answer.get(name) == value, (recorded, answer)
-            assert type(answer[name]) is type(value), (recorded, answer)
-
-
-def played(truth: Truth) -> Deal:
-    deal = start(truth.cards)
-    for action in truth.actions:
-        deal = apply(deal, action)
-    return deal
+def truth_of(begun: Recorded) -> Truth:
+    return truths()[tuple(json.loads(begun.body or "")["cards"])]
 
 
 def test_the_rules_tell_every_deal_as_it_was() -> None:
     """Legal actions, winners of tricks, tricks and points, over all 108 deals."""
     assert len(truths()) == 108
     for truth in truths().values():
-        table = played(truth).table
-        raw = truth.raw
+        table, raw = truth.states[-1].table, truth.raw
         result = score(table)
         assert list(table.winners) == [trick["winner"] for trick in raw["tricks"]]
         assert result.caller == raw["caller_pos"]
@@ -140,7 +121,8 @@ def test_the_rules_tell_every_deal_as_it_was() -> None:
 def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
     """With the recorded answers, every question leads to a view that fits what happened.
 
-    It is started anew before each request: nothing outlives but the store.
+    It is started anew before each request: nothing outlives but the store. What was sent comes
+    back with value and type.
     """
     player = Scribe()
     service = Service(player)
@@ -148,79 +130,43 @@ def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
     assert len(requests()) == 4029
     for recorded in requests():
         service.restart()
-        if recorded.path == "/deal" and recorded.method == "POST":
-            cards = tuple(json.loads(recorded.body or "")["cards"])
-            deals[recorded.answer["token"]] = truths()[cards]
-        if not recorded.decides:
-            assert_echo(recorded, service.ok(recorded.method, recorded.target, recorded.body))
-            continue
-        player.answer = lambda _, action=recorded.action: action  # type: ignore[misc]
-        answer = service.ok(recorded.method, recorded.target)
-        assert_echo(recorded, answer)
-        assert answer.get("card") == recorded.answer.get("card")
-        check_view(player.positions.pop(), deals[recorded.answer["token"]], recorded)
+        method, path, told = recorded.method, recorded.path, recorded.answer
+        if (method, path) == ("POST", "/deal"):
+            deals[told["token"]] = truth_of(recorded)
+        if method == "GET":
+            player.answer = lambda _, action=recorded.action: action  # type: ignore[misc]
+        answer = service.ok(method, recorded.target, recorded.body)
+        echo = [(name, value) for name, value in told.items() if name not in DECISIONS]
+        assert [(name, answer.get(name), type(answer.get(name))) for name, _ in echo] == [
+            (name, value, type(value)) for name, value in echo
+        ], recorded
+        if method == "GET":
+            assert answer.get("card") == told.get("card")
+            check_view(player.positions.pop(), deals[told["token"]], recorded)
     assert service.diary.faults == []
     assert service.diary.troubles == []
 
 
 def check_view(view: Position, truth: Truth, recorded: Recorded) -> None:
-    """The view is what a player at that seat had seen."""
-    table, raw = view.table, truth.raw
-    seat = recorded.query["pos"][0]
-    assert view.seat == seat
-    pickup = raw["discard"] is not None
-    dealt = set(raw["hands"][seat])
-    if seat == 3 and pickup and view.question in {Question.DISCARD, Question.PLAY}:
-        dealt.add(raw["turn"])
-    if view.question is Question.BID:
-        assert table.bids == truth.actions[: len(table.bids)]
-        assert (len(table.bids) >= 4) == (recorded.query["round"] == [2])
-    if view.question is Question.PLAY:
-        dealt -= {raw["discard"]} if seat == 3 else set()
-        contract = raw["contract"]
-        assert [table.call.suit, table.call.alone] == contract
-        assert table.call.seat == raw["caller_pos"]
-        assert table.lone_defender in {None, raw["def_pos"]}
-        past = [
-            [(who, card) for who, card in trick["plays"] if card is not None]
-            for trick in raw["tricks"]
-        ]
-        number = recorded.query["trickNum"][0]
-        shown = [list(map(tuple, trick)) for trick in table.tricks]
-        assert shown[:number] == past[:number]
-        here = shown[number] if len(shown) > number else []
-        assert here == past[number][: len(here)]
-        assert past[number][len(here)][0] == seat
-        assert view.discard == (raw["discard"] if seat == 3 else None)
-        legal = choices(table, view.question, view.hand)
-        assert set(legal) == {Play(card) for card in recorded.query["playableCards"]}
-    assert set(view.hand) == dealt - set(table.played_by(seat))
+    """The view is what that seat had seen; nobody is told of a lone defence, but may find out."""
+    query = parse_qs(recorded.target.partition("?")[2])
+    seat, question = int(query["pos"][0]), ASKED[recorded.path]
+    asked = [deal for deal in truth.states if turn(deal.table) == (seat, question)]
+    if question is Question.DISCARD:  # the call was not told yet
+        assert (view.seat, view.question, view.hand) == (seat, question, asked[0].hand(seat))
+        return
+    is_bid = question is Question.BID
+    true = project(asked[int(query["round"][0]) - 1 if is_bid else int(query["trickNum"][0])])
+    assert view == replace(true, table=replace(true.table, defences=view.table.defences))
+    assert view.table.lone_defender in {None, true.table.lone_defender}
+    if question is Question.PLAY:
+        assert {*true.choices} == {Play(int(card)) for card in query["playableCards"]}
 
 
 # --- our own client ----------------------------------------------------------------------------
 
 SHARED = ("A ", "B ", "E ")
 """The scenarios with one token for both partners, played by the framework itself."""
-
-
-@dataclass
-class Script:
-    """What was decided in a deal, in order: a player that repeats it.
-
-    Or asks a remote player, whose service answers by the same script.
-    """
-
-    actions: Iterator[Action]
-    remote: SeatedPlayer | None = None
-    now: Action = PASS
-
-    def decide(self, match: Match) -> Action:
-        self.now = next(self.actions)
-        return self.remote.decide(match) if self.remote else self.now
-
-    def ended(self, match: Match) -> None:
-        if self.remote:
-            self.remote.ended(match)
 
 
 def deals() -> Iterator[tuple[Truth, list[Recorded]]]:
@@ -231,8 +177,7 @@ def deals() -> Iterator[tuple[Truth, list[Recorded]]]:
             found = []
         found.append(one)
         if one.path == "/deal" and one.method == "PATCH":
-            cards = json.loads(found[0].body or "{}")["cards"]
-            truth = truths()[tuple(cards)]
+            truth = truth_of(found[0])
             if truth.raw["scenario"].startswith(SHARED):
                 yield truth, found
 
@@ -246,23 +191,25 @@ def comparable(method: str, target: str, body: str | bytes | None) -> tuple[obje
 
 def test_every_deal_of_a_shared_token_is_sent_as_the_client_sent_it() -> None:
     """In the sample every third."""
-    count = 0
+    count, euchre = 0, Euchre()
     for truth, recorded in islice(deals(), 0, None, cases(3, every=1)):
         sent: list[tuple[object, ...]] = []
 
         def watch(request: PreparedRequest, sent: list[tuple[object, ...]] = sent) -> None:
             sent.append(comparable(str(request.method), request.path_url, request.body))
 
-        script = iter(truth.actions)
-        team = Script(script)
-        prompted: Any = SimpleNamespace(decide=lambda _, team=team: Decision(team.now, "So."))
+        answering = Scribe()
         token, number = recorded[0].answer["token"], recorded[0].answer["dealNum"]
-        remote, adapter = direct_player(Service(prompted), token)
+        remote, adapter = direct_player(Service(answering), token)
         remote._known, remote._deal_number = True, number - 1
         adapter.watch = watch
         ours = tuple(int(seat) for seat in truth.raw["tokens"])
-        team.remote, others = remote.seated(ours), Script(script)
-        play_deal(truth.cards, [team if seat in ours else others for seat in range(4)])
+        team, match = remote.seated(ours), Match(Dealt(start(truth.cards), 0))
+        for action in truth.actions:
+            answering.answer = lambda _, action=action: action  # type: ignore[misc]
+            done = team.decide(match) if euchre.to_act(match) in ours else action
+            match = euchre.act(match, done, Random(0))
+        team.ended(match)
         assert sent == [comparable(one.method, one.target, one.body) for one in recorded]
         count += 1
     assert count > cases(10, every=30)
