@@ -3,50 +3,38 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
-from support.euchre_api import Diary, euchre_front
+from support.euchre_api import Diary, memory_store
 from support.euchre_random import play_deal, thinking
 from support.size import cases
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.euchre.position import Position
+from cardsharp.euchre.routes import API
 from cardsharp.euchre.rules import Deal
+from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.simulation import shuffled
-from cardsharp.euchre.store import DealKey, Deals, Record
-from cardsharp.euchre.strategies import Decision, build
+from cardsharp.euchre.store import Deals, key_at
+from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.table import SEATS
-from cardsharp.keep.sqlite import SqliteKeep
-from workbench.cloud.http_front import HttpFront
 from workbench.euchre.probe import KINDS, ProbeFinding, ProbeOptions, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.lab.extras import LabPlayer
+from workbench.stage.serving import front
 
 
-@dataclass(frozen=True)
-class Window(Deals):
-    """A store that lets the peeker see what it holds."""
-
-    seen: list[Record | None] = field(default_factory=list)
-
-    def read(self, key: DealKey) -> Record | None:
-        self.seen.append(super().read(key))
-        return self.seen[-1]
-
-
+@dataclass
 class Peeker:
-    """Decides by its left neighbour's highest card, which it reads through the window."""
+    """Decides by its left neighbour's highest card, which it reads in the deal begun last."""
 
-    def __init__(self, window: Window) -> None:
-        self.window = window
+    deals: Deals
 
     def decide(self, view: Position) -> Decision:
-        record = self.window.seen[-1]
-        deal = Deal(record.cards, view.table, view.discard)
-        left = (view.seat + 1) % len(SEATS)
-        highest = max(deal.hand(left), default=0)
+        place, _ = next(iter(self.deals.keep.listed()))
+        deal = Deal(self.deals.read(key_at(place)).cards, view.table, view.discard)
+        highest = max(deal.hand((view.seat + 1) % len(SEATS)), default=0)
         return Decision(view.choices[highest % len(view.choices)], "I looked.")
 
 
@@ -55,10 +43,11 @@ DEALS = cases(3, every=200)
 
 
 @contextmanager
-def serving() -> Iterator[tuple[HttpFront, Diary]]:
+def serving(strategy: Strategy, store: Deals) -> Iterator[tuple[str, Diary]]:
+    """A service with that player, its address, and what it writes down."""
     diary = Diary()
-    with euchre_front(build("rules"), diary) as front:
-        yield front, diary
+    with front(API, EuchreService(store, strategy, SystemClock(), diary)) as found:
+        yield found.url, diary
 
 
 def test_clients_at_once_play_as_if_each_were_alone() -> None:
@@ -73,10 +62,10 @@ def test_clients_at_once_play_as_if_each_were_alone() -> None:
         pairs = (seated() for _ in range(cases(1, every=2)))
         return [play_deal(shuffled(rng), (one, rules, two, rules)) for one, two in pairs]
 
-    with serving() as (front, diary):
+    with serving(build("rules"), memory_store()) as (url, diary):
 
         def play(seed: int) -> list[Deal]:
-            with RemotePlayer(front.url) as one, RemotePlayer(f"{front.url}/") as two:
+            with RemotePlayer(url) as one, RemotePlayer(f"{url}/") as two:
                 if seed % 2:
                     return deals(lambda: (one.seated((0,)), two.seated((2,))), seed)
                 return deals(lambda: [one.seated((0, 2))] * 2, seed)
@@ -94,17 +83,16 @@ def probe(url: str) -> list[ProbeFinding]:
 
 
 def test_the_probe_finds_no_answer_that_changes_by_hidden_cards() -> None:
-    with serving() as (front, diary):
-        findings = probe(front.url)
+    with serving(build("rules"), memory_store()) as (url, diary):
+        findings = probe(url)
     assert [(one.kind, one.changed) for one in findings] == [(kind, 0) for kind in KINDS]
     assert diary.faults == [], "every question was answered by the strategy"
 
 
 def test_the_probe_catches_a_player_that_peeks() -> None:
     """The positive control: without it the test above would prove nothing."""
-    clock = SystemClock()
-    window = Window(SqliteKeep(MEMORY, clock), clock)
-    with euchre_front(Peeker(window), Diary(), window) as front:
-        findings = {one.kind: one.changed for one in probe(front.url)}
+    store = memory_store()
+    with serving(Peeker(store), store) as (url, _):
+        findings = {one.kind: one.changed for one in probe(url)}
     assert all(findings.values()), findings
     assert sum(findings.values()) >= DEALS, findings

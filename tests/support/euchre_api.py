@@ -24,9 +24,8 @@ from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web import edge
 from workbench.cloud.events import LambdaContext
-from workbench.cloud.http_front import HttpFront
 from workbench.euchre.remote import RemotePlayer
-from workbench.stage.serving import TIMEOUT, front
+from workbench.stage.serving import TIMEOUT
 
 Json = dict[str, Any]
 
@@ -83,12 +82,6 @@ def event(method: str, target: str, body: str | None = None) -> Json:
         "isBase64Encoded": False,
         **({} if body is None else {"body": body}),
     }
-
-
-def euchre_front(strategy: Strategy, journal: Journal, store: Deals | None = None) -> HttpFront:
-    """A front that answers with a strategy."""
-    service = EuchreService(store or memory_store(), strategy, SystemClock(), journal)
-    return front(API, service)
 
 
 class Service:

@@ -51,7 +51,6 @@ class Result:
     points: tuple[int, int]
     caller: int | None = None
     tricks: int = 0
-    alone: bool = False
 
     @property
     def euchred(self) -> bool:
@@ -126,4 +125,4 @@ def score(table: Table) -> Result:
     else:
         side, worth = 1 - side, 2 if lone is None else 4
     points = (worth, 0) if side == 0 else (0, worth)
-    return Result(points, call.seat, tricks, call.alone)
+    return Result(points, call.seat, tricks)

@@ -1,6 +1,6 @@
 """Euchre in one process: deals to ten points, as docs/spec/euchre.md section 1 has it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -8,9 +8,9 @@ from cardsharp.errors import ConfigError, Illegal
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.cards import DECK, Card, suit_of
 from cardsharp.euchre.position import Position, seen_by
-from cardsharp.euchre.rules import HAND, TURN, Deal, apply, legal_actions, score, start
+from cardsharp.euchre.rules import HAND, TURN, Deal, Result, apply, legal_actions, score, start
 from cardsharp.euchre.strategies import Strategy, build
-from cardsharp.euchre.table import DEALER, SEATS, TRICKS, asked, turn
+from cardsharp.euchre.table import DEALER, SEATS, TRICKS, Call, asked, turn
 from cardsharp.simulation import Figure, Simulation
 
 WINNING = 10  # points that win a match
@@ -135,13 +135,16 @@ class Euchre(Simulation[Match, Position, Action]):
 
     def counts(self, state: Match) -> Mapping[str, tuple[float, ...]]:
         """Deals and those passed out; of each side what it called and what came of it."""
-        counted: dict[str, list[float]] = {name: [0, 0] for name in _COUNTED}
+        counted: dict[str, list[float]] = {name: [0, 0] for name in ("points", *_OF_CALLS)}
         passed_out = 0
         for dealt in state.deals:
-            result = score(dealt.deal.table)
-            passed_out += result.caller is None
-            for name, seat, number in _counted(dealt):
-                counted[name][dealt.chair(seat) % 2] += number
+            result, call = score(dealt.deal.table), dealt.deal.table.call
+            for seat, points in enumerate(result.points):
+                counted["points"][dealt.chair(seat) % 2] += points
+            passed_out += call is None
+            for name, is_so in _OF_CALLS.items():
+                if call is not None:
+                    counted[name][dealt.chair(call.seat) % 2] += is_so(call, result)
         by_side = {name: tuple(numbers) for name, numbers in counted.items()}
         return {**by_side, "deals": (len(state.deals),), "passed_out": (passed_out,)}
 
@@ -165,24 +168,16 @@ class Euchre(Simulation[Match, Position, Action]):
                 return replace(state, now=replace(state.now, deal=deal))
 
 
-_COUNTED = ("points", "calls", "first_round", "alone", "made", "marches", "lone_marches", "euchred")
-
-
-def _counted(dealt: Dealt) -> Iterator[tuple[str, int, int]]:
-    """What a deal adds to the counts: the name, a seat of the side, and how much."""
-    result, call = score(dealt.deal.table), dealt.deal.table.call
-    yield "points", 0, result.points[0]
-    yield "points", 1, result.points[1]
-    if call is None:
-        return
-    march = result.tricks == TRICKS
-    yield "calls", call.seat, 1
-    yield "first_round", call.seat, call.picks_up
-    yield "alone", call.seat, result.alone
-    yield "made", call.seat, not result.euchred
-    yield "marches", call.seat, march
-    yield "lone_marches", call.seat, march and result.alone
-    yield "euchred", call.seat, result.euchred
+_OF_CALLS: Mapping[str, Callable[[Call, Result], bool]] = {
+    "calls": lambda *_: True,
+    "first_round": lambda call, _: call.picks_up,
+    "alone": lambda call, _: call.alone,
+    "made": lambda _, result: not result.euchred,
+    "marches": lambda _, result: result.tricks == TRICKS,
+    "lone_marches": lambda call, result: call.alone and result.tricks == TRICKS,
+    "euchred": lambda _, result: result.euchred,
+}
+"""What is counted of a call that it was, or came to."""
 
 
 def exchanged(deal: Deal, dice: Random) -> Deal:
