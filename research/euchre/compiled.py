@@ -51,8 +51,11 @@ class Compiled:
         found = library()
         if found is None:
             raise RuntimeError(f"{why_not() or 'Not compiled.'} Use the player `pimc` itself.")
+        limit = effort or Effort()
+        if limit.batch > MOST_BATCH or limit.worlds + limit.batch > MOST_WORLDS:
+            raise ValueError(f"At most {MOST_BATCH} worlds a batch and {MOST_WORLDS} in all.")
         self._library = found
-        self._effort = _effort(effort or Effort())
+        self._effort = _Effort(limit.worlds, limit.batch, limit.work)
 
     def decide(self, view: Position) -> Decision:
         """What `pimc` decides."""
@@ -86,12 +89,6 @@ def library() -> ctypes.CDLL | None:
     if found is not None:
         found.euchre_begin()
     return found
-
-
-def _effort(effort: Effort) -> _Effort:
-    if effort.batch > MOST_BATCH or effort.worlds + effort.batch > MOST_WORLDS:
-        raise ValueError(f"At most {MOST_BATCH} worlds a batch and {MOST_WORLDS} in all.")
-    return _Effort(effort.worlds, effort.batch, effort.work)
 
 
 def _open(table: Table) -> _Open:

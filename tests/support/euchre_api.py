@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 import requests
-from requests.adapters import BaseAdapter
+from requests.adapters import HTTPAdapter
 from world.faults import Crash
-from world.network import asked_of
+from world.network import asked_of, response_of
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -24,6 +24,7 @@ from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web import edge
 from workbench.cloud.events import LambdaContext
+from workbench.cloud.http_events import WireRequest, http_event
 from workbench.euchre.remote import RemotePlayer
 from workbench.stage.serving import TIMEOUT
 
@@ -69,21 +70,6 @@ def memory_store() -> Deals:
     return Deals(SqliteKeep(MEMORY, SystemClock()), SystemClock())
 
 
-def event(method: str, target: str, body: str | None = None) -> Json:
-    """The event of a request, as an HTTP API sends it."""
-    path, _, query = target.partition("?")
-    return {
-        "version": "2.0",
-        "routeKey": "$default",
-        "rawPath": path,
-        "rawQueryString": query,
-        "headers": {"content-type": "application/json"},
-        "requestContext": {"http": {"method": method, "path": path}, "stage": "$default"},
-        "isBase64Encoded": False,
-        **({} if body is None else {"body": body}),
-    }
-
-
 class Service:
     """A service over a store, called like the HTTP API's function."""
 
@@ -104,8 +90,10 @@ class Service:
 
     def call(self, method: str, target: str, body: Json | str | None = None) -> tuple[int, Json]:
         """Status and body of the answer."""
-        text = json.dumps(body) if isinstance(body, dict) else body
-        answer = self.answer(event(method, target, text))
+        text = json.dumps(body) if isinstance(body, dict) else body or ""
+        sent = text.encode(errors="surrogatepass")
+        asked = WireRequest(method, target, (("content-type", "application/json"),), sent)
+        answer = self.answer(http_event(asked, SystemClock().now()))
         return answer["statusCode"], json.loads(answer["body"])
 
     def ok(self, method: str, target: str, body: Json | str | None = None) -> Json:
@@ -136,41 +124,41 @@ class Messages:
         self.address: Json = {"token": token, "gameNum": 0, "dealNum": deal}
 
     def begin(self, cards: list[int] = CARDS) -> Json:
-        body = {**self.address, "cards": cards, "status": "new"}
-        return self.service.ok("POST", "/deal", body)
+        return self._tell("/deal", cards=cards, status="new")
 
     def ask_bid(self, number: int, pos: int) -> Json:
         return self.get("/bid", round=number, turnCard=TURN_CARD, pos=pos)
 
     def tell_bid(self, number: int, pos: int, suit: int, *, alone: bool = False) -> Json:
-        body = {"round": number, "turnCard": TURN_CARD, "pos": pos, "suit": suit, "alone": alone}
-        return self.service.ok("POST", "/bid", {**self.address, **body})
+        bid = {"suit": suit, "alone": alone}
+        return self._tell("/bid", round=number, turnCard=TURN_CARD, pos=pos, **bid)
 
     def ask_swap(self, declarer: int, cards: list[int]) -> Json:
-        address = {"declarerPos": declarer, "turnCard": TURN_CARD, "pos": 3}
-        return self.get("/swap", **address, swappableCards=cards)
+        deal = {"declarerPos": declarer, "turnCard": TURN_CARD}
+        return self.get("/swap", **deal, pos=3, swappableCards=cards)
 
     def tell_swap(self, declarer: int, card: int) -> Json:
-        body = {"declarerPos": declarer, "turnCard": TURN_CARD, "pos": 3, "card": card}
-        return self.service.ok("POST", "/swap", {**self.address, **body})
+        return self._tell("/swap", declarerPos=declarer, turnCard=TURN_CARD, pos=3, card=card)
 
     def ask_play(self, trick: int, seq: int, pos: int, cards: list[int]) -> Json:
         return self.get("/play", trickNum=trick, trickSeq=seq, pos=pos, playableCards=cards)
 
     def tell_play(self, trick: int, seq: int, pos: int, card: int) -> Json:
-        body = {"trickNum": trick, "trickSeq": seq, "pos": pos, "card": card}
-        return self.service.ok("POST", "/play", {**self.address, **body})
+        return self._tell("/play", trickNum=trick, trickSeq=seq, pos=pos, card=card)
 
     def get(self, path: str, **query: int | list[int]) -> Json:
         """The answer to a question; lists repeat their key, as the client sends them."""
         asked = urlencode({**self.address, **query}, doseq=True)
         return self.service.ok("GET", f"{path}?{asked}")
 
+    def _tell(self, path: str, **told: object) -> Json:
+        return self.service.ok("POST", path, {**self.address, **told})
+
 
 BASE = "http://service"
 
 
-class Patient(BaseAdapter):
+class Patient(HTTPAdapter):
     """Starts a service again that died, and asks it the same once more; `deaths` counts.
 
     The requests of the client become events for the handler: no port, no thread.
@@ -192,13 +180,7 @@ class Patient(BaseAdapter):
             self.deaths += 1
             self.service.restart()
             answer = asked_of(self.service.api, request, SystemClock())
-        response = requests.Response()
-        response.status_code, response._content = answer.status, answer.body
-        response.url = str(request.url)
-        return response
-
-    def close(self) -> None:
-        """Hold nothing."""
+        return self.build_response(request, response_of(answer))
 
 
 def direct_player(service: Service, token: str = TOKEN) -> tuple[RemotePlayer, Patient]:

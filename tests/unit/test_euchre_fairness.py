@@ -1,12 +1,13 @@
 """Euchre: its rules, its HTTP edge, and that a decision knows what its seat can see."""
 
 import json
+from datetime import UTC, datetime
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.euchre_api import Json, Service, event
+from support.euchre_api import Json, Service
 from support.euchre_random import decisions, views
 from support.recorded import recording
 
@@ -23,6 +24,7 @@ from cardsharp.euchre.store import BidEvent, DealKey, Event, PlayEvent, Record
 from cardsharp.euchre.strategies import build
 from cardsharp.euchre.table import DEALER, ToAct, turn
 from cardsharp.web.request import MAX_BODY
+from workbench.cloud.http_events import WireRequest, http_event
 from workbench.euchre.probe import stations
 
 
@@ -205,7 +207,8 @@ def test_lists_in_query_strings_may_repeat_or_have_commas(service: Service, card
 
 
 def test_a_notice_comes_back_without_unknown_fields_or_quotes(service: Service) -> None:
-    made = event("POST", "/live//session", '{"token": "a1"}')
+    asked = WireRequest("POST", "/live//session", body=b'{"token": "a1"}')
+    made = http_event(asked, datetime.now(UTC))
     made["requestContext"]["stage"] = "live"
     assert service.answer(made)["statusCode"] == 200
     answer = service.ok("POST", "/bid", {"extra": [1], **BID})
@@ -216,9 +219,9 @@ def test_a_notice_comes_back_without_unknown_fields_or_quotes(service: Service) 
 
 @pytest.mark.parametrize("content_type", [None, "text/plain", "multipart/form-data"])
 def test_a_body_is_json_whatever_its_type_says(service: Service, content_type: str | None) -> None:
-    made = event("POST", "/bid", json.dumps(BID))
-    made["headers"] = {} if content_type is None else {"content-type": content_type}
-    assert service.answer(made)["statusCode"] == 200
+    headers = (("content-type", content_type),) if content_type else ()
+    asked = WireRequest("POST", "/bid", headers, json.dumps(BID).encode())
+    assert service.answer(http_event(asked, datetime.now(UTC)))["statusCode"] == 200
 
 
 DEAL = {"token": "a1", "gameNum": 0, "dealNum": 0, "status": "new"}

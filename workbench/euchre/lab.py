@@ -66,9 +66,7 @@ def _event(position: Position, action: Action) -> store.Event:
             named, turn_of = -1 if suit is None else suit, 1 + len(table.bids) // len(SEATS)
             return store.BidEvent(ours=True, round=turn_of, pos=seat, suit=named, alone=alone)
         case Discard(card):
-            if table.call is None:
-                raise ValueError("Nobody has called.")
-            return store.SwapEvent(table.call.seat, card)
+            return store.SwapEvent(table.called.seat, card)
         case Defend(alone):
             return store.DefenseEvent(seat, alone)
     return store.PlayEvent(len(table.complete_tricks), len(table.trick), seat, action.card)

@@ -150,9 +150,8 @@ class RemotePlayer:
         return {**self._address(), "round": rounds, "turnCard": table.turn_card, "pos": pos}
 
     def _swap_address(self, table: Table) -> Json:
-        declarer = 0 if table.call is None else table.call.seat
-        asked: Json = {"declarerPos": declarer, "turnCard": table.turn_card, "pos": DEALER}
-        return self._address() | asked
+        called = {"declarerPos": table.called.seat, "turnCard": table.turn_card}
+        return {**self._address(), **called, "pos": DEALER}
 
     def _play_address(self, table: Table, number: int, seat: int) -> Json:
         seq = (seat - _leader(table, number)) % 4

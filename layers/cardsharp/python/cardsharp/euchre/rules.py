@@ -90,10 +90,8 @@ def choices(table: Table, question: Question, hand: tuple[Card, ...]) -> tuple[A
         case Question.DEFEND:
             return (Defend(alone=False), Defend(alone=True))
         case Question.PLAY:
-            trump = table.trump
-            if trump is None:
-                raise Illegal("No card is played before trumps are named.")
-            return tuple(Play(card) for card in legal_cards(hand, table.led, trump))
+            legal = legal_cards(hand, table.led, table.called.suit)
+            return tuple(map(Play, legal))
 
 
 def legal_actions(deal: Deal) -> tuple[Action, ...]:

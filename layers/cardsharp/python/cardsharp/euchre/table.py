@@ -75,6 +75,13 @@ class Table:
         last = self.bids[-1]
         return Call(len(self.bids) - 1, self.bids[-1].suit, last.alone)
 
+    @property
+    def called(self) -> Call:
+        """The same where trumps have been named; else raises `Illegal`."""
+        if self.call is None:
+            raise Illegal("Trumps have not been named yet.")
+        return self.call
+
     def spoken(self, action: Action) -> str:
         """What is said or done at a table for an action, made now."""
         return action.spoken(len(self.bids)) if isinstance(action, Bid) else str(action)
@@ -154,9 +161,7 @@ class Table:
 
     def winner(self, trick: Trick) -> int:
         """Who has the highest card of a trick that has begun."""
-        trump = self.trump
-        if trump is None:
-            raise ValueError("A trick has no winner before trumps are named.")
+        trump = self.called.suit
         led = suit_of(trick[0].card, trump)
         return max(trick, key=lambda played: strength(played.card, trump, led)).seat
 

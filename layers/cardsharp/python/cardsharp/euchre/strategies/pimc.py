@@ -22,7 +22,7 @@ from cardsharp.euchre.strategies.playout import played_out, seated, stages
 from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.strategies.sound import Rules
 from cardsharp.euchre.strategies.worlds import DRAWS, Sampler, World, worth_of_call, worth_of_pass
-from cardsharp.euchre.table import SEATS, TRICKS, Call, Table
+from cardsharp.euchre.table import SEATS, TRICKS, Call
 
 Weigh = Callable[[World, Sequence[int]], list[int]]  # gains in a world, in `POINT`s, less others'
 POINT = 40  # a point of the deal, in the whole numbers that races count in
@@ -190,7 +190,7 @@ def _contracts(position: Position, also: Sequence[Action]) -> _Choices:
             return sign * POINT * worth_of_call(world, turn_card, call) - CAUTION
         lone = position.seat if action == Defend(alone=True) else None
         laid = action.card if isinstance(action, Discard) else None
-        return sign * POINT * worth_of_call(world, turn_card, _call(table), lone, laid)
+        return sign * POINT * worth_of_call(world, turn_card, table.called, lone, laid)
 
     return _Choices(actions, lambda world, running: [worth(world, actions[one]) for one in running])
 
@@ -219,7 +219,7 @@ def _calls_worth_a_thought(position: Position) -> list[Bid]:
 
 
 def _plays(position: Position, also: Sequence[Action]) -> _Choices:
-    call, table = _call(position.table), position.table
+    call, table = position.table.called, position.table
     seating, cards = seated(call, table.lone_defender), layout(call.suit)
     told = (cards.bit[card] for trick in table.tricks for _, card in trick)
     *_, stage = stages(told, seating)
@@ -258,15 +258,9 @@ def _different(position: Position, trump: Suit) -> list[int]:
     legal = cards.mask(one.card for one in position.choices if isinstance(one, Play))
     table = position.table
     present = {*position.hand, *position.unseen, *(card for _, card in table.trick)}
-    if _call(table).picks_up:
+    if table.called.picks_up:
         gone = {*position.dealt} - {*position.hand}
         gone |= {card for trick in table.complete_tricks for _, card in trick}
         present |= {table.turn_card} - gone
     blocks = cards.blocks(legal, cards.mask(present))
     return [first, *(block[-1] for block in blocks if first not in block)]
-
-
-def _call(table: Table) -> Call:
-    if table.call is None:
-        raise ValueError("There is no call yet.")
-    return table.call

@@ -57,9 +57,7 @@ def _play(position: Position) -> Decision:
     cards = [action.card for action in position.choices if isinstance(action, Play)]
     if len(cards) == 1:
         return Decision(Play(cards[0]), "The only card allowed.")
-    call = position.table.call
-    if call is None:
-        return Decision(Play(cards[0]), "No trumps are known.")
+    call = position.table.called
     bits = layout(call.suit)
     decide = _follow if position.table.trick else _lead
     card, reason = decide(position, call, bits.mask(cards), bits.mask(_hidden(position, call)))
