@@ -21,7 +21,7 @@ from pydantic.alias_generators import to_camel
 
 from cardsharp.euchre.cards import DECK, SUITS
 
-NEW, ACTIVE, COMPLETE = "new", "active", "complete"
+NEW, ACTIVE = "new", "active"
 
 # --- values ------------------------------------------------------------------------------------
 
