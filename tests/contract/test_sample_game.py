@@ -23,6 +23,7 @@ from support.aws_build import native_build
 from support.cli import Cli
 from support.cloud_benches import FakeClock
 from support.games import SAMPLED, mount_samples
+from support.hosted_bot import call
 
 import web.app
 from cardsharp.access import Limits
@@ -204,10 +205,10 @@ def test_who_waits_is_told_that_the_game_has_begun_with_their_turn(name: str) ->
 
     clock = Coming()
     host = Host(house(name), Tables(SqliteKeep(MEMORY, clock), clock), clock)
-    game = host.create(CreateAsked(), None)
-    host.join(JoinAsked(game=game, name="ann", secret=SECRET))
-    coming = [JoinAsked(game=game, name="bob", secret=SECRET.replace("cafe", "beef"))]
-    seen = host.look(LookAsked(game=game, secret=SECRET, wait=True), lambda: timedelta(seconds=25))
+    game = host.create(call(CreateAsked())).body.game
+    host.join(call(JoinAsked(game=game, name="ann", secret=SECRET)))
+    coming = [call(JoinAsked(game=game, name="bob", secret=SECRET.replace("cafe", "beef")))]
+    seen = host.look(call(LookAsked(game=game, secret=SECRET, wait=True))).body
     assert (seen.turn, seen.count, coming) == (0, 0, [])
 
 

@@ -19,15 +19,20 @@ from cardsharp.host.bot import HostClient, seat_match
 from cardsharp.host.house import House
 from cardsharp.host.records import Table, Tables
 from cardsharp.host.routes import Host, api_of
-from cardsharp.host.wire import NO_GAME, JoinAsked, LookAsked
+from cardsharp.host.wire import NO_GAME, ActAsked, JoinAsked, LookAsked, Message
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.seats import SeatOrder, find_seat, order_seat
 from cardsharp.web import edge
+from cardsharp.web.route import Call
 from workbench.cloud.http_events import Answered
 
 OURS, THEIRS = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2))
 TABLE = "0" * 32
 HOUR = timedelta(hours=1)
+
+
+def call(asked: Message) -> Call[Any]:
+    return Call(asked, lambda: HOUR)
 
 
 def places(folders: Iterable[str]) -> Mapping[str, Callable[[Path, StillClock], Place]]:
@@ -121,12 +126,13 @@ class HostedPlace(SeatPlace):
         """The rival takes the second seat, and does the last that it may."""
         table = self._table()
         if len(table.players) == 1:
-            self.host.join(JoinAsked(game=TABLE, name="bob", secret=THEIRS))
+            self.host.join(call(JoinAsked(game=TABLE, name="bob", secret=THEIRS)))
         state = self.truth()
         if self.rules.to_act(state) == 1:
             action = self.rules.actions(state)[-1]
             told = self.house.codec.actions.dump_python(action, mode="json")
-            self.host.act(TABLE, THEIRS, table.count, told)
+            asked = ActAsked(game=TABLE, secret=THEIRS, number=table.count, action=told)
+            self.host.act(call(asked))
 
     @property
     def sequence(self) -> int:
@@ -144,7 +150,7 @@ class HostedPlace(SeatPlace):
             yield f"{intent['action']} was meant and {action} was played"
 
     def history(self) -> dict[int, Body]:
-        seen = self.host.look(LookAsked(game=TABLE, secret=OURS), lambda: HOUR)
+        seen: Any = self.host.look(call(LookAsked(game=TABLE, secret=OURS))).body
         return {number: move.model_dump() for number, move in enumerate(seen.moves)}
 
     def ours(self) -> list[int]:

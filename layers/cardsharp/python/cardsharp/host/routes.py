@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
@@ -19,11 +18,11 @@ from cardsharp.host import wire
 from cardsharp.host.house import House, house
 from cardsharp.host.records import Move, Table, Tables, digest
 from cardsharp.host.rules import Rules
-from cardsharp.host.wire import CreateAsked, GameBody, JoinAsked, LookAsked, MoveBody
+from cardsharp.host.wire import GameBody, MoveBody
 from cardsharp.keep.stores import Store
 from cardsharp.web.api import Api
 from cardsharp.web.reading import Messages
-from cardsharp.web.route import Answer, Call, Refused, Route, TimeLeft, bad_request, forbidden
+from cardsharp.web.route import Answer, Call, Refused, Route, bad_request, forbidden
 from cardsharp.web.service import Service
 
 MAX_CREATED = 200  # games that one caller may create on a day
@@ -40,57 +39,59 @@ class Host:
     tables: Tables
     clock: Clock
 
-    def create(self, asked: CreateAsked, caller: str | None) -> str:
-        """The id of a new game; `caller` is where the request came from, None for this machine."""
+    def create(self, call: Call[wire.CreateAsked]) -> Answer:
+        """Begin a game; this machine may create as many as it likes."""
         try:
-            rules = self.house.rules(asked.seats)
+            rules = self.house.rules(call.asked.seats)
         except ConfigError as error:
             raise bad_request(str(error)) from None
-        if caller is not None and not self.tables.admit(caller, MAX_CREATED):
+        if call.caller is not None and not self.tables.admit(call.caller, MAX_CREATED):
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "That is enough for today.")
         state = dict(rules.dump(rules.deal(_DICE)))
         table = Table(uuid4().hex, rules.seats, state, state)
         self.tables.write(table)
-        return table.game
+        return Answer(wire.CreatedBody(game=table.game))
 
-    def join(self, asked: JoinAsked) -> None:
+    def join(self, call: Call[wire.JoinAsked]) -> Answer:
         """Take a seat; the same request again changes nothing."""
+        asked = call.asked
         table, player = self._find(asked.game), (asked.name, digest(asked.secret))
         if player in table.players:
-            return
+            return Answer(wire.DoneBody())
         if len(table.players) == table.seats:
             raise forbidden(wire.FULL)
         if asked.name in table.names or table.seat_of(asked.secret) is not None:
             raise forbidden("Somebody is called so.")
-        self._write(replace(table, players=(*table.players, player)))
+        return self._done(replace(table, players=(*table.players, player)))
 
-    def act(self, game: str, secret: str, number: int, body: object) -> None:
+    def act(self, call: Call[wire.ActAsked]) -> Answer:
         """Do what is asked, if that is the game's next move and the player's turn."""
-        table = self._find(game)
+        table = self._find(call.asked.game)
         rules = self.house.rules(table.seats)
-        seat, state = table.seat_of(secret), rules.load(table.state)
+        seat, state = table.seat_of(call.asked.secret), rules.load(table.state)
         if seat is None:
             raise forbidden(wire.NO_PLAYER)
         full = len(table.players) == table.seats
-        if not full or number != table.count or rules.to_act(state) != seat:
+        if not full or call.asked.number != table.count or rules.to_act(state) != seat:
             raise Refused(HTTPStatus.CONFLICT, wire.NOT_NOW)
         try:
-            action = self.house.codec.action(body)
+            action = self.house.codec.action(call.asked.action)
             after = dict(rules.dump(rules.act(state, action, _DICE)))
         except (Garbled, RulesError) as refused:
             raise bad_request(str(refused)) from None
         told = self.house.codec.actions.dump_python(action, mode="json")
         now = replace(table, state=after, count=table.count + 1)
-        self._write(now, Move(seat, told, after))
+        return self._done(now, Move(seat, told, after))
 
-    def look(self, asked: LookAsked, left: TimeLeft) -> GameBody:
+    def look(self, call: Call[wire.LookAsked]) -> Answer:
         """A game as one may see it; with `wait` once it has more moves, or it is one's turn."""
+        asked = call.asked
         table = self._find(asked.game)
         viewer = table.seat_of(asked.secret)
-        while asked.wait and self._is_old(table, asked.known, viewer) and left() > RESERVE:
+        while asked.wait and self._is_old(table, asked.known, viewer) and call.left() > RESERVE:
             self.clock.sleep(LOOK)
             table = self._find(asked.game)
-        return self._body(table, viewer, asked.known)
+        return Answer(self._body(table, viewer, asked.known))
 
     def _is_old(self, table: Table, known: int, viewer: int | None) -> bool:
         """Whether a game has nothing new for whoever knows so many moves of it."""
@@ -163,11 +164,12 @@ class Host:
             raise Refused(HTTPStatus.NOT_FOUND, wire.NO_GAME)
         return table
 
-    def _write(self, table: Table, move: Move | None = None) -> None:
+    def _done(self, table: Table, move: Move | None = None) -> Answer:
         try:
             self.tables.write(table, move)
         except Conflict as conflict:
             raise Refused(HTTPStatus.CONFLICT, str(conflict)) from None
+        return Answer(wire.DoneBody())
 
 
 def _seen(rules: Rules[Any, Any, Any], codec: Any, state: Any, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
@@ -187,7 +189,13 @@ def service(folder: str) -> Service[Host]:
     """The service of the game in a folder."""
     game = house(folder)
     store = Store(Tables, f"{game.game.name.upper()}_STORE")
-    assemble = partial(_assemble, game, store)
+
+    def assemble(environment: Mapping[str, str]) -> Host:
+        clock = SystemClock()
+        tables = store.open(environment.get(store.variable, ""), clock)
+        life = timedelta(days=int(environment.get(KEEP_DAYS) or _DAYS))
+        return Host(game, replace(tables, life=life), clock)
+
     return Service(api=api_of(game), store=store.variable, assemble=assemble)
 
 
@@ -214,37 +222,10 @@ def api_of(game: House) -> Api[Host]:
     )
 
 
-def _create(host: Host, call: Call[wire.CreateAsked]) -> Answer:
-    return Answer(wire.CreatedBody(game=host.create(call.asked, call.caller)))
-
-
-def _look(host: Host, call: Call[wire.LookAsked]) -> Answer:
-    return Answer(host.look(call.asked, call.left))
-
-
-def _join(host: Host, call: Call[wire.JoinAsked]) -> Answer:
-    host.join(call.asked)
-    return Answer(wire.DoneBody())
-
-
-def _act(host: Host, call: Call[wire.ActAsked]) -> Answer:
-    asked = call.asked
-    host.act(asked.game, asked.secret, asked.number, asked.action)
-    return Answer(wire.DoneBody())
-
-
 _Act = Callable[[Host, Call[Any]], Answer]
 _ROUTES: tuple[tuple[str, str, str, _Act, type[wire.Message], type[wire.Message]], ...] = (
-    ("POST", "create", "A new game", _create, wire.CreateAsked, wire.CreatedBody),
-    ("GET", "game", "A game as you may see it", _look, wire.LookAsked, wire.GameBody),
-    ("POST", "join", "Take a seat", _join, wire.JoinAsked, wire.DoneBody),
-    ("POST", "act", "Do something", _act, wire.ActAsked, wire.DoneBody),
+    ("POST", "create", "A new game", Host.create, wire.CreateAsked, wire.CreatedBody),
+    ("GET", "game", "A game as you may see it", Host.look, wire.LookAsked, wire.GameBody),
+    ("POST", "join", "Take a seat", Host.join, wire.JoinAsked, wire.DoneBody),
+    ("POST", "act", "Do something", Host.act, wire.ActAsked, wire.DoneBody),
 )
-
-
-def _assemble(game: House, store: Store[Tables], environment: Mapping[str, str]) -> Host:
-    """The service over the store that an environment names; raises `ConfigError`."""
-    clock = SystemClock()
-    tables = store.open(environment.get(store.variable, ""), clock)
-    life = timedelta(days=int(environment.get(KEEP_DAYS) or _DAYS))
-    return Host(game, replace(tables, life=life), clock)
