@@ -12,16 +12,10 @@ from cardsharp.viewer.shown import DrawnMatch
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """An analysis beside the match; `decisions` are by the number of their step, from 1.
-
-    `heights` has for each step how much the match was worth to the first side then, from 0 for
-    nothing to 100 for all; `worths` says the same in words.
-    """
+    """An analysis beside the match; `decisions` are by the number of their step, from 1."""
 
     analysis: Analysis
     header: Header
-    heights: list[int]
-    worths: list[str]
     decisions: Mapping[int, Judged]
 
     @property
@@ -34,14 +28,35 @@ class Explained:
         """The decisions that have a mark."""
         return [(number, one) for number, one in self.decisions.items() if one.mark is not None]
 
+    @property
+    def heights(self) -> list[int]:
+        """What the match was worth to the first side after each step, from 0 for nothing to 100.
+
+        Chances are of 1, points of what lies between the two extremes.
+        """
+        worths = [point.worth for point in self.analysis.curve]
+        if self._is_chance:
+            return [round(100 * worth) for worth in worths]
+        most = max((abs(worth) for worth in worths), default=0.0) or 1.0
+        return [round(50 + 50 * worth / most) for worth in worths]
+
+    @property
+    def worths(self) -> list[str]:
+        """The same in words."""
+        return [self.worded(point.worth) for point in self.analysis.curve]
+
     def worded(self, figure: float) -> str:
         """A figure in the judge's unit."""
-        return _worded(self.analysis, figure)
+        return percent(figure) if self._is_chance else f"{figure:.2f}"
 
     def amount(self, figure: float) -> str:
         """A difference in the judge's unit, with its sign."""
         told = self.worded(abs(figure))
         return told if not figure else f"{'-' if figure < 0 else '+'}{told}"
+
+    @property
+    def _is_chance(self) -> bool:
+        return self.analysis.form.endswith("%")
 
 
 def explained(
@@ -57,23 +72,5 @@ def explained(
     except ConfigError:
         return None
     numbers = {frame.step.sequence: number for number, frame in enumerate(match.frames, 1)}
-    worths = [point.worth for point in analysis.curve]
-    return Explained(
-        analysis,
-        match.header,
-        _heights(analysis, worths),
-        [_worded(analysis, worth) for worth in worths],
-        {numbers[one.sequence]: one for one in analysis.decisions},
-    )
-
-
-def _heights(analysis: Analysis, worths: list[float]) -> list[int]:
-    """In per cent of all there is: of chances up to 1, of points between the two extremes."""
-    if analysis.form.endswith("%"):
-        return [round(100 * worth) for worth in worths]
-    most = max((abs(worth) for worth in worths), default=0.0) or 1.0
-    return [round(50 + 50 * worth / most) for worth in worths]
-
-
-def _worded(analysis: Analysis, figure: float) -> str:
-    return percent(figure) if analysis.form.endswith("%") else f"{figure:.2f}"
+    decisions = {numbers[one.sequence]: one for one in analysis.decisions}
+    return Explained(analysis, match.header, decisions)
