@@ -12,7 +12,7 @@ _MADE = {
     "restore": "cardsharp.host.replay:restore_of",
     "decider": "cardsharp.host.house:decider_of",
     "judge": "cardsharp.host.judge:Playouts",
-    "board": "cardsharp.host.board:board_of",
+    "board": "cardsharp.host.replay:board_of",
     "encoding": "workbench.env.encoding:encoding_of",
     "lab": "workbench.lab.hosted:extras_for",
     "program": "workbench.lab.hosted:translation_of",

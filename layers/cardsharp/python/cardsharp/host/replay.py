@@ -1,4 +1,4 @@
-"""A stored match of a hosted game: each move is a turn, and each decision that it tells whole."""
+"""A stored match of a hosted game: its turns, what decides them again, and how it is drawn."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,12 +6,15 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from markupsafe import Markup
+
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import StoreError
 from cardsharp.game import Decisions, Restore
 from cardsharp.host.house import House, house
 from cardsharp.host.wire import MoveBody
-from cardsharp.replay import Asked, Restored, Step, Thought, parse
+from cardsharp.replay import Asked, Header, Restored, Step, Thought, parse
+from cardsharp.viewer.board import NOTHING, Board, Parts
 
 _TRIES = 20_000  # deals among which one is looked for that a match can have begun with
 
@@ -24,6 +27,20 @@ def decisions_of(folder: str) -> Decisions:
 def restore_of(folder: str) -> Restore:
     """What plays them again."""
     return partial(_restored, house(folder))
+
+
+def board_of(folder: str) -> Board:
+    """How the table of the game in a folder is drawn on a page: by the lines of its drawing."""
+    game = house(folder)
+
+    def parts(_header: Header, step: Step) -> Parts:
+        return seen((), 0, game.codec.position(step.state)) if step.state else {"middle": NOTHING}
+
+    def seen(_names: Sequence[str], _you: int, position: Any) -> Parts:  # noqa: ANN401 - any game's
+        rows = (Markup("<p>{}</p>").format(row) for row in game.drawing.rows(position))
+        return {"middle": NOTHING.join(rows)}
+
+    return Board({}, parts, seen)
 
 
 def steps(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:

@@ -84,36 +84,33 @@ OWNER = "__Host-owner"  # a browser takes this cookie over TLS only, and from us
 _LONGEST = 4_000  # bytes of a form that are read
 
 
+@dataclass(frozen=True, slots=True)
 class Door:
     """ASGI middleware before the pages of a site; `word` brings the password.
 
     Whoever comes by a pass is called a guest in the state of the request.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        site: Site,
-        word: Callable[[], SecretStr],
-        clock: Callable[[], datetime] = utc_now,
-    ) -> None:
-        self._app, self._site, self._word, self._clock = app, site, word, clock
+    app: ASGIApp
+    site: Site
+    word: Callable[[], SecretStr]
+    clock: Callable[[], datetime] = utc_now
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or have the pages do so; raises `StoreError` without a password."""
         request = Request(scope, receive)
-        if not request.url.path.startswith(self._site.matches):
-            await self._app(scope, receive, send)  # what pages load, and what leads to them
+        if not request.url.path.startswith(self.site.matches):
+            await self.app(scope, receive, send)  # what pages load, and what leads to them
             return
-        password = (await run_in_threadpool(self._word)).get_secret_value()
+        password = (await run_in_threadpool(self.word)).get_secret_value()
         response = await self._answer(request, password)
-        await (self._app if response is None else response)(scope, receive, send)
+        await (self.app if response is None else response)(scope, receive, send)
 
     async def _answer(self, request: Request, password: str) -> Response | None:
         """What is answered here; None for who may go on."""
-        now = self._clock()
-        match = request.url.path.removeprefix(self._site.matches).lstrip("/").partition("/")[0]
-        page = f"{self._site.matches}/{match}".rstrip("/")
+        now = self.clock()
+        match = request.url.path.removeprefix(self.site.matches).lstrip("/").partition("/")[0]
+        page = f"{self.site.matches}/{match}".rstrip("/")
         if request.method == "POST":
             if not hmac.compare_digest((await _given(request)).encode(), password.encode()):
                 return self._form(page, "That is not the password.")
@@ -128,7 +125,7 @@ class Door:
         return None
 
     def _form(self, page: str, why: str = "") -> Response:
-        told = door_page(self._site, page, why)
+        told = door_page(self.site, page, why)
         return HTMLResponse(told, HTTPStatus.FORBIDDEN, headers=HEADERS)
 
 
