@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.games import GAMES, simulated
+from support.games import GAMES, simulated, states
 from support.positions import position
 
 from cardsharp.deadmansdraw.fallback import decide
@@ -67,14 +67,13 @@ def test_every_game_tells_its_positions_and_takes_every_action_back(game: Game, 
     all_of = "question['actions']"
     command = made(f"first['action'] = {all_of}[question['seed'] % len({all_of})]")
     named = strategy_named(command, game)
+    player = guarded(command, strategies_of(game.strategies).build(named, Random(5)))
     simulation = simulated(game)
-    dice = Random(5)
-    player = guarded(command, strategies_of(game.strategies).build(named, dice))
-    state = simulation.deal(dice)
-    while simulation.to_act(state) is not None:
+    *played, _ = states(simulation, 5)
+    for state in played:
         decision = player.decide(simulation.position(state))
         assert decision.reason == "the first"
-        state = simulation.act(state, decision.action, dice)
+        assert decision.action in simulation.actions(state)
 
 
 @pytest.mark.parametrize(
@@ -155,14 +154,7 @@ def test_a_starter_decides_as_that_in_python(starter: str, runs: str, tmp_path: 
     model_file.write_text(module.read_text().replace('"mine"', f'"model of {starter}"'))
     model = build(strategy_named(str(model_file)), Random(0))
     other = build(strategy_named(f"{runs} {STARTERS / starter}"), Random(0))
-    asked = 0
-    for seed in range(2):
-        dice = Random(seed)
-        state = simulation.deal(dice)
-        while simulation.to_act(state) is not None:
-            position = simulation.position(state)
-            decision = model.decide(position)
-            assert other.decide(position).action == decision.action, position
-            state = simulation.act(state, decision.action, dice)
-            asked += 1
-    assert asked > 40
+    *played, _ = states(simulation, 1)
+    assert len(played) > 40
+    for seen in map(simulation.position, played):
+        assert other.decide(seen).action == model.decide(seen).action, seen

@@ -46,10 +46,8 @@ class Playouts(Judge):
         """What the decider makes of one match that goes on so."""
         rules, dice = self._rules, Random(seed)
         state = rules.imagined(position, dice)
-        decider, chosen = rules.to_act(state), action
-        player = rules.strategies.build(self.name, dice)
+        decider, player = rules.to_act(state), rules.strategies.build(self.name, dice)
+        state = rules.act(state, action, dice)
         while rules.to_act(state) is not None:
-            state = rules.act(state, chosen, dice)
-            if rules.to_act(state) is not None:
-                chosen = player.decide(rules.position(state)).action
+            state = rules.act(state, player.decide(rules.position(state)).action, dice)
         return (rules.gains if rules.unit else rules.points)(state)[decider or 0]
