@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from functools import cache
+from itertools import groupby
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -94,10 +95,20 @@ def match_page(  # noqa: PLR0913 - the page, and what may be done on it
 
 def steps_document(match: DrawnMatch, start: int = 0) -> dict[str, object]:
     """The steps from one on, as the page's script reads them; the first has the whole table."""
-    told = zip(match.frames[start:], match.times[start:], strict=True)
-    frames = [{**_frame(frame), "at": at} for frame, at in told]
+    frames: list[dict[str, object]] = [
+        {
+            "turn": frame.step.turn,
+            "seat": frame.step.seat,
+            "who": frame.who,
+            "happened": frame.happened,
+            "ours": frame.step.ours is not None,
+            "parts": {**frame.parts, "thought": _thought(frame)},
+            "at": at,
+        }
+        for frame, at in zip(match.frames[start:], match.times[start:], strict=True)
+    ]
     if frames and start:
-        frames[0]["parts"] = {**match.table(start), **_parts(match.frames[start])}
+        frames[0]["parts"] = {**match.table(start), "thought": _thought(match.frames[start])}
     return {
         "from": start,
         "total": len(match.frames),
@@ -211,12 +222,9 @@ def _page(template: str, **values: object) -> str:
 
 def _turns(match: DrawnMatch) -> list[tuple[int, str, list[tuple[int, Frame]]]]:
     """The numbered steps by turn, with who moved in it."""
-    turns: list[tuple[int, str, list[tuple[int, Frame]]]] = []
-    for number, frame in enumerate(match.frames, 1):
-        if not turns or turns[-1][0] != frame.step.turn:
-            turns.append((frame.step.turn, frame.who, []))
-        turns[-1][2].append((number, frame))
-    return turns
+    by_turn = groupby(enumerate(match.frames, 1), lambda numbered: numbered[1].step.turn)
+    turns = [(turn, list(steps)) for turn, steps in by_turn]
+    return [(turn, steps[0][1].who, steps) for turn, steps in turns]
 
 
 def _jumps(match: DrawnMatch, at: int) -> dict[str, int]:
@@ -252,22 +260,6 @@ def _ended(match: DrawnMatch) -> str:
     if found.winner is None:
         return f"{found.result}{score}"
     return f"{match.header.name(found.winner)} won{score}"
-
-
-def _frame(frame: Frame) -> dict[str, object]:
-    step = frame.step
-    return {
-        "turn": step.turn,
-        "seat": step.seat,
-        "who": frame.who,
-        "happened": frame.happened,
-        "ours": step.ours is not None,
-        "parts": _parts(frame),
-    }
-
-
-def _parts(frame: Frame) -> dict[str, str]:
-    return {**frame.parts, "thought": _thought(frame)}
 
 
 def _thought(frame: Frame) -> Markup:
