@@ -8,22 +8,17 @@ import asyncio
 import base64
 import gzip
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+
+from starlette.types import ASGIApp, Message
 
 from cardsharp.errors import Malformed
 from cardsharp.web.edge import report
 from cardsharp.web.events import Context, Event, Handler, Response, checked
 from cardsharp.web.reading import Json
 from cardsharp.web.request import Request, sent, time_left
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
-"""As the specification of ASGI has them."""
 
 COMPRESSED = 100_000  # bytes from which bodies are compressed, which an HTTP API never does
 LARGEST = 6_000_000  # characters of the largest answer: a little less than Lambda lets through
@@ -41,7 +36,7 @@ class AsgiService:
     """A game's HTTP service; all that it says of itself is as in `service.Service`."""
 
     store: str
-    assemble: Callable[[Mapping[str, str]], Application]
+    assemble: Callable[[Mapping[str, str]], ASGIApp]
     base: str = ""
     feed: None = None
     invites: bool = False
@@ -55,7 +50,7 @@ class AsgiService:
         return {}
 
 
-def handler_of(application: Application) -> Handler:
+def handler_of(application: ASGIApp) -> Handler:
     """The handler that answers events with an application."""
 
     def answer(event: Event, context: Context) -> Response:
@@ -82,7 +77,7 @@ class _Exchange:
     body: bytearray = field(default_factory=lambda: bytearray(_FAILED))
     unread: list[bytes] = field(default_factory=list)
 
-    async def carry_out(self, application: Application, context: Context) -> None:
+    async def carry_out(self, application: ASGIApp, context: Context) -> None:
         """Have the application answer; raises `Malformed` where the body cannot be read."""
         self.unread.append(sent(self.event))
         request = Request(self.event)

@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from starlette.types import ASGIApp
+
 from cardsharp.deadmansdraw.arena.assembly import STORE, arena_of
-from cardsharp.web.asgi import Application, AsgiService
+from cardsharp.web.asgi import AsgiService
 
 if TYPE_CHECKING:
     from cardsharp.contest.kept import ContestsKept
 
 
-def application(environment: Mapping[str, str]) -> Application:
+def application(environment: Mapping[str, str]) -> ASGIApp:
     """The application that an environment describes; raises `ConfigError`."""
     arena = arena_of(environment)
     # As there: slow to import, and needed by nobody who only asks what there is.
