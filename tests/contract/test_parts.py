@@ -1,6 +1,5 @@
 """What every game that is mounted promises of the parts that it names, whatever is asked."""
 
-import io
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -155,11 +154,11 @@ def screen_of(game: Game) -> Screen[Any, Any, Any]:
 
 def drawn(lines: Any) -> list[str]:  # noqa: ANN401 - strings and what rich renders
     """The lines as they come to stand on a terminal."""
-    page = io.StringIO()
-    console = Console(file=page, width=WIDTH, highlight=False, markup=False, emoji=False)
-    for line in lines:
-        console.print(line)
-    return page.getvalue().splitlines()
+    console = Console(width=WIDTH, highlight=False, markup=False, emoji=False)
+    with console.capture() as page:
+        for line in lines:
+            console.print(line)
+    return page.get().splitlines()
 
 
 @every_terminal
@@ -294,8 +293,8 @@ def test_every_answer_is_in_the_document(
         )
         @given(case=st.one_of(*modes))
         def ask(case: Any) -> None:  # noqa: ANN401 - the same
-            chance = Random(repr((case.path_parameters, case.query, case.body)))
             given = (case.path_parameters, case.query, case.body)
+            chance = Random(repr(given))
             for one in (one for one in given if isinstance(one, dict)):
                 one.pop("wait", None)  # long polls by the real clock
                 for name in one.keys() & there.keys():

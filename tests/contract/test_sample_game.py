@@ -51,13 +51,8 @@ every_game = pytest.mark.parametrize("name", SAMPLED)
 
 
 @pytest.fixture
-def mounted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     mount_samples(monkeypatch, tmp_path)
-
-
-@pytest.fixture
-def cli(mounted: None, cli: Cli) -> Cli:
-    del mounted
     return cli
 
 

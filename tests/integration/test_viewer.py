@@ -10,7 +10,7 @@ import pytest
 from support import policies
 from support.aws_template import properties, statements
 from support.stored import any_match
-from support.viewer_cloud import NOTE, SECRET, TTL, Deployed, deployed
+from support.viewer_cloud import NOTE, SECRET, TTL, WORD, Deployed, deployed
 
 from cardsharp.viewer.assembly import SHOWN, THOUGHTS
 from workbench.build.expressions import listed
@@ -20,11 +20,13 @@ from workbench.cloud.emulator import Emulator
 
 @pytest.fixture(params=["private", "public"], scope="module")
 def site(emulator: Emulator, request: pytest.FixtureRequest) -> Iterator[Deployed]:
-    with deployed(emulator, public=request.param == "public") as found:
+    public = request.param == "public"
+    with deployed(emulator, public=public) as found:
         _, moves = any_match("deadmansdraw")
         found.end(found.play("over", moves[:20]))
         found.play("live", moves[:9])
-        yield found if request.param == "public" else found.came_in()
+        assert public or found.ask("/matches", f"password={WORD}").status == 303
+        yield found
 
 
 PATHS = ("/matches", "/matches?day=2026-01-01", "/matches?status=running", "/matches/over")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,9 +15,9 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.ports import Lease, MoveRecord
 from cardsharp.cloud.vault import VAULTS
+from support.bot_events import context
 from support.stored import any_match
 from workbench.cloud.emulator import Emulator
-from workbench.cloud.events import Function
 from workbench.cloud.http_events import Answered, WireRequest, http_event, read_answer
 from workbench.cloud.template import create_table
 from workbench.stage.surroundings import environment
@@ -52,18 +52,13 @@ class Deployed:
         return read
 
     def invoke(self, event: dict[str, Any]) -> Answered:
-        function = Function("viewer", viewer.app.handler, timedelta(seconds=29))
         self.sent.clear()
-        return read_answer(viewer.app.handler(event, function.context(SystemClock())))
+        return read_answer(viewer.app.handler(event, context()))
 
     def text(self, target: str) -> str:
         answer = self.ask(target)
         assert answer.status == 200, target
         return answer.body.decode()
-
-    def came_in(self) -> "Deployed":
-        assert self.ask("/matches", "password=correct+horse+battery").status == 303
-        return self
 
     def play(self, name: str, moves: Sequence[MoveRecord], lease: Lease | None = None) -> Lease:
         """Have our intents and the arena's facts in the log, as a worker writes them."""
@@ -100,19 +95,14 @@ def deployed(emulator: Emulator, *, public: bool) -> Iterator[Deployed]:
     emulator.client("ssm").put_parameter(
         Name=PARAMETER, Value=secret, Type="SecureString", Overwrite=True
     )
-    with environment(told):
-        log = DynamoLog(table, SystemClock(), emulator.client("dynamodb"))
+    client = emulator.client("dynamodb")
+    with environment(told), ExitStack() as stack:
+        log = DynamoLog(table, SystemClock(), client)
         log.note("over", "fault", {"text": NOTE})
-        VAULTS.in_table(table, SystemClock(), emulator.client("dynamodb")).add(
-            "over", {"id": SECRET}
-        )
+        VAULTS.in_table(table, SystemClock(), client).add("over", {"id": SECRET})
         botocore.handlers.BUILTIN_HANDLERS.append(handler)
-        forget = (aws.session, secrets.provider, viewer.app.pages)
-        try:
-            for one in forget:
-                one.cache_clear()
-            yield Deployed(log, table, sent)
-        finally:
-            botocore.handlers.BUILTIN_HANDLERS.remove(handler)
-            for one in forget:
-                one.cache_clear()
+        stack.callback(botocore.handlers.BUILTIN_HANDLERS.remove, handler)
+        for one in (aws.session, secrets.provider, viewer.app.pages):
+            one.cache_clear()
+            stack.callback(one.cache_clear)
+        yield Deployed(log, table, sent)

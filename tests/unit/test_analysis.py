@@ -14,7 +14,7 @@ from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.rules import force_turn_end
-from cardsharp.deadmansdraw.simulation import Match, fair_chance
+from cardsharp.deadmansdraw.simulation import fair_chance
 from cardsharp.game import Game
 from cardsharp.judge import LAPSE
 from cardsharp.strategy import Decision
@@ -97,19 +97,16 @@ def test_accuracy_is_in_the_order_of_strength(game: Game, players: tuple[str, ..
     assert sorted(found, key=found.__getitem__) == [*found]
 
 
-def late(match: Match) -> Match:
-    """The match after the arena has ended the turn for want of time."""
-    state, events = force_turn_end(match.state, "Forceful turn ending", "", fair_chance(Random(1)))
-    return match.moved(state, PastMove(match.history[-1].turn, match.state.active, events))
-
-
 def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> None:
     player, state = Decides(DEADMANSDRAW, "captain"), begun(DEADMANSDRAW, 1)
     notes: list[Taken] = []
     while len(state.position.play_area) < 2 or player.decide(state).action != DRAW:
         notes.append(Taken(state, player.decide(state).action, None))
         state = player.simulation.act(state, notes[-1].action, Random(1))
-    rest = taken(late(state), (Decides(DEADMANSDRAW, "draw-3"),), Random(1))
+    chance = fair_chance(Random(1))
+    after, events = force_turn_end(state.state, "Forceful turn ending", "", chance)
+    late = state.moved(after, PastMove(state.history[-1].turn, state.state.active, events))
+    rest = taken(late, (Decides(DEADMANSDRAW, "draw-3"),), Random(1))
     [(record, moves)] = kept(DEADMANSDRAW, [*notes, Taken(state, None, None), *rest])
     found = analyse(DEADMANSDRAW, record, moves[: len(notes) + 4])
     [lapse] = [one for one in found.decisions if one.action == LAPSE]

@@ -19,7 +19,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
-from starlette.applications import Starlette
 from starlette.routing import Route
 from support.bot_events import context
 from support.games import Decides, Kept, begun, kept, simulated, taken
@@ -254,20 +253,16 @@ def everything_told(
     for path in paths:
         for name in ASSETS if "{name}" in path else ("",):
             for query in ASKED[path]:
-                at = path.format(id=record.match_id, name=name)
-                yield at + query, answer(app, at + query)
+                target = path.format(id=record.match_id, name=name) + query
+                event = http_event(WireRequest("GET", target), datetime.now(UTC))
+                answer = read_answer(handler_of(app)(event, context()))
+                assert answer.status in {200, 307, 404}
+                yield target, repr(answer.headers).encode() + answer.body
     told = shown(record, moves, public=public)
     yield "file", match_file(told).encode()
     yield "steps", json.dumps(steps_document(told)).encode()
     if told.frames:
         yield "picture", moment(told, None).encode()
-
-
-def answer(app: Starlette, target: str) -> bytes:
-    event = http_event(WireRequest("GET", target), datetime.now(UTC))
-    read = read_answer(handler_of(app)(event, context()))
-    assert read.status in {200, 307, 404}
-    return repr(read.headers).encode() + read.body
 
 
 @pytest.mark.parametrize("name", PLAYERS)
