@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from support.arena import ALICE, BOB, PASSWORDS, running_arena
-from support.browser import overflows, picture, serious, visited
+from support.browser import looked_at, picture, serious, too_wide, visited
 
 from workbench.arena.server import ArenaServer
 
@@ -55,9 +55,7 @@ def test_a_listed_match_is_opened_and_moves_on(
                 client.post(f"/api/matches/{match}", mover, {"etype": "Draw", "autopick": True})
                 expect(page.locator("#count")).to_have_text(f"{number} of {number}", timeout=3000)
             expect(page.locator("#happened")).to_contain_text(TIMED)
-            picture(page, f"arena-match-{width}")
-            assert serious(page) == []
-            assert not overflows(page)
+            looked_at(page, f"arena-match-{width}")
             page.go_back()
             expect(page.locator("tbody tr")).to_have_count(1)
 
@@ -100,7 +98,7 @@ def test_a_practice_match_is_begun_and_played_to_its_end_in_the_browser(
         picture(page, f"arena-seat-{width}")
         if script:
             assert serious(page) == []
-        assert not overflows(page)
+        assert too_wide(page) == {}
         seen: set[str] = set()
         while seat.count() and until not in seen:
             number = page.locator("#seat [name=number]").get_attribute("value")

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from starlette.requests import Request as Asked
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from support.blef_next import next_rows
-from support.browser import faults, picture, serious, too_wide, visited
+from support.browser import faults, looked_at, visited
 
 from cardsharp.games import game
 from workbench.blef.elsewhere import lobby_of
@@ -31,21 +30,14 @@ def own() -> Iterator[str]:
         yield running.url
 
 
-@contextmanager
-def served(app: Starlette) -> Iterator[str]:
-    """The address of a page on this machine."""
-    with Background("The page", app) as server:
-        yield server.url
-
-
 @pytest.fixture(params=["its own page", "a page here"])
 def service(request: pytest.FixtureRequest, own: str) -> Iterator[str]:
     """Where the page is: at the service, or on this machine for a service elsewhere."""
     if request.param == "its own page":
         yield own
         return
-    with served(lobby_of(own)) as url:
-        yield url
+    with Background("The page", lobby_of(own)) as server:
+        yield server.url
 
 
 def asked(url: str, **body: str) -> Any:  # noqa: ANN401 - whatever JSON came
@@ -68,11 +60,9 @@ def moved(page: Page) -> None:
         (check if check.is_visible() else page.locator("#bets button").first).click()
 
 
-def looked_at(page: Page, name: str) -> None:
-    """Axe finds nothing, and at no width is anything wider than its place, or lies on another."""
-    picture(page, f"blef-lobby-{name}")
-    assert serious(page) == []
-    assert too_wide(page) == {}
+def in_order(page: Page, name: str) -> None:
+    """Nobody is kept out, nothing is wider than its place, and nothing lies on another."""
+    looked_at(page, f"blef-lobby-{name}")
     assert faults(page, touched=(page.viewport_size or {})["width"] < 600) == []
 
 
@@ -89,7 +79,7 @@ def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> 
             moved(page)
         expect(last).to_contain_text("lost the round")
         expect(page.locator("#turn")).to_be_visible(timeout=SOON)
-        looked_at(page, "turn-390")
+        in_order(page, "turn-390")
         box = page.locator("#turn").bounding_box()
         assert box["y"] + box["height"] <= 844, "the choice is in view"
 
@@ -101,7 +91,7 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
     with visited(browser, viewport={"width": 1280, "height": 720}) as page:
         page.goto(f"{service}/")
         expect(page.locator("#none")).to_be_visible()
-        looked_at(page, "1280")
+        in_order(page, "1280")
         entered(page, service, "New game")
         uuid = page.url.partition("#")[2]
         page.get_by_role("button", name="Make it public").click()
@@ -110,10 +100,10 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
         assert listed["game_uuid"] == uuid
         bob = asked(f"{own}/games/{uuid}/join", nickname="Bob")["player_uuid"]
         expect(page.locator("#players")).to_contain_text("Bob", timeout=SOON)
-        looked_at(page, "waiting-1280")
+        in_order(page, "waiting-1280")
         page.get_by_role("button", name="Start").click()
         expect(page.locator("#hand .card")).to_have_count(1)
-        looked_at(page, "game-1280")
+        in_order(page, "game-1280")
         for _ in range(200):
             state = asked(f"{own}/games/{uuid}?player_uuid={bob}")
             if state["status"] == "Finished":
@@ -128,7 +118,7 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
                 expect(page.locator("#history li")).to_have_count(len(state["history"]))
                 moved(page)
         expect(page.locator("#state")).to_contain_text("has won", timeout=SOON)
-        looked_at(page, "over-1280")
+        in_order(page, "over-1280")
 
 
 def test_who_follows_the_link_joins_and_a_refusal_is_said(
@@ -171,10 +161,10 @@ def test_what_was_asked_before_we_joined_does_not_ask_us_to_join_again(
 @pytest.mark.parametrize("path", ["games/create", "openapi.json"])
 def test_another_page_changes_nothing_by_the_page_here(own: str, path: str) -> None:
     """A form of somebody else's can send no JSON, and only what the API documents is passed on."""
-    with served(lobby_of(own)) as url:
-        assert requests.post(f"{url}/{path}", "{}", timeout=9).status_code == 404
+    with Background("The page", lobby_of(own)) as server:
+        assert requests.post(f"{server.url}/{path}", "{}", timeout=9).status_code == 404
         named = {"Host": "elsewhere.example"}
-        assert requests.get(f"{url}/games", headers=named, timeout=9).status_code == 400
+        assert requests.get(f"{server.url}/games", headers=named, timeout=9).status_code == 400
 
 
 GAME = re.compile("/games/[0-9a-f-]{36}")
@@ -200,8 +190,12 @@ def test_the_page_here_draws_what_the_makers_service_answered(browser: Browser) 
     names = {row["body"]["player_uuid"]: row["query"]["nickname"] for row in joined}
     views, turns = [one for one in VIEWS if "round" not in one["query"]], 0
     now = views[:1]
-    with served(makers(now)) as url, served(lobby_of(url)) as address, visited(browser) as page:
-        page.goto(address)
+    with (
+        Background("The service", makers(now)) as service,
+        Background("The page", lobby_of(service.url)) as server,
+        visited(browser) as page,
+    ):
+        page.goto(server.url)
         for place, view in enumerate(views):
             now[:] = [view]
             seen, uuid = view["body"], view["path"][7:]
@@ -211,7 +205,7 @@ def test_the_page_here_draws_what_the_makers_service_answered(browser: Browser) 
             page.evaluate(
                 "([key, seat]) => localStorage.setItem(key, seat)", [f"blef {uuid}", seat]
             )
-            page.goto(f"{address}/?{place}#{uuid}")
+            page.goto(f"{server.url}/?{place}#{uuid}")
             expect(page.locator("#title")).to_have_text(f"Room {seen['room']}")
             expect(page.locator("#players li")).to_have_count(len(seen["players"]))
             expect(page.locator("#history li")).to_have_count(len(seen["history"]))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.arena import until
-from support.browser import overflows, picture, serious, to_the_end, too_wide, visited
+from support.browser import looked_at, to_the_end, too_wide, visited
 from support.cli import written
 from support.contest_tables import FakeTables
 from support.contests import Show, contest_shown, teams
@@ -56,7 +56,7 @@ def test_sixty_four_teams_scroll_in_a_region_of_their_own(browser: Browser, tmp_
                 page.goto(show.address)
                 region = page.get_by_role("region", name="Bracket")
                 assert region.evaluate("one => one.scrollHeight > one.clientHeight")
-                assert not overflows(page)
+                assert too_wide(page) == {}
                 to_the_end(region)
                 boxes = page.locator("svg.box")
                 lowest = boxes.evaluate_all("all => all.map((one) => one.y.baseVal.value)")
@@ -129,8 +129,7 @@ def test_the_statistics_of_a_tag_lead_there_and_back(browser: Browser, cup: Show
         page.get_by_role("link", name="All rounds").click()
         expect(page).to_have_url(f"{cup.arena.url}/matches/statistics?tag=cup")
         expect(page.locator(f"a[href='/matches/{cup.match}']")).to_be_visible()
-        assert serious(page) == []
-        assert not overflows(page)
+        looked_at(page, "contest-statistics")
         page.get_by_role("link", name="Contest").click()
         expect(page).to_have_url(cup.address)
 
@@ -146,8 +145,7 @@ def test_a_file_opens_from_disk(browser: Browser, cup: Show, tmp_path: Path) -> 
         assert asked == [file.as_uri()]
         style = "one => getComputedStyle(one).borderCollapse"
         assert page.locator("table.figures").first.evaluate(style) == "collapse"
-        assert serious(page) == []
-        assert not overflows(page)
+        looked_at(page, "contest-file")
 
 
 # --- what an organiser does by forms -------------------------------------------------------------
@@ -158,9 +156,7 @@ def looked(page: Page, name: str) -> None:
     page.wait_for_load_state()
     for width in (1920, 1280, 390):
         page.set_viewport_size({"width": width, "height": 900})
-        picture(page, f"{name}-{width}")
-        assert too_wide(page) == {}
-        assert serious(page) == []
+        looked_at(page, f"{name}-{width}")
     assert page.locator("script").count() == 0
 
 
@@ -169,18 +165,8 @@ def confirmed(page: Page) -> None:
     page.get_by_role("button", name="Yes, do it").click()
 
 
-def undone(page: Page) -> None:
-    """To pause is thought better of; the last act is taken back."""
-    page.get_by_role("link", name="Pause…").click()
-    page.get_by_role("link", name="No, go back").click()
-    expect(page.locator(".acts li")).to_have_count(6)
-    page.get_by_role("link", name="Undo:").click()
-    confirmed(page)
-    expect(page.locator(".acts .undone")).to_have_count(1)
-
-
 def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path) -> None:
-    """Every act asks once; each page fits, and whoever cannot see it finds what is on it."""
+    """Every act asks once, and can be thought better of or taken back; each page fits."""
     login = {"username": "admin", "password": "secret"}
     with (
         organiser_served(Venue(tmp_path), login["password"], 0) as url,
@@ -214,7 +200,12 @@ def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path) -> No
         looked(page, "organiser-contest")
         pairing.get_by_role("button", name="Decide…").click()
         confirmed(page)
-        undone(page)
+        page.get_by_role("link", name="Pause…").click()
+        page.get_by_role("link", name="No, go back").click()
+        expect(page.locator(".acts li")).to_have_count(6)
+        page.get_by_role("link", name="Undo:").click()
+        confirmed(page)
+        expect(page.locator(".acts .undone")).to_have_count(1)
         page.get_by_role("link", name="Contests").click()
         expect(page.get_by_label("Matches a pairing")).to_be_visible()
         looked(page, "organiser-contests")

@@ -20,23 +20,18 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
-from support.browser import faults, overflows, picture, serious, sketch, too_wide, visited
+from support.browser import faults, picture, serious, sketch, too_wide, visited
 from support.contests import contest_shown, teams
 from support.recorded import SAMPLE
-from support.stored import PLAYERS, any_match, named
+from support.stored import PLAYERS, any_match, named, watched
 
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.contest.pages import file_page
 from cardsharp.games import game
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
 from workbench.cli import main
-from workbench.show.lookup import keep_match
 from workbench.stage.serving import made
-from workbench.table.served import pages_over
-from workbench.watch.sources import source_of
 
 KEPT = Path(__file__).with_name("layout.txt")
 WRITE = os.environ.get("LAYOUT") == "write"
@@ -60,27 +55,23 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Maker]
 
 
 @contextmanager
-def watched(folder: Path) -> Iterator[str]:
+def matches(folder: Path) -> Iterator[str]:
     """The pages of a log with matches of all games, one of which is still played."""
-    log = SqliteLog(folder / "matches.db", SystemClock())
-    matches = {name: any_match(name) for name in PLAYERS}
-    matches["long"] = named(matches["deadmansdraw"], LONG, UNBROKEN)
-    for place, name in enumerate((*matches, *(f"{one}-{n}" for n in range(5) for one in PLAYERS))):
-        record, moves = matches[name.partition("-")[0]]
-        started = record.started + timedelta(minutes=place)
-        keep_match(replace(record, match_id=name, started=started), moves, log)
+    found = {name: any_match(name) for name in PLAYERS}
+    found["long"] = named(found["deadmansdraw"], LONG, UNBROKEN)
+    found |= {f"{name}-{number}": found[name] for number in range(5) for name in PLAYERS}
+    for place, (name, (record, moves)) in enumerate(found.items()):
+        found[name] = replace(record, started=record.started + timedelta(minutes=place)), moves
     record, moves = any_match("deadmansdraw", 3)
-    lease = log.take("live", "test", timedelta(minutes=5), record.header)
-    log.record(lease, {move.sequence: move.facts for move in moves[:30] if move.facts})
-    log.close()
-    with pages_over(source_of(f"sqlite:{folder / 'matches.db'}")) as address:
+    with watched(folder, found) as (log, address):
+        lease = log.take("live", "test", timedelta(minutes=5), record.header)
+        log.record(lease, {move.sequence: move.facts for move in moves[:30] if move.facts})
         yield address
 
 
 @contextmanager
 def no_matches(folder: Path) -> Iterator[str]:
-    SqliteLog(folder / "matches.db", SystemClock()).close()
-    with pages_over(source_of(f"sqlite:{folder / 'matches.db'}")) as address:
+    with watched(folder, {}) as (_, address):
         yield address
 
 
@@ -131,16 +122,16 @@ def files(folder: Path) -> Iterator[str]:
 
 
 PAGES: dict[str, tuple[Maker, str]] = {
-    "list": (watched, "/matches"),
+    "list": (matches, "/matches"),
     "list-empty": (no_matches, "/matches"),
-    "no-such-match": (watched, "/matches/none"),
+    "no-such-match": (matches, "/matches/none"),
     **{
-        f"{game}-{moment}": (watched, f"/matches/{game}{number}")
+        f"{game}-{moment}": (matches, f"/matches/{game}{number}")
         for game in PLAYERS
         for moment, number in (("start", "#1"), ("middle", "#23"), ("end", ""))
     },
-    "long-names": (watched, "/matches/long#30"),
-    "live": (watched, "/matches/live"),
+    "long-names": (matches, "/matches/long#30"),
+    "live": (matches, "/matches/live"),
     "file-deadmansdraw": (files, "/deadmansdraw.html"),
     "file-euchre": (files, "/euchre.html"),
     "arena-list": (arena, "/matches"),
@@ -230,6 +221,6 @@ def test_what_is_wrong_with_a_page_is_found(browser: Browser) -> None:
         page.set_content("<html lang=en><title>x</title><button></button></html>")
         assert [found.split(" ")[0] for found in serious(page)] == ["button-name"]
         page.set_content("<p style='width: 500px'>wide</p>")
-        assert overflows(page)
+        assert 390 in too_wide(page)
     with pytest.raises(AssertionError, match="no such thing"), visited(browser) as page:
         page.set_content("<script>throw new Error('no such thing')</script>")

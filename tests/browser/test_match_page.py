@@ -4,53 +4,35 @@ And that of the cloud's match log, behind its password.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from support.browser import overflows, picture, serious, visited
-from support.games import Kept
+from support.browser import looked_at, serious, visited
 from support.recorded import SAMPLE, Matches, sample_and_whole
-from support.stored import HOSTILE, PLAYERS, any_match, named, recorded_matches
+from support.stored import HOSTILE, PLAYERS, any_match, named, recorded_matches, watched
 from support.viewer_cloud import WORD, deployed
 
 import viewer.app
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Function
 from workbench.cloud.http_front import HttpFront
 from workbench.show.lookup import keep_match
-from workbench.table.served import pages_over
-from workbench.watch.sources import source_of
 
 TTL = timedelta(minutes=1)
 
 
-@dataclass(frozen=True)
-class Served:
-    """A match log with a match of each game, and one of somebody hostile, as pages."""
-
-    url: str
-    matches: dict[str, Kept]
-
-
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    file = tmp_path_factory.mktemp("log") / "matches.db"
-    matches = {name: any_match(name) for name in PLAYERS}
-    matches["hostile"] = named(any_match("deadmansdraw", 7), HOSTILE, "b")
-    log = SqliteLog(file, SystemClock())
-    for name, (record, moves) in matches.items():
-        keep_match(replace(record, match_id=name), moves, log)
-    log.close()
-    with pages_over(source_of(f"sqlite:{file}")) as address:
-        yield Served(address, matches)
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page of a match."""
+    matches = {"deadmansdraw": any_match("deadmansdraw")}
+    with watched(tmp_path_factory.mktemp("log"), matches) as (_, address):
+        yield f"{address}/matches/deadmansdraw"
 
 
 def opened(page: Page, url: str) -> None:
@@ -65,11 +47,11 @@ def count(page: Page) -> tuple[int, int]:
     return int(at), int(total)
 
 
-def test_steps_go_by_button_key_slider_list_and_address(browser: Browser, served: Served) -> None:
+def test_steps_go_by_button_key_slider_list_and_address(browser: Browser, url: str) -> None:
     """One by one and a turn at a time; seats are flipped, and our decisions explained."""
     with visited(browser) as page:
-        opened(page, f"{served.url}/matches/deadmansdraw#5")
-        total = len(served.matches["deadmansdraw"][1])
+        opened(page, f"{url}#5")
+        total = len(any_match("deadmansdraw")[1])
         assert count(page) == (5, total)
         page.locator("#forward").click()
         assert count(page)[0] == 6
@@ -111,13 +93,12 @@ MOVING = """() => {
 
 
 def test_cards_move_from_where_they_were_unless_motion_is_unwelcome(
-    browser: Browser, served: Served, tmp_path: Path
+    browser: Browser, url: str, tmp_path: Path
 ) -> None:
     """Within 200 ms; on a page that is served and in a file."""
-    record, moves = served.matches["deadmansdraw"]
     file = tmp_path / "match.html"
-    file.write_text(match_file(shown(record, moves)), encoding="utf-8")
-    for address in (f"{served.url}/matches/deadmansdraw", file.as_uri()):
+    file.write_text(match_file(shown(*any_match("deadmansdraw"))), encoding="utf-8")
+    for address in (url, file.as_uri()):
         for motion in ("no-preference", "reduce"):
             with visited(browser, reduced_motion=motion) as page:
                 opened(page, f"{address}#1")
@@ -126,22 +107,22 @@ def test_cards_move_from_where_they_were_unless_motion_is_unwelcome(
             assert all(0 < one <= 200 for one in durations)
 
 
-def test_the_table_is_what_the_server_draws(browser: Browser, served: Served) -> None:
+def test_the_table_is_what_the_server_draws(browser: Browser, url: str) -> None:
     """Stepping there and asking for the step without script come to the same."""
     with visited(browser) as page:
-        opened(page, f"{served.url}/matches/deadmansdraw#1")
+        opened(page, f"{url}#1")
         for number in (2, 9, 30, 12):
             page.locator("#slider").fill(str(number))
             stepped = page.locator("#board").inner_text()
             with visited(browser, java_script_enabled=False) as plain:
-                plain.goto(f"{served.url}/matches/deadmansdraw?step={number}")
+                plain.goto(f"{url}?step={number}")
                 assert plain.locator("#board").inner_text() == stepped
 
 
-def test_it_plays_by_itself_and_stops(browser: Browser, served: Served) -> None:
+def test_it_plays_by_itself_and_stops(browser: Browser, url: str) -> None:
     with visited(browser) as page:
         page.clock.install(time=0)
-        opened(page, f"{served.url}/matches/deadmansdraw#5")
+        opened(page, f"{url}#5")
         page.clock.pause_at(3600)  # from here on it goes as far as it is told
         page.locator("#speed").select_option("400")
         page.locator("body").press(" ")
@@ -152,10 +133,10 @@ def test_it_plays_by_itself_and_stops(browser: Browser, served: Served) -> None:
         assert count(page)[0] == 8
 
 
-def test_what_decisions_cost_is_there_and_leads_to_them(browser: Browser, served: Served) -> None:
+def test_what_decisions_cost_is_there_and_leads_to_them(browser: Browser, url: str) -> None:
     """A curve that follows the step and jumps, both players' accuracy, the worst decisions."""
     with visited(browser) as page:
-        opened(page, f"{served.url}/matches/deadmansdraw#1")
+        opened(page, f"{url}#1")
         expect(page.locator("#summary tbody tr")).to_have_count(2)
         expect(page.locator("#worth")).to_contain_text("%")
         marked = page.locator(".marked a").first
@@ -164,16 +145,15 @@ def test_what_decisions_cost_is_there_and_leads_to_them(browser: Browser, served
         assert count(page)[0] == number
         expect(page.locator("#judged .mark")).to_have_count(1)
         expect(page.locator("#cursor")).to_have_attribute("transform", f"translate({number})")
-        picture(page, "analysis")
-        assert serious(page) == []
+        looked_at(page, "analysis")
         page.locator("#curve").click(position={"x": 1, "y": 5})
         assert count(page)[0] == 1
 
 
-def test_without_script_links_lead_from_step_to_step(browser: Browser, served: Served) -> None:
+def test_without_script_links_lead_from_step_to_step(browser: Browser, url: str) -> None:
     """And to the analysis."""
     with visited(browser, java_script_enabled=False) as page:
-        page.goto(f"{served.url}/matches/deadmansdraw?step=2")
+        page.goto(f"{url}?step=2")
         page.get_by_role("link", name="Analysis of the match").click()
         expect(page.locator("#summary tbody tr")).to_have_count(2)
         page.locator("#forward").click()
@@ -188,15 +168,13 @@ def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> No
     """For whoever looks at its last step; whoever looks back is left there."""
     record, moves = any_match("deadmansdraw")
     facts = {move.sequence: move.facts for move in moves if move.facts is not None}
-    log = SqliteLog(tmp_path / "matches.db", SystemClock())
-    lease = log.take("live", "test", TTL, record.header)
+    with watched(tmp_path, {}) as (log, address), visited(browser) as page:
+        lease = log.take("live", "test", TTL, record.header)
 
-    def told(start: int, end: int) -> None:
-        log.record(lease, {number: facts[number] for number in range(start, end)})
+        def told(start: int, end: int) -> None:
+            log.record(lease, {number: facts[number] for number in range(start, end)})
 
-    told(0, 4)
-    source = source_of(f"sqlite:{tmp_path / 'matches.db'}")
-    with pages_over(source) as address, visited(browser) as page:
+        told(0, 4)
         opened(page, f"{address}/matches/live")
         told(4, 6)
         expect(page.locator("#count")).to_have_text("6 of 6")
@@ -210,7 +188,6 @@ def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> No
         assert page.locator("#turns > li").count() == len(
             {str(frame.step.turn) for frame in shown(record, moves).frames}
         )
-    log.close()
 
 
 @pytest.mark.parametrize("width", [390, 1200])
@@ -230,9 +207,7 @@ def test_who_knows_the_password_watches_a_match_of_the_cloud_live(
         lease = cloud.play("live", moves[:9])
         # A browser keeps a cookie for TLS only where the host is certainly this machine.
         page.goto(f"{front.url.replace('127.0.0.1', 'localhost')}/matches/live")
-        picture(page, f"door-{width}")
-        assert serious(page) == []
-        assert not overflows(page)
+        looked_at(page, f"door-{width}")
         page.get_by_label("Password").fill("wrong")
         page.get_by_role("button", name="Enter").click()
         expect(page.get_by_role("alert")).to_have_text("That is not the password.")
@@ -250,26 +225,24 @@ def test_who_knows_the_password_watches_a_match_of_the_cloud_live(
 
 
 def test_a_list_renews_itself(browser: Browser, tmp_path: Path) -> None:
-    log = SqliteLog(tmp_path / "matches.db", SystemClock())
-    source = source_of(f"sqlite:{tmp_path / 'matches.db'}")
-    with pages_over(source) as address, visited(browser) as page:
+    with watched(tmp_path, {}) as (log, address), visited(browser) as page:
         page.clock.install()
         page.goto(f"{address}/matches")
         expect(page.get_by_text("No match fits")).to_be_visible()
-        record, moves = any_match("euchre")
-        keep_match(record, moves, log)
+        keep_match(*any_match("euchre"), log)
         page.clock.run_for(5000)
         expect(page.locator("tbody tr")).to_have_count(1)
         assert serious(page) == []
-    log.close()
 
 
 @pytest.mark.parametrize("name", [*PLAYERS, "hostile"])
 def test_a_file_opens_from_disk_without_a_network(
-    browser: Browser, served: Served, name: str, tmp_path: Path
+    browser: Browser, name: str, tmp_path: Path
 ) -> None:
+    hostile = named(any_match("deadmansdraw", 7), HOSTILE, "b")
     file = tmp_path / "match.html"
-    file.write_text(match_file(shown(*served.matches[name])), encoding="utf-8")
+    match = hostile if name == "hostile" else any_match(name)
+    file.write_text(match_file(shown(*match)), encoding="utf-8")
     with visited(browser, offline=True) as page:
         opened(page, f"{file.as_uri()}#4")
         assert count(page)[0] == 4

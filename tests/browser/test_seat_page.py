@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from support.browser import FINGER, overflows, picture, press_first, serious, too_wide, visited
+from support.browser import (
+    FINGER,
+    asked,
+    looked_at,
+    picture,
+    press_first,
+    serious,
+    too_wide,
+    visited,
+)
 from support.cli import clean
 from support.stored import HOSTILE
 from support.table import Seat, playing, setting
@@ -76,14 +85,6 @@ def of_size(width: int, height: int = 844) -> dict[str, object]:
     return {"viewport": size, "has_touch": phone, "is_mobile": phone}
 
 
-def asked(page: Page, after: str = "") -> str:
-    """The number of the next question after that one; nothing when the match is over."""
-    fresh = page.locator(f'#moves input[name=number]:not([value="{after}"]), .over')
-    fresh.first.wait_for(state="attached")
-    found = page.locator("#moves input[name=number]")
-    return found.get_attribute("value") or "" if found.count() else ""
-
-
 def choose(page: Page, game: str, turn: int) -> None:
     """A choice by keys alone: by its number, or where the focus is."""
     if game == "blef":
@@ -127,11 +128,9 @@ def test_a_whole_match_by_one_means_alone(browser: Browser, game: str, means: st
         assert (on_the_table > turn / 2) is (game != "blef")
         expect(page.locator(".over h2").first).to_contain_text("won")
         expect(page.get_by_role("link", name=re.compile("step by step|^1$"))).to_be_visible()
-        picture(page, f"seat-{game}-over")
         again = page.get_by_role("button", name="Play again")
         if by_keys:
-            assert serious(page) == []
-            assert too_wide(page) == {}
+            looked_at(page, f"seat-{game}-over")
             expect(again).to_be_focused()
             page.keyboard.press("Enter")
         else:
@@ -155,7 +154,7 @@ def test_nobody_is_kept_out_anywhere(browser: Browser, game: str, width: int, sc
             assert min(min(one["width"], one["height"]) for one in boxes) >= FINGER
             page.locator("#moves .choice:not(:disabled)").first.tap()
             number = asked(page, number)
-        assert not overflows(page)
+        assert too_wide(page) == {}
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844), (768, 1024)])
@@ -244,8 +243,7 @@ def test_two_play_by_a_link(browser: Browser) -> None:
         opened(ann, host)
         link = ann.locator("input.link").input_value()
         assert link == guest.link
-        picture(ann, "seat-waiting")
-        assert serious(ann) == []
+        looked_at(ann, "seat-waiting")
         other.goto(link)
         picture(other, "seat-invited")
         other.get_by_label("Your name").fill(HOSTILE)
@@ -260,8 +258,7 @@ def test_two_play_by_a_link(browser: Browser) -> None:
         other.get_by_text("Leave the table").click()
         other.get_by_role("button", name="Leave").click()
         expect(ann.get_by_text("has left the table")).to_be_visible()
-        picture(ann, "seat-left")
-        assert serious(ann) == []
+        looked_at(ann, "seat-left")
         ann.get_by_role("button", name="Let a bot play").click()
         expect(ann.locator("#moves")).to_be_visible()
         expect(other.get_by_role("button", name="Take the seat again")).to_be_visible()

@@ -4,7 +4,6 @@ import gzip
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -13,14 +12,12 @@ import pytest
 import requests
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
 from support.cli import Cli
-from support.stored import any_match
+from support.stored import PLAYERS, any_match, watched
 
-from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.sqlite import found_in
 from cardsharp.viewer.assets import ASSETS, POLICY
-from workbench.show.lookup import keep_match
 from workbench.table.served import pages_over
 from workbench.watch.sources import source_of
 
@@ -28,24 +25,16 @@ TTL = timedelta(minutes=1)
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Iterator[SqliteLog]:
-    """A match log with a match of each game."""
-    log = SqliteLog(tmp_path / "matches.db", SystemClock())
-    for name in ("deadmansdraw", "blef", "euchre"):
-        record, moves = any_match(name)
-        keep_match(replace(record, match_id=name), moves, log)
-    yield log
-    log.close()
+def served(tmp_path: Path) -> Iterator[tuple[SqliteLog, str]]:
+    """A match log with a match of each game, and the address of its pages."""
+    with watched(tmp_path, {name: any_match(name) for name in PLAYERS}) as found:
+        yield found
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
-    with pages_over(source_of(f"sqlite:{tmp_path / 'matches.db'}")) as address:
-        yield address
-
-
-@pytest.mark.usefixtures("log")
-def test_every_page_comes_under_a_strict_policy_and_to_nobody_elses_page(url: str) -> None:
+def test_every_page_comes_under_a_strict_policy_and_to_nobody_elses_page(
+    served: tuple[SqliteLog, str],
+) -> None:
+    _, url = served
     paths = ["/matches", "/matches/blef", "/matches/blef?step=2", "/matches/blef/steps"]
     paths += ["/matches/deadmansdraw/analysis", "/matches/deadmansdraw?analysis=yes"]
     for path in [*paths, *(f"/page/{name}" for name in ASSETS)]:
@@ -59,9 +48,9 @@ def test_every_page_comes_under_a_strict_policy_and_to_nobody_elses_page(url: st
     assert answer.status_code == 400
 
 
-def test_a_move_reaches_who_waits_for_it(log: SqliteLog, url: str) -> None:
+def test_a_move_reaches_who_waits_for_it(served: tuple[SqliteLog, str]) -> None:
     """And the end does: nobody asks again for what has ended."""
-    record, moves = any_match("deadmansdraw")
+    (log, url), (record, moves) = served, any_match("deadmansdraw")
     lease, steps = log.take("live", "test", TTL, record.header), f"{url}/matches/live/steps"
     log.record(lease, {move.sequence: move.facts for move in moves[:3] if move.facts})
     assert requests.get(steps, timeout=10).json()["total"] == 3
@@ -142,7 +131,7 @@ def _told(cli: Cli, source: str) -> tuple[list[str], object]:
     return ids, (shown["header"]["tags"], shown["turns"])
 
 
-@pytest.mark.usefixtures("log")
+@pytest.mark.usefixtures("served")
 def test_the_command_writes_one_file_and_json(cli: Cli, tmp_path: Path) -> None:
     store = ("--store", f"sqlite:{tmp_path / 'matches.db'}")
     file = tmp_path / "match.html"

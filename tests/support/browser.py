@@ -77,12 +77,6 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-def overflows(page: Page) -> bool:
-    """Whether one must scroll sideways to see everything."""
-    width = "document.documentElement"
-    return bool(page.evaluate(f"{width}.scrollWidth > {width}.clientWidth"))
-
-
 def to_the_end(region: Locator) -> None:
     """Scroll by the keyboard; a browser drops the keys that come before its first painting."""
     region.focus()
@@ -93,6 +87,14 @@ def to_the_end(region: Locator) -> None:
                 "one => one.scrollTop > 0", arg=region.element_handle(), timeout=1000
             )
             return
+
+
+def asked(page: Page, after: str = "") -> str:
+    """The number of the next question after that one; nothing when the match is over."""
+    fresh = page.locator(f'#moves input[name=number]:not([value="{after}"]), .over')
+    fresh.first.wait_for(state="attached")
+    found = page.locator("#moves input[name=number]")
+    return found.get_attribute("value") or "" if found.count() else ""
 
 
 def press_first(page: Page) -> None:
@@ -145,6 +147,13 @@ def too_wide(page: Page) -> dict[int, list[str]]:
     if before:
         page.set_viewport_size(before)
     return {width: wrong for width, wrong in found.items() if wrong}
+
+
+def looked_at(page: Page, name: str) -> None:
+    """A picture is kept; axe finds nothing, and at no width is anything wider than its place."""
+    picture(page, name)
+    for wrong in (serious(page), too_wide(page)):
+        assert not wrong, wrong
 
 
 def sketch(page: Page) -> str:
