@@ -16,8 +16,7 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.errors import ConfigError, Conflict, Garbled, RulesError
 from cardsharp.host import wire
 from cardsharp.host.house import House, house
-from cardsharp.host.records import Move, Table, Tables, digest
-from cardsharp.host.rules import Rules
+from cardsharp.host.records import Json, Move, Table, Tables, digest
 from cardsharp.host.wire import GameBody, MoveBody
 from cardsharp.keep.stores import Store
 from cardsharp.web.api import Api
@@ -106,57 +105,51 @@ class Host:
 
     def _body(self, table: Table, viewer: int | None, known: int) -> GameBody:
         rules, codec = self.house.rules(table.seats), self.house.codec
-        state = rules.load(table.state)
-        turn = self._turn(table)
+        state, turn = rules.load(table.state), self._turn(table)
         ended = rules.to_act(state) is None
-        mine = turn is not None and turn == viewer
+
+        def seen(body: Json, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
+            """What a seat may know; nothing for a stranger where something is hidden."""
+            if seat is None and rules.hides:
+                return None
+            return codec.positions.dump_python(rules.view(rules.load(body), seat or 0), mode="json")
+
         return GameBody(
             seats=table.seats,
             names=table.names,
             count=table.count,
-            moves=self._moves(rules, table, viewer, known),
-            turn=turn,
-            position=_seen(rules, codec, state, viewer),
-            options=[
-                codec.actions.dump_python(one, mode="json")
-                for one in (rules.actions(state) if mine else ())
-            ],
-            gains=list(rules.gains(state)) if ended else None,
-            shown=self._shown(rules, table) if ended else None,
-        )
-
-    def _shown(self, rules: Rules[Any, Any, Any], table: Table) -> list[Any]:
-        """What whoever moved knew before each move."""
-        moves = self.tables.moves(table.game, 0)
-        states = [table.start, *(move.state for move in moves)]
-        return [
-            _seen(rules, self.house.codec, rules.load(before), move.seat)
-            for before, move in zip(states, moves, strict=False)
-        ]
-
-    def _moves(
-        self, rules: Rules[Any, Any, Any], table: Table, viewer: int | None, known: int
-    ) -> list[MoveBody]:
-        """The moves from a number on."""
-        codec = self.house.codec
-        found = self.tables.moves(table.game, max(known - 1, 0))[: table.count]
-        before = rules.load(found[0].state if known and found else table.start)
-        bodies = []
-        for move in found[1:] if known else found:
-            after = rules.load(move.state)
-            told = move.seat == viewer or not rules.hides
-            bodies.append(
+            moves=[
                 MoveBody(
                     seat=move.seat,
                     player=table.names[move.seat],
                     action=move.action,
                     words=str(codec.action(move.action)),
-                    seen=_seen(rules, codec, before, move.seat) if told else None,
-                    left=_seen(rules, codec, after, viewer),
+                    seen=seen(before, move.seat)
+                    if viewer == move.seat or not rules.hides
+                    else None,
+                    left=seen(move.state, viewer),
                 )
-            )
-            before = after
-        return bodies
+                for before, move in self._moves(table, known)
+            ],
+            turn=turn,
+            position=seen(table.state, viewer),
+            options=[
+                codec.actions.dump_python(one, mode="json")
+                for one in (rules.actions(state) if turn is not None and turn == viewer else ())
+            ],
+            gains=list(rules.gains(state)) if ended else None,
+            shown=[seen(before, move.seat) for before, move in self._moves(table, 0)]
+            if ended
+            else None,
+        )
+
+    def _moves(self, table: Table, known: int) -> list[tuple[Json, Move]]:
+        """The moves from a number on, each with the state before it."""
+        found = self.tables.moves(table.game, max(known - 1, 0))[: table.count]
+        states = [move.state for move in found]
+        if known:
+            return list(zip(states, found[1:], strict=False))
+        return list(zip([table.start, *states], found, strict=False))
 
     def _find(self, game: str) -> Table:
         table = self.tables.find(game)
@@ -170,13 +163,6 @@ class Host:
         except Conflict as conflict:
             raise Refused(HTTPStatus.CONFLICT, str(conflict)) from None
         return Answer(wire.DoneBody())
-
-
-def _seen(rules: Rules[Any, Any, Any], codec: Any, state: Any, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
-    """What a seat may know as JSON; nothing for a stranger where something is hidden."""
-    if seat is None and rules.hides:
-        return None
-    return codec.positions.dump_python(rules.view(state, seat or 0), mode="json")
 
 
 KEEP_DAYS = "CARDSHARP_KEEP_DAYS"
