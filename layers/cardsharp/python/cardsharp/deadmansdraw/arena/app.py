@@ -41,7 +41,7 @@ from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.errors import ConfigError
 
 if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.arena.pages import Pages, Practising
+    from cardsharp.deadmansdraw.arena.pages import Pages
     from cardsharp.deadmansdraw.arena.watching import MatchPages
     from cardsharp.viewer.base import Site
 
@@ -74,7 +74,6 @@ class AllPages(NamedTuple):
 
     pages: "Pages"
     matches: "MatchPages"
-    practising: "Practising"
 
 
 class MorePages(Protocol):
@@ -107,13 +106,12 @@ class Arena:
 
         def pages() -> AllPages:
             # Bots ask for no page, and in the cloud an arena without them starts a sixth faster.
-            from cardsharp.deadmansdraw.arena.pages import Pages, Practising  # noqa: PLC0415
+            from cardsharp.deadmansdraw.arena.pages import Pages  # noqa: PLC0415
             from cardsharp.deadmansdraw.arena.watching import MatchPages  # noqa: PLC0415
 
-            site = self._site()
-            practising = Practising(site, self.referee)
-            matches = MatchPages(site, self.referee, place, config, practising)
-            return AllPages(Pages(site, self.referee, config.clock), matches, practising)
+            site, referee = self._site(), self.referee
+            matches = MatchPages(site, referee, place, config)
+            return AllPages(Pages(site, referee, config.clock), matches)
 
         self.app = Starlette(
             routes=[*api_routes(api, guard), *page_routes(pages, guard)],
@@ -261,8 +259,8 @@ def page_routes(load: Callable[[], AllPages], guard: Guard) -> list[Route]:
         LooseRoute("/matches/statistics", shown(of(lambda all_: all_.pages.statistics)), "GET"),
         LooseRoute("/matches/{id}", shown(of(lambda all_: all_.matches.page)), "GET"),
         LooseRoute("/matches/{id}/steps", shown(of(lambda all_: all_.matches.steps)), "GET"),
-        LooseRoute("/matches", begins(of(lambda all_: all_.practising.begin)), "POST"),
-        LooseRoute("/matches/{id}", forms(of(lambda all_: all_.practising.act)), "POST"),
+        LooseRoute("/matches", begins(of(lambda all_: all_.matches.begin)), "POST"),
+        LooseRoute("/matches/{id}", forms(of(lambda all_: all_.matches.act)), "POST"),
         LooseRoute("/docs", everybody(of(lambda all_: all_.pages.docs)), "GET"),
         LooseRoute("/api", everybody(of(lambda all_: all_.pages.openapi)), "GET"),
         LooseRoute("/swagger.json", everybody(of(lambda all_: all_.pages.openapi)), "GET"),

@@ -5,9 +5,8 @@ They are made here, so that they are read without script.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
-from functools import cache, cached_property, partial, wraps
+from collections.abc import Iterable
+from functools import cache, cached_property, partial
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
@@ -17,28 +16,19 @@ from jinja2 import FileSystemLoader
 from markupsafe import Markup, escape
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cardsharp.cloud.clock import Now
-from cardsharp.deadmansdraw.actions import action_body
-from cardsharp.deadmansdraw.arena.dto import Json
-from cardsharp.deadmansdraw.arena.http import client_ip, not_found, tagged
-from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
-from cardsharp.deadmansdraw.arena.inputs import read_form
+from cardsharp.deadmansdraw.arena.http import not_found, tagged
 from cardsharp.deadmansdraw.arena.limits import SPECTATOR
 from cardsharp.deadmansdraw.arena.listing import Filter, busy_days, flag, select
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.players import PLAYER, Book, User
-from cardsharp.deadmansdraw.arena.referee import NOT_YOUR_TURN, Over, Referee
-from cardsharp.deadmansdraw.board import BOARD
-from cardsharp.deadmansdraw.rules import legal_actions
-from cardsharp.errors import Conflict, Malformed, RulesError
+from cardsharp.deadmansdraw.arena.players import Book, User
+from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.viewer import assets as viewer
-from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site, templates
-from cardsharp.viewer.pages import Column, Row, list_page, message_page
+from cardsharp.viewer.pages import Column, Row, list_page
 from cardsharp.web.page import described
-from cardsharp.web.route import Refused
 
 FOLDER = Path(__file__).with_name("page")
 _DOCUMENT = Path(__file__).with_name("openapi.json")
@@ -92,15 +82,15 @@ class Pages:
         filters, rows = rendered("filters.jinja", **told), [_row(one, book) for one in found[:most]]
         more = QueryParams({**query, "limit": str(most + PAGE)})
         older = f"?{more}" if len(found) > most else ""
-        return _page(list_page(self._site, _COLUMNS, rows, filters, older))
+        return page_answer(list_page(self._site, _COLUMNS, rows, filters, older))
 
     async def statistics(self, request: Request, user: User) -> Response:
         """GET /matches/statistics: of a tag; else all tags, each with its number of matches."""
         tag, seen = request.query_params.get("tag"), self._referee.all_shown(user)
         if tag:
-            return _page(statistics_page(self._site, tag, seen, self._referee.book))
+            return page_answer(statistics_page(self._site, tag, seen, self._referee.book))
         counts = sorted(Counter(tag for one in seen for tag in set(one.params.tags or ())).items())
-        return _page(rendered("statistics.jinja", tag=None, counts=counts, site=self._site))
+        return page_answer(rendered("statistics.jinja", tag=None, counts=counts, site=self._site))
 
     async def docs(self, _request: Request) -> Response:
         """GET /docs."""
@@ -110,7 +100,7 @@ class Pages:
     def _docs(self) -> Response:
         """Made once: who asks for it over and over is to take no time from who plays."""
         told = Markup(described(json.loads(_DOCUMENT.read_bytes()), {"OpenAPI 3.0": "/api"}))  # noqa: S704
-        return _page(rendered("docs.jinja", site=self._site, told=told))
+        return page_answer(rendered("docs.jinja", site=self._site, told=told))
 
     async def openapi(self, _request: Request) -> Response:
         """GET /api and GET /swagger.json."""
@@ -130,8 +120,9 @@ def _redirect(path: str, status: int = 302) -> Response:
     return PlainTextResponse(said, status, headers={"Location": path})
 
 
-def _page(text: str) -> Response:
-    return tagged(HTMLResponse(text, headers=viewer.HEADERS))
+def page_answer(text: str, status: int = 200) -> Response:
+    """An answer that shows a page."""
+    return tagged(HTMLResponse(text, status, headers=viewer.HEADERS))
 
 
 @cache
@@ -243,74 +234,3 @@ def _bold(text: object, when: bool) -> Markup:
 
 _PAGES = templates(FileSystemLoader(FOLDER))
 _PAGES.globals |= {"quoted": partial(quote, safe=""), "bold": _bold}
-
-
-# --- practice matches in the browser ------------------------------------------------------------
-
-Handler = Callable[["Practising", Request, User], Awaitable[Response]]
-
-
-def _explained(handler: Handler) -> Handler:
-    """A refusal as a page, for it is a person who asks."""
-
-    @wraps(handler)
-    async def answer(self: "Practising", request: Request, user: User) -> Response:
-        try:
-            return await handler(self, request, user)
-        except (Malformed, Refused, RulesError, Conflict) as error:
-            page = message_page(self.site, str(error))
-            status = error.status if isinstance(error, Refused) else 400
-            return tagged(HTMLResponse(page, status, headers=HEADERS))
-
-    return answer
-
-
-class Practising:
-    """Has players practise by hand: begun by a form on the list, played on the match's page.
-
-    As in the original, whoever ordered a practice match plays all its seats by hand. A form is
-    enough; where script runs, digits are keys and the page keeps up with what programs do.
-    """
-
-    def __init__(self, site: Site, referee: Referee) -> None:
-        self.site, self._referee = site, referee
-
-    def seat(self, match: Match, user: User) -> Markup:
-        """The choices of whoever plays a practice match by hand; nothing for anybody else."""
-        if match.finished or match.pairing.creator != user.id:
-            return Markup()
-        mover = match.active_player or ""
-        return rendered(
-            "seat.jinja",
-            match=match,
-            mover=self._referee.book.name_of(mover),
-            dummy=mover == DUMMY_ID,
-            choices=legal_actions(match.state),
-            board=BOARD,
-        )
-
-    @_explained
-    async def begin(self, request: Request, user: User) -> Response:
-        """POST /matches: a practice match, and its page."""
-        form = await read_form(request)
-        wish: Json = {"playerids": [user.id, DUMMY_ID if "dummy" in form else user.id]}
-        if form.get("seed"):
-            wish["randomSeed"] = form["seed"]
-        match = self._referee.create(user, wish, client_ip(request))
-        return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
-
-    @_explained
-    async def act(self, request: Request, user: User) -> Response:
-        """POST /matches/{id}: the choice of that number, unless the match has gone on."""
-        form = await read_form(request)
-        match = self._referee.visible(user, request.path_params["id"])
-        if match.pairing.creator != user.id:
-            raise Refused(403, NOT_YOUR_TURN)
-        choices = [*map(action_body, legal_actions(match.state))]
-        choice = form.get("choice", "")
-        in_time = form.get("number") == str(match.moves)
-        if in_time and choice.isdecimal() and int(choice) < len(choices):
-            mover = User(match.active_player or "", None, PLAYER)
-            with suppress(Over):
-                self._referee.act(mover, match.id, choices[int(choice)], client_ip(request))
-        return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)

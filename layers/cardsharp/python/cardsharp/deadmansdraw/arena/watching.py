@@ -1,29 +1,42 @@
-"""`/matches/{id}`: the page of a match, which shows everybody what a spectator may know."""
+"""`/matches/{id}`: the page of a match, which shows everybody what a spectator may know.
+
+Whoever ordered a practice match plays it there by hand, all its seats, as in the original. A form
+is enough; where script runs, digits are keys and the page keeps up with what programs do.
+"""
 
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import wraps
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from cardsharp.cloud.ports import Status
+from cardsharp.deadmansdraw.actions import action_body
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.dto import Json
-from cardsharp.deadmansdraw.arena.http import hung_up, json_answer, tagged, time_left
+from cardsharp.deadmansdraw.arena.http import client_ip, hung_up, json_answer, time_left
+from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
+from cardsharp.deadmansdraw.arena.inputs import read_form
 from cardsharp.deadmansdraw.arena.limits import SPECTATOR
 from cardsharp.deadmansdraw.arena.lobby import MOVED, Signal
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.pages import Practising
-from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.deadmansdraw.arena.pages import page_answer, rendered
+from cardsharp.deadmansdraw.arena.players import PLAYER, User
+from cardsharp.deadmansdraw.arena.referee import NOT_YOUR_TURN, Over, Referee
 from cardsharp.deadmansdraw.arena.views import Look, full_view
+from cardsharp.deadmansdraw.board import BOARD
 from cardsharp.deadmansdraw.recorded import told
+from cardsharp.deadmansdraw.rules import legal_actions
 from cardsharp.deadmansdraw.wire_views import MatchView
-from cardsharp.errors import Malformed
+from cardsharp.errors import Conflict, Malformed, RulesError
 from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.pages import match_page, message_page, steps_document
@@ -37,18 +50,28 @@ _NONE = timedelta()
 _KEPT = 32  # matches that are kept as they were drawn last
 
 
+Handler = Callable[["MatchPages", Request, User], Awaitable[Response]]
+
+
+def _explained(handler: Handler) -> Handler:
+    """A refusal as a page, for it is a person who asks."""
+
+    @wraps(handler)
+    async def answer(self: "MatchPages", request: Request, user: User) -> Response:
+        try:
+            return await handler(self, request, user)
+        except (Malformed, Refused, RulesError, Conflict) as error:
+            status = error.status if isinstance(error, Refused) else 400
+            return page_answer(message_page(self.site, str(error)), status)
+
+    return answer
+
+
 class MatchPages:
     """The pages of single matches."""
 
-    def __init__(
-        self,
-        site: Site,
-        referee: Referee,
-        place: "Place",
-        config: ArenaConfig,
-        practising: Practising,
-    ) -> None:
-        self._site, self._practising, self._watching = site, practising, 0
+    def __init__(self, site: Site, referee: Referee, place: "Place", config: ArenaConfig) -> None:
+        self.site, self._watching = site, 0
         self._referee, self._place, self._config = referee, place, config
         self._drawn: OrderedDict[tuple[str, int, bool], DrawnMatch] = OrderedDict()
 
@@ -61,15 +84,15 @@ class MatchPages:
         try:
             match = self._referee.shown(user, request.path_params["id"])
         except (Malformed, Refused) as error:
-            return tagged(HTMLResponse(message_page(self._site, str(error)), headers=HEADERS))
+            return page_answer(message_page(self.site, str(error)))
         step = request.query_params.get("step", "")
         page = match_page(
-            self._site,
+            self.site,
             await self._shown(match),
             int(step) if step.isdecimal() else None,
-            seat=self._practising.seat(match, user),
+            seat=self._seat(match, user),
         )
-        return tagged(HTMLResponse(page, headers=HEADERS))
+        return page_answer(page)
 
     async def steps(self, request: Request, user: User) -> Response:
         """GET /matches/{id}/steps: those from a number on; for who waits once there are some.
@@ -97,6 +120,46 @@ class MatchPages:
                 self._watching -= user is SPECTATOR
         found = await self._shown(self._referee.shown(user, match.id))
         return json_answer(steps_document(found, start), headers=HEADERS)
+
+    @_explained
+    async def begin(self, request: Request, user: User) -> Response:
+        """POST /matches: a practice match, and its page."""
+        form = await read_form(request)
+        wish: Json = {"playerids": [user.id, DUMMY_ID if "dummy" in form else user.id]}
+        if form.get("seed"):
+            wish["randomSeed"] = form["seed"]
+        match = self._referee.create(user, wish, client_ip(request))
+        return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
+
+    @_explained
+    async def act(self, request: Request, user: User) -> Response:
+        """POST /matches/{id}: the choice of that number, unless the match has gone on."""
+        form = await read_form(request)
+        match = self._referee.visible(user, request.path_params["id"])
+        if match.pairing.creator != user.id:
+            raise Refused(403, NOT_YOUR_TURN)
+        choices = [*map(action_body, legal_actions(match.state))]
+        choice = form.get("choice", "")
+        in_time = form.get("number") == str(match.moves)
+        if in_time and choice.isdecimal() and int(choice) < len(choices):
+            mover = User(match.active_player or "", None, PLAYER)
+            with suppress(Over):
+                self._referee.act(mover, match.id, choices[int(choice)], client_ip(request))
+        return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
+
+    def _seat(self, match: Match, user: User) -> Markup:
+        """The choices of whoever plays a practice match by hand; nothing for anybody else."""
+        if match.finished or match.pairing.creator != user.id:
+            return Markup()
+        mover = match.active_player or ""
+        return rendered(
+            "seat.jinja",
+            match=match,
+            mover=self._place.book.name_of(mover),
+            dummy=mover == DUMMY_ID,
+            choices=legal_actions(match.state),
+            board=BOARD,
+        )
 
     def _shown_at(self, match: Match) -> list[datetime]:
         """When the page shows each of the moves, none sooner than the pace after the one before."""
