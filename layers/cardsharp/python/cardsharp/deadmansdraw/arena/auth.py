@@ -7,7 +7,6 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
 from cardsharp.access import REALM, ha1
@@ -21,13 +20,28 @@ _COUNT = re.compile("[0-9a-fA-F]{8}")
 _FIELD = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))')
 
 
-@dataclass(frozen=True, slots=True)
 class BoundRequest:
-    """The parts of a request that its credentials are bound to."""
+    """What a request's credentials say, and the parts of it that they are bound to.
 
-    method: str
-    target: str
-    authorization: str
+    `malformed` are those that are no credentials at all: a 400, and nobody is asked again.
+    """
+
+    def __init__(self, method: str, target: str, authorization: str) -> None:
+        self.method, self.target = method, target
+        self.is_signed = bool(authorization)
+        scheme, separator, rest = authorization.partition(" ")
+        self.scheme = scheme.lower()
+        self.fields: dict[str, str] = {}
+        if self.scheme == "basic":
+            self.name, colon, self.password = _decoded(rest).partition(":")
+            self.malformed = not colon
+            return
+        self.fields = _fields(rest)
+        self.name = self.fields.get("username", "")
+        if self.scheme == "digest":
+            self.malformed = not self.name or self.fields.get("uri") != target
+        else:
+            self.malformed = self.is_signed and not separator
 
 
 class Gatekeeper:
@@ -43,48 +57,26 @@ class Gatekeeper:
         self._key = key
         self._counts: dict[str, int] = {}
         """The highest count that each nonce was answered with, the oldest nonce first."""
-        # A stranger's proof is compared with this one, so that it takes as long.
+        # A stranger's proof is compared with this one, which nobody knows, and takes as long.
         self._nobody = secrets.token_hex(16)
 
     def user(self, asked: BoundRequest) -> User | None:
         """The user whose credentials these are, None where they are wrong, old or missing."""
-        scheme, _, rest = asked.authorization.partition(" ")
-        match scheme.lower():
-            case "basic":
-                name = self._basic(rest)
-            case "digest":
-                name = self._counted(_fields(rest), asked)
-            case _:
-                name = None
-        return None if name is None else self._book.user(name)
+        if asked.malformed:
+            return None
+        checks = {"basic": self._is_password, "digest": self._is_new_answer}
+        check = checks.get(asked.scheme)
+        return self._book.user(asked.name) if check is not None and check(asked) else None
 
     def named(self, asked: BoundRequest) -> str | None:
         """Whom the credentials are of, right or wrong, or "nobody"; None where there are none."""
-        if not asked.authorization or self.malformed(asked):
+        if asked.malformed or not asked.is_signed:
             return None
-        scheme, _, rest = asked.authorization.partition(" ")
-        is_basic = scheme.lower() == "basic"
-        name = _decoded(rest).partition(":")[0] if is_basic else _fields(rest).get("username", "")
-        return "nobody" if self._book.proof_of(name) is None else name
+        return "nobody" if self._book.proof_of(asked.name) is None else asked.name
 
     def is_stale(self, asked: BoundRequest) -> bool:
         """Whether it is a right answer to a nonce that has expired or was answered before."""
-        scheme, _, rest = asked.authorization.partition(" ")
-        return scheme.lower() == "digest" and self._digest(_fields(rest), asked) is not None
-
-    def malformed(self, asked: BoundRequest) -> bool:
-        """Whether the credentials are no credentials at all: a 400, and nobody is asked again."""
-        if not asked.authorization:
-            return False
-        scheme, separator, rest = asked.authorization.partition(" ")
-        match scheme.lower():
-            case "basic":
-                return ":" not in _decoded(rest)
-            case "digest":
-                fields = _fields(rest)
-                return not fields.get("username") or fields.get("uri") != asked.target
-            case _:
-                return not separator
+        return asked.scheme == "digest" and self._is_answer(asked)
 
     def challenges(self, asked: BoundRequest) -> tuple[str, str]:
         """The values of the two WWW-Authenticate headers.
@@ -98,37 +90,34 @@ class Gatekeeper:
             f'Basic realm="{REALM}"',
         )
 
-    def _basic(self, token: str) -> str | None:
-        name, separator, password = _decoded(token).partition(":")
-        known = self._book.proof_of(name)
-        same = hmac.compare_digest(ha1(name, password), self._nobody if known is None else known)
-        return name if separator and same and known is not None else None
+    def _is_password(self, asked: BoundRequest) -> bool:
+        return hmac.compare_digest(ha1(asked.name, asked.password), self._proof(asked))
 
-    def _digest(self, fields: dict[str, str], asked: BoundRequest) -> str | None:
-        """The user whose password answers the nonce, however old that is."""
+    def _is_answer(self, asked: BoundRequest) -> bool:
+        """Whether the user's password answers the nonce, however old that is."""
+        fields = asked.fields
         if fields.get("uri") != asked.target or fields.get("qop") != "auth":
-            return None
-        name = fields.get("username", "")
-        known = self._book.proof_of(name)
-        secret = self._nobody if known is None else known
+            return False
         middle = ":".join(fields.get(part, "") for part in ("nonce", "nc", "cnonce", "qop"))
-        expected = _md5(f"{secret}:{middle}:{_md5(f'{asked.method}:{asked.target}')}")
-        given = fields.get("response", "").encode()
-        same = hmac.compare_digest(given, expected.encode())
-        return name if same and known is not None else None
+        bound = _md5(f"{asked.method}:{asked.target}")
+        expected = _md5(f"{self._proof(asked)}:{middle}:{bound}")
+        return hmac.compare_digest(fields.get("response", "").encode(), expected.encode())
 
-    def _counted(self, fields: dict[str, str], asked: BoundRequest) -> str | None:
-        """The user, where the nonce is fresh and was never answered with this count or a higher."""
-        nonce, count = fields.get("nonce", ""), fields.get("nc", "")
-        if not self._fresh(nonce) or not _COUNT.fullmatch(count):
-            return None
-        name = self._digest(fields, asked)
-        if name is None or int(count, 16) <= self._counts.get(nonce, 0):
-            return None
+    def _is_new_answer(self, asked: BoundRequest) -> bool:
+        """Whether it answers a fresh nonce, never answered with this count or a higher."""
+        nonce, count = asked.fields.get("nonce", ""), asked.fields.get("nc", "")
+        if not self._fresh(nonce) or not _COUNT.fullmatch(count) or not self._is_answer(asked):
+            return False
+        if int(count, 16) <= self._counts.get(nonce, 0):
+            return False
         while self._counts and not self._fresh(oldest := next(iter(self._counts))):
             self._counts.pop(oldest, None)
         self._counts[nonce] = int(count, 16)
-        return name
+        return True
+
+    def _proof(self, asked: BoundRequest) -> str:
+        known = self._book.proof_of(asked.name)
+        return self._nobody if known is None else known
 
     def _nonce(self) -> str:
         """A nonce of its own for each who is asked; it carries its time and its seal."""

@@ -209,7 +209,7 @@ class Guard:
         return user
 
     async def _ask_who(self, request: Request, asked: BoundRequest) -> Response:
-        if self._gatekeeper.malformed(asked):
+        if asked.malformed:
             return Response(b"Bad Request", 400)
         name = self._gatekeeper.named(asked)
         if name is not None and not self._gatekeeper.is_stale(asked):
