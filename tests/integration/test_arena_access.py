@@ -7,7 +7,6 @@ is not there, and passwords never are.
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import product
@@ -25,6 +24,7 @@ from support.arena import (
     Answer,
     Client,
     HandClock,
+    basic,
     write_players,
 )
 from support.arena_homes import Opened
@@ -53,8 +53,7 @@ ASKERS = {
     "spectator": None,  # nobody, where the arena is run with --public
 }
 
-WRONG = f"Basic {b64encode(f'{ALICE}:guess'.encode()).decode()}"
-
+WRONG = basic(ALICE, {ALICE: "guess"})
 
 MATCHES = {"cup": ADMIN, "ended": ADMIN, "practice": ALICE, "practised": ALICE}
 """The kinds of matches, by who creates them; two of them have ended."""

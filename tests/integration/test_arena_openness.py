@@ -1,6 +1,5 @@
 """Who reaches an arena: by TLS, in a private network, or as a spectator; its start and its end."""
 
-import asyncio
 import json
 import shutil
 import subprocess
@@ -10,10 +9,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
-from starlette.types import Message
+from starlette.responses import PlainTextResponse
 from support.arena import (
     ADMIN,
     ALICE,
@@ -25,6 +23,7 @@ from support.arena import (
     write_players,
 )
 from support.arena import running_arena as at_home
+from support.bot_events import context
 from support.cli import program
 
 from cardsharp.access import Address, Credentials, Limits
@@ -37,8 +36,10 @@ from cardsharp.deadmansdraw.arena.limits import MOST_KEPT, OF_SPECTATORS
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError, Untrusted
+from cardsharp.web.asgi import handler_of
 from workbench import listening
 from workbench.arena.server import ArenaServer
+from workbench.cloud.http_events import WireRequest, http_event
 from workbench.deadmansdraw.connection import await_arena
 
 OPENSSL = shutil.which("openssl")
@@ -88,20 +89,10 @@ FOREIGN = ("8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8")
 
 @pytest.mark.parametrize("address", PRIVATE + FOREIGN)
 def test_without_tls_only_private_addresses_are_answered(address: str) -> None:
-    said: list[Any] = []
-
-    async def arena(*_: object) -> None:
-        said.append({"status": 200})
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    async def send(message: Message) -> None:
-        said.append(message)
-
-    scope = {"type": "http", "client": (address, 1), "method": "GET", "headers": []}
-    asyncio.run(private_only(arena)(scope, receive, send))
-    assert said[0]["status"] == (403 if address in FOREIGN else 200)
+    answer = handler_of(private_only(PlainTextResponse("here")))
+    asked = http_event(WireRequest("GET", "/", source=address), HandClock().now)
+    status = answer(asked, context())["statusCode"]
+    assert status == (403 if address in FOREIGN else 200)
 
 
 # --- spectators; what they may see is in test_arena_access.py ------------------------------

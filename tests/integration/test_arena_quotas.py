@@ -4,7 +4,6 @@ import asyncio
 import logging
 import socket
 import threading
-from base64 import b64encode
 from collections.abc import Iterator
 from datetime import timedelta
 from http.client import HTTPConnection
@@ -35,8 +34,8 @@ def home(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def guess(client: Client, word: str) -> Answer:
-    token = b64encode(f"{ADMIN}:{word}".encode()).decode()
-    return client.ask("GET", "/api/whoami", headers={"Authorization": f"Basic {token}"})
+    headers = {"Authorization": basic(ADMIN, {ADMIN: word})}
+    return client.ask("GET", "/api/whoami", headers=headers)
 
 
 HERE, ELSEWHERE = "127.0.0.1", "127.0.0.2"

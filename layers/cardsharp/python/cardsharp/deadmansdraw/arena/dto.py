@@ -46,12 +46,8 @@ def effect_json(effect: Effect) -> Json:
 
 
 def _stack_delta_json(delta: StackDelta) -> Json:
-    body: Json = {}
-    if delta.removed:
-        body["removed"] = cards_json(delta.removed)
-    if delta.added:
-        body["added"] = cards_json(delta.added)
-    return body
+    changed = {"removed": delta.removed, "added": delta.added}
+    return {name: cards_json(cards) for name, cards in changed.items() if cards}
 
 
 def delta_json(delta: Delta | None) -> Json:

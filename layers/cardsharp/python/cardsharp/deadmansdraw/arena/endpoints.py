@@ -29,6 +29,7 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.referee import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Referee
 from cardsharp.deadmansdraw.arena.views import Look, closing_json, header_view, list_view
+from cardsharp.deadmansdraw.arena.waiting import Ready
 from cardsharp.errors import Malformed
 from cardsharp.web.route import Refused
 
@@ -71,7 +72,7 @@ class RestApi:
         players = self._place.book.players.values()
         records = [player.json_record() for player in players]
         if flag(request.query_params, "idle"):
-            idle = self._place.presence.idle(self._referee.origin(None).at)
+            idle = self._place.presence.idle(self._referee.now())
             for record, player in zip(records, players, strict=True):
                 record["idleSeconds"] = idle.get(player.id)
         return json_answer(records)
@@ -96,13 +97,8 @@ class RestApi:
             self._heard_of(user)
         found = self._select(user, wanted)
         if not found and flag(query, "wait"):
-            await self._place.waiting.wait(
-                _awaited(user, wanted),
-                lambda: bool(self._select(user, wanted)),
-                lambda: hung_up(request),
-                time_left(request, self._config.poll_timeout),
-            )
-            self._heard_of(user)
+            signal = _awaited(user, wanted)
+            await self._wait(request, user, signal, lambda: bool(self._select(user, wanted)))
             found = self._select(user, wanted)
         if flag(query, "condensed"):
             return json_answer([header_view(match, self._place.book) for match in found])
@@ -122,9 +118,7 @@ class RestApi:
         match_id = request.path_params["id"]
         waits = flag(query, "waitactive")
         if waits:
-            self._heard_of(user)
             await self._wait_for_turn(request, user, match_id)
-            self._heard_of(user)
         match = self._referee.visible(user, match_id)
         if waits and match.finished:
             return self._view(request, user, match, 410)
@@ -171,18 +165,25 @@ class RestApi:
 
     async def busydays(self, request: Request, user: User) -> Response:
         """GET /api/matches/busydays."""
-        day = parse_day(request.query_params.get("at", "today"), self._referee.origin(None).at)
+        day = parse_day(request.query_params.get("at", "today"), self._referee.now())
         return json_answer(busy_days(self._referee.listed(user), day))
 
     # --- shared ----------------------------------------------------------------------------
 
     def _heard_of(self, user: User) -> None:
         if user.plays:
-            self._place.presence.hear(user.id, self._referee.origin(None).at)
+            self._place.presence.hear(user.id, self._referee.now())
 
     def _select(self, user: User, wanted: Filter) -> list[Match]:
-        now = self._referee.origin(None).at
-        return select(self._referee.listed(user, active=wanted.active), wanted, now)
+        listed = self._referee.listed(user, active=wanted.active)
+        return select(listed, wanted, self._referee.now())
+
+    async def _wait(self, request: Request, user: User, signal: Signal, ready: Ready) -> None:
+        """Wait as `Waiting` does; a user is heard of as it begins to, and again when it is over."""
+        self._heard_of(user)
+        left = time_left(request, self._config.poll_timeout)
+        await self._place.waiting.wait(signal, ready, lambda: hung_up(request), left)
+        self._heard_of(user)
 
     async def _wait_for_turn(self, request: Request, user: User, match_id: str) -> None:
         """Sleep until it is this user's turn, the match has ended, or the time is up.
@@ -199,12 +200,7 @@ class RestApi:
             known_id = self._referee.find(match_id).id
         except Malformed:
             known_id = ""
-        await self._place.waiting.wait(
-            Signal(MATCH, known_id),
-            ready,
-            lambda: hung_up(request),
-            time_left(request, self._config.poll_timeout),
-        )
+        await self._wait(request, user, Signal(MATCH, known_id), ready)
         if not known_id:
             raise Refused(404, NO_SUCH_MATCH)
 

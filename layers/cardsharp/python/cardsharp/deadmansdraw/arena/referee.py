@@ -87,10 +87,10 @@ class Referee:
         """Give every turn all its time again from `at` on, as nobody could move until then."""
         self._since = at
 
-    def origin(self, ip: str | None) -> Origin:
-        """Where and when a request came in, to the millisecond that JSON shows."""
+    def now(self) -> datetime:
+        """This moment, to the millisecond that JSON shows."""
         now = self._clock()
-        return Origin(now.replace(microsecond=now.microsecond // 1000 * 1000), ip)
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
     def create(
         self, user: User, body: dict[str, Any], ip: str | None, match_id: str | None = None
@@ -99,7 +99,7 @@ class Referee:
         params = parse_wish(body, new_seed())
         players = self._seated(user, body.get("playerids"))
         pairing = Pairing(players, None if user.is_admin else user.id)
-        origin = self.origin(ip)
+        origin = Origin(self.now(), ip)
         new_id = match_id or self._new_id(origin.at)
         match, move = begin(new_id, pairing, params, self._randomness, origin)
         self.lobby.commit(match, move)
@@ -184,7 +184,7 @@ class Referee:
 
     def carry_out(self, match: Match, action: Action, ip: str | None) -> Move:
         """As `act` where that is admitted; raises `Conflict` if somebody has moved meanwhile."""
-        origin = self.origin(ip)
+        origin = Origin(self.now(), ip)
         if self.is_late(match, origin.at):
             after, move = end_turn_by_force(match, origin)
         else:
@@ -204,7 +204,7 @@ class Referee:
         if match.finished:
             raise Malformed("No action possible on finished matches.")
         winner = None if winner_id is None else _seat_of(match, parse_id(winner_id))
-        after, move = end_by_decision(match, winner, comment, self.origin(ip))
+        after, move = end_by_decision(match, winner, comment, Origin(self.now(), ip))
         self.lobby.commit(after, move)
         return after
 
@@ -215,7 +215,7 @@ class Referee:
 
         Until a turn is late for `grace` the player's own action ends it, as in the original.
         """
-        origin, ended = self.origin(ip), []
+        origin, ended = Origin(self.now(), ip), []
         for match in list(self.lobby.running()):
             if fits_tags(match, tags) and self.is_late(match, origin.at, grace):
                 after, move = end_turn_by_force(match, origin)

@@ -10,7 +10,7 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from random import Random
 from time import monotonic
@@ -89,7 +89,7 @@ class Ticking:
         to_begin = [self._direct(records) for records in self._under_way()]
         running = list(self._referee.lobby.running())
         for match in running:
-            if self._now() - match.last_move_at > FORGOTTEN:
+            if self._referee.now() - match.last_move_at > FORGOTTEN:
                 self._remind(match)
         return any(to_begin) or bool(running)
 
@@ -97,7 +97,7 @@ class Ticking:
         """Let a contest take a step; whether it may begin matches after it."""
         name = records.settings.name
         if name not in self._courses:
-            self._courses[name] = Course(records, self._tables, self._now)
+            self._courses[name] = Course(records, self._tables, self._referee.now)
         try:
             goes_on = self._courses[name].step()
         except CardsharpError:
@@ -105,9 +105,6 @@ class Ticking:
             del self._courses[name]
             return True
         return goes_on and not records.paused
-
-    def _now(self) -> datetime:
-        return self._referee.origin(None).at
 
 
 MOST = timedelta(seconds=10)  # that a match's turns are played at a time

@@ -41,7 +41,7 @@ class Office:
 
     def players(self) -> list[PlayerRecord]:
         """All players, each with how long ago the arena heard of it."""
-        idle = self._presence.idle(self._referee.origin(None).at)
+        idle = self._presence.idle(self._referee.now())
         known = self._referee.book.players.values()
         return [
             PlayerRecord(
