@@ -1,6 +1,5 @@
 """The REST API beyond what was recorded (tests/replay): limits, lists, and who is let in."""
 
-import base64
 import gzip
 import json
 import zlib
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 from requests.auth import HTTPDigestAuth
-from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Client, HandClock
+from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Client, HandClock, basic
 from support.arena import running_arena as at_home
 from support.arena_homes import Opened
 
@@ -155,10 +154,6 @@ def whoami(client: Client, authorization: str) -> int:
     return client.ask("GET", "/api/whoami", headers={"Authorization": authorization}).status
 
 
-def token(text: str) -> str:
-    return base64.b64encode(text.encode("latin-1")).decode()
-
-
 @contextmanager
 def digesting(arena: ArenaServer, password: str = PASSWORDS[ALICE]) -> Iterator[Digest]:
     """Who Alice is to the arena, asked by a session that answers one challenge."""
@@ -176,8 +171,8 @@ def digest(running: Running) -> Iterator[Digest]:
 def test_wrong_credentials_are_asked_again(running: Running) -> None:
     """And a wrong answer is not called stale: the user is to be asked."""
     for authorization in (
-        f"Basic {token(f'{ALICE}:{PASSWORDS[BOB]}')}",
-        f"Basic {token(f'{ALICE.upper()}:{PASSWORDS[ALICE]}')}",
+        basic(ALICE, {ALICE: PASSWORDS[BOB]}),
+        basic(ALICE.upper(), {ALICE.upper(): PASSWORDS[ALICE]}),
         'Digest username="x", realm="SLCEE-2023-PC", nonce="\xe9", uri="/api/whoami", qop=auth',
         f'Digest username="{ALICE}", uri="/api/whoami", qop="auth", nonce="", response=""',
     ):
@@ -229,7 +224,7 @@ def test_an_answer_serves_once(client: Client, digest: Digest, tmp_path: Path) -
 
 def test_without_a_password_there_is_no_admin(opened: Opened, tmp_path: Path) -> None:
     with opened(tmp_path, admin_password=None) as (_, client):
-        assert whoami(client, f"Basic {token('admin:')}") == 401
+        assert whoami(client, basic(ADMIN, {ADMIN: ""})) == 401
         assert client.get("/api/whoami", ADMIN).status == 401
         assert client.get("/api/whoami", ALICE).status == 200
 

@@ -6,7 +6,6 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 
@@ -26,20 +25,15 @@ MOST = 8
 LARGE = 32_000_000
 
 
-@dataclass
 class Site:
     """A server with room for eight connections, a clock to turn, and requests that wait."""
 
-    now: float = 0
-    waiting: int = 0
-    lines: Lines = field(init=False)
-    released: asyncio.Event = field(default_factory=asyncio.Event)
-    _called: list[socket.socket] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
+    def __init__(self) -> None:
+        self.now, self.waiting, self.released = 0.0, 0, asyncio.Event()
         self.lines = Lines(MOST, lambda: self.now)
         wake, lines = self.released.set, self.lines
         self.background = Background("The test", self._app, wake, lines=lines, lifespan="off")
+        self._called: list[socket.socket] = []
 
     async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """/wait answers at the end, /player the same to who has signed in, /large much."""

@@ -79,17 +79,18 @@ def header_view(match: Match, book: Book) -> Json:
     """The condensed view."""
     state = match.state
     in_turn = match.shown_moves_in_turn
-    table: Json = {} if state.pending is None else {"effect": state.pending.effect_type.value}
-    table["playarea"] = len(state.play_area)
-    table["drawpile"] = len(state.draw_pile)
-    table["discardpile"] = len(state.discard_pile)
     winner = None if state.outcome is None else state.outcome.winner
-    body: Json = {
+    return {
         "id": match.id,
         "sequence": f"{match.turn}.{BETWEEN_TURNS if in_turn is None else in_turn}",
         "lastmoveat": iso(match.last_move_at),
         "finished": match.finished,
-        "table": table,
+        "table": {
+            **({} if state.pending is None else {"effect": state.pending.effect_type.value}),
+            "playarea": len(state.play_area),
+            "drawpile": len(state.draw_pile),
+            "discardpile": len(state.discard_pile),
+        },
         "playerdata": [
             {
                 "active": state.active == index,
@@ -100,11 +101,9 @@ def header_view(match: Match, book: Book) -> Json:
             for index, bank in enumerate(state.banks)
         ],
         "startedat": iso(match.started_at),
+        **({} if match.params.tags is None else {"tags": list(match.params.tags)}),
+        "playernames": _names(match, book),
     }
-    if match.params.tags is not None:
-        body["tags"] = list(match.params.tags)
-    body["playernames"] = _names(match, book)
-    return body
 
 
 def closing_json(history: Sequence[Move]) -> Json:
