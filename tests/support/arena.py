@@ -84,11 +84,6 @@ class Answer:
     headers: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
-    def challenges(self) -> list[str]:
-        """What WWW-Authenticate says, whether in two headers or joined in one."""
-        return re.split(", (?=Basic )", ", ".join(self.headers.get("www-authenticate", ())))
-
-    @property
     def text(self) -> str:
         return self.raw.decode()
 
@@ -156,14 +151,11 @@ async def answered(
     app: Starlette, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
 ) -> tuple[int, Sequence[tuple[str, str]], bytes]:
     """Status, headers and body of what an application answers, asked without a socket."""
-    parts, pending = urlsplit(target), [body or b""]
+    parts, pending = urlsplit(target), [{"type": "http.request", "body": body or b""}]
     told: dict[str, Any] = {"body": b""}
 
     async def receive() -> dict[str, Any]:
-        if pending:
-            return {"type": "http.request", "body": pending.pop(), "more_body": False}
-        await asyncio.Event().wait()
-        raise AssertionError("nobody sets this event")
+        return pending.pop() if pending else await asyncio.Future()
 
     async def send(message: Any) -> None:  # noqa: ANN401 - ASGI's own
         if message["type"] == "http.response.start":
@@ -174,12 +166,10 @@ async def answered(
     scope = {
         "type": "http",
         "method": method,
-        "scheme": "http",
         "path": parts.path,
         "query_string": parts.query.encode(),
         "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
         "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 9),
     }
     await app(scope, receive, send)
     found = [(name.decode(), value.decode()) for name, value in told.get("headers", ())]

@@ -31,12 +31,12 @@ class BoundRequest:
         self.is_signed = bool(authorization)
         scheme, separator, rest = authorization.partition(" ")
         self.scheme = scheme.lower()
-        self.fields: dict[str, str] = {}
         if self.scheme == "basic":
             self.name, colon, self.password = _decoded(rest).partition(":")
             self.malformed = not colon
             return
-        self.fields = _fields(rest)
+        found = _FIELD.findall(rest)
+        self.fields: dict[str, str] = {name.lower(): text or bare for name, text, bare in found}
         self.name = self.fields.get("username", "")
         if self.scheme == "digest":
             self.malformed = not self.name or self.fields.get("uri") != target
@@ -146,10 +146,6 @@ def _decoded(token: str) -> str:
         return base64.b64decode(token.strip(), validate=True).decode()
     except (binascii.Error, ValueError):
         return ""
-
-
-def _fields(text: str) -> dict[str, str]:
-    return {name.lower(): quoted or bare for name, quoted, bare in _FIELD.findall(text)}
 
 
 def _md5(text: str) -> str:

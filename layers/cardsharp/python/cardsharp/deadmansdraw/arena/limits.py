@@ -13,7 +13,7 @@ with a 429, and the organiser by a line in the log.
 """
 
 import logging
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -224,7 +224,7 @@ class Spectators:
     def __init__(self, clock: Now) -> None:
         self._clock = clock
         self._pace = SlowDown(OF_SPECTATORS, clock)
-        self._kept: OrderedDict[str, tuple[datetime, Response]] = OrderedDict()
+        self._kept: dict[str, tuple[datetime, Response]] = {}
         """By what was asked, until when an answer serves, and the answer."""
 
     async def answer(
@@ -241,8 +241,7 @@ class Spectators:
         response = await made()
         response.headers.setdefault("Cache-Control", "no-cache")
         if len(response.body) <= MOST_BYTES:
+            if len(self._kept) >= MOST_KEPT:  # none of them serves for long
+                self._kept.clear()
             self._kept[key] = now + FRESH, response
-            self._kept.move_to_end(key)
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
         return response
