@@ -20,9 +20,7 @@ from workbench.show.options import Json
 from workbench.strategy_file import strategy_named
 
 MOST_SKEW = timedelta(seconds=5)  # beyond it a clock is wrong; Date is in whole seconds
-
 PATIENCE = timedelta(seconds=10)
-
 
 _FROM_ENVIRONMENT = ArenaOptions()
 

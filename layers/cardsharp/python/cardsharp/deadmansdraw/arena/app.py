@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from cardsharp.deadmansdraw.arena.watching import MatchPages
     from cardsharp.viewer.base import Site
 
-
 LOOK = timedelta(seconds=1)  # how often it is looked which turns are late
 _LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), ("API", "/docs"))
 

@@ -41,7 +41,6 @@ PUBLIC = "CARDSHARP_PUBLIC"
 
 DAYS = 90  # how long a match is kept where nothing else is said
 
-
 NO_WORD = (
     "The arena has no organiser's password yet, which its nonces are sealed with. Its organiser "
     "sets it with `cardsharp cloud rotate-secret --service deadmansdraw` and the --stack."

@@ -108,10 +108,9 @@ class Guard:
     def __init__(
         self, gatekeeper: Gatekeeper, config: ArenaConfig, counts: Counts, *, waits: bool
     ) -> None:
-        self._gatekeeper = gatekeeper
+        self._gatekeeper, self._config = gatekeeper, config
         self._guesses = Guesses(counts, config.clock, waits=waits)
         self._shares = Shares(config.quotas, counts)
-        self._slows, self._free, self._crowded = config.slow_down, config.free, config.crowded
         self._of_address = SlowDown(config.per_address, config.clock)
         self._of_user = SlowDown(config.per_user, config.clock)
         self._spectators = Spectators(config.clock) if config.public else None
@@ -140,7 +139,7 @@ class Guard:
             asked = _asked(request)
             user = self._known(request, asked)
             if user is None:
-                if self._crowded:
+                if self._config.crowded:
                     await self._slow_address(f"unknown at {client_ip(request)}")
                 return await self._ask_who(request, asked)
             if user.is_admin:
@@ -155,7 +154,7 @@ class Guard:
                 answer.headers.update({} if pace is None else pace.headers)
                 return answer
 
-        return self._endpoint(admitted, slowed=not self._crowded)
+        return self._endpoint(admitted, slowed=not self._config.crowded)
 
     def shown(
         self, handler: Handler, only_player: Callable[[QueryParams], bool] = lambda _: False
@@ -221,11 +220,11 @@ class Guard:
         return response
 
     async def _slow_address(self, address: str) -> None:
-        if self._slows:
+        if self._config.slow_down:
             await self._wait(self._of_address.count(address).delay)
 
     async def _slow_user(self, request: Request, user: User) -> Pace | None:
-        if not self._slows or user.id in self._free:
+        if not self._config.slow_down or user.id in self._config.free:
             return None
         pace = self._of_user.count(f"{client_ip(request)} {user.id}")
         await self._wait(pace.delay, request)

@@ -32,12 +32,12 @@ class Unconvertible(Malformed):
         )
 
 
-def parse_body(raw: bytes, *, is_json: bool) -> dict[str, Any]:
-    """The JSON object of a request body; empty, not JSON by its type, or a list is `{}`.
+def _parsed(raw: bytes) -> dict[str, Any]:
+    """The JSON object of a request body; nothing or a list is `{}`.
 
     Raises `Malformed` if it is not JSON, or a bare value, which the original's parser refuses.
     """
-    if not is_json or not raw.strip():
+    if not raw.strip():
         return {}
     try:
         body = json.loads(raw, parse_constant=_refuse_constant, parse_float=_finite)
@@ -138,13 +138,12 @@ async def read_json(request: Request) -> dict[str, Any]:
     raw = await _read(request)
     kind = Message()
     kind["Content-Type"] = request.headers.get("content-type", "")
-    is_json = kind.get_content_type() == "application/json"
-    if is_json and raw:
-        charset = kind.get_content_charset("utf-8")
-        if not charset.startswith("utf-"):
-            raise Refused(415, f'unsupported charset "{charset.upper()}"')
-        raw = _unpacked(raw, request.headers.get("content-encoding", "identity").lower())
-    return parse_body(raw, is_json=is_json)
+    if not raw or kind.get_content_type() != "application/json":
+        return {}
+    charset = kind.get_content_charset("utf-8")
+    if not charset.startswith("utf-"):
+        raise Refused(415, f'unsupported charset "{charset.upper()}"')
+    return _parsed(_unpacked(raw, request.headers.get("content-encoding", "identity").lower()))
 
 
 async def read_form(request: Request) -> dict[str, str]:

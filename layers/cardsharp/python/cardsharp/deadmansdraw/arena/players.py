@@ -24,8 +24,6 @@ _log = logging.getLogger(__name__)
 
 DEFAULT_FILE = Path(__file__).with_name("players.json")  # the dummy player and two teams
 ADMIN = "admin"  # the organiser's user name
-
-
 PLAYER = "player"  # the role of whoever may sit at a table
 
 

@@ -10,7 +10,6 @@ from cardsharp.deadmansdraw.arena.lobby import Signal
 
 _NEVER = Signal("never")  # nobody notifies it
 
-
 Ready = Callable[[], bool]
 Gone = Callable[[], Awaitable[None]]
 TimeLeft = Callable[[], timedelta]

@@ -97,24 +97,20 @@ def _points(view: MatchView) -> tuple[int, int]:
 def facts_of(view: MatchView) -> Facts:
     """What a match came to, in the order of its seats; `view` has all its moves."""
     counts = tally(view.moves)
+    start, end = instant(view.started_at), instant(view.last_move_at)
     return Facts(
         points=_points(view),
         winner=view.state.winner_idx,
-        seconds=_seconds(view),
+        # 0 where the arena's times cannot be read.
+        seconds=0.0 if start is None or end is None else (end - start).total_seconds(),
         turns=view.turn_count,
         busts=counts["busts"],
         late=counts["time-outs"],
         banked=counts["banked"],
         moves=counts["moves"],
         autopicks=counts.get("autopicks", ()),
-        began=instant(view.started_at),
+        began=start,
     )
-
-
-def _seconds(view: MatchView) -> float:
-    """From the match's start to its last move; 0 where the arena's times cannot be read."""
-    start, end = instant(view.started_at), instant(view.last_move_at)
-    return 0.0 if start is None or end is None else (end - start).total_seconds()
 
 
 def _left(moves: Sequence[PastMove], player: int) -> int:
