@@ -8,13 +8,13 @@ import signal
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
 from support.arena import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, Client, running_arena, until
 from support.starters import BOTS, KITS, Bot, start
 
+from cardsharp.deadmansdraw.arena import app
 from workbench.arena.server import ArenaServer
 
 Place = tuple[ArenaServer, Client]
@@ -31,8 +31,8 @@ def each(*slow: str) -> pytest.MarkDecorator:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    with running_arena(tmp_path) as (arena, client):
-        yield arena, client
+    with running_arena(tmp_path) as running:
+        yield running
 
 
 def started(kit: str, url: str, player: str, *more: str, password: str = "") -> Bot:
@@ -109,8 +109,8 @@ def test_the_starter_in_python_waits_when_no_request_is_left(
 # --- the collection for Postman, by its own requests -----------------------------------------
 
 
-ROOT = Path(__file__).parents[2]
-COLLECTION = json.loads((ROOT / "starters/arena/postman/arena.postman_collection.json").read_text())
+DOCUMENT = Path(app.__file__).with_name("openapi.json")
+COLLECTION = json.loads((KITS / "postman/arena.postman_collection.json").read_text())
 ITEMS = {item["name"]: item for item in COLLECTION["item"]}
 KEEPS = re.compile(r'pm\.collectionVariables\.set\("(\w+)", pm\.response\.json\(\)\.(\w+)\);')
 
@@ -175,13 +175,9 @@ def test_a_practice_match_is_played_by_the_requests_of_the_collection(postman: P
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_the_arena_describes_each_request_of_the_collection(name: str) -> None:
-    paths: Any = json.loads(
-        (ROOT / "layers/cardsharp/python/cardsharp/deadmansdraw/arena/openapi.json").read_text()
-    )["paths"]
-    request = ITEMS[name]["request"]
-    url = request["url"]
+    request, url = ITEMS[name]["request"], ITEMS[name]["request"]["url"]
     path = "/" + "/".join(url["path"]).replace("{{matchId}}", "{id}")
-    described = paths[path][request["method"].lower()]
+    described = json.loads(DOCUMENT.read_text())["paths"][path][request["method"].lower()]
     known = {one["name"] for one in described.get("parameters", ()) if one["in"] == "query"}
     asked = {one["key"]: one["value"] for one in url.get("query", ())}
     assert set(asked) <= known

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from support.arena import (
     ADMIN,
@@ -125,11 +125,7 @@ def said(answer: Answer, match: str) -> tuple[int, str]:
     ("creator", "players", "blind"),
     [(ADMIN, [ALICE, BOB], (ALICE, BOB, SPECTATOR)), (ALICE, [ALICE, DUMMY], (DUMMY, SPECTATOR))],
 )
-@settings(
-    max_examples=cases(6, every=40),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=cases(6, every=40))
 @given(twin=twins())
 def test_matches_that_differ_in_what_is_hidden_look_the_same(
     client: Client, creator: str, players: list[str], blind: tuple[str | None, ...], twin: Twins
@@ -221,20 +217,14 @@ queries = st.dictionaries(
     | st.text(st.characters(codec="utf-8"), max_size=8),
 )  # fmt: skip
 
-fuzzing = settings(
-    max_examples=cases(50, every=150),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+fuzzing = settings(max_examples=cases(50, every=150))
 
 
 @pytest.fixture(scope="module")
 def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    folder = tmp_path_factory.mktemp("arena")
-    short = timedelta(milliseconds=1)
-    with running_arena(
-        folder, data=folder / "arena.db", poll_timeout=short, watchdog_pause=short
-    ) as (_, client):
+    folder, short = tmp_path_factory.mktemp("arena"), timedelta(milliseconds=1)
+    told = {"poll_timeout": short, "watchdog_pause": short}
+    with running_arena(folder, data=folder / "arena.db", **told) as (_, client):
         yield client
 
 
