@@ -1,4 +1,7 @@
-"""The protocol of attending, as every game has it: what a denial leads to, and the handing on."""
+"""The protocol of attending, as every game has it: what a denial leads to, and the handing on.
+
+And what is offered to workers: up to which age of a match, and what an operator has set.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -7,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import NotedMeter, known, received, taken
+from support.cloud_benches import TTL, NotedMeter, known, received, taken
 from world.clock import StillClock
 from world.faults import Crash
 
@@ -17,9 +20,10 @@ from cardsharp.cloud.line import Line
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.metrics import Meter, Metric
-from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.offering import GIVEN_UP, Offering
 from cardsharp.cloud.ports import Body, Status
 from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.switches import KEPT, KeptSwitchboard, Switchboard, Switches, usable
 from cardsharp.cloud.timing import Timing
 from cardsharp.deciding import Decided
 from cardsharp.errors import (
@@ -29,6 +33,7 @@ from cardsharp.errors import (
     NotFound,
     NotYourTurn,
     Rejected,
+    StoreError,
     Unauthorized,
 )
 from cardsharp.strategy import Decision
@@ -48,10 +53,12 @@ ACTIONS = 3
 class Count:
     """A match of one player who counts to three.
 
-    Every answer of its arena can be an error, and at a look what was to be seen before.
+    Every answer of its arena can be an error, and at a look what was to be seen before. Another bot
+    may act on our seat too: as often as `others` says so, at a look.
     """
 
     errors: dict[str, list[ArenaError | Sight[int] | None]] = field(default_factory=dict)
+    others: list[bool] = field(default_factory=list)
     counted: int = 0
     length: int = ACTIONS
     asked: list[frozenset[int]] = field(default_factory=list)
@@ -60,10 +67,11 @@ class Count:
     def look(self, known: Facts) -> Sight[int]:
         if (old := self._fail("look")) is not None:
             return old
+        self.counted += bool(self.others and self.others.pop(0))
         facts: dict[int, Body] = {n: {} for n in range(self.counted) if n not in known}
         outcome = {"result": "won"} if self.counted >= self.length else None
-        turn = None if outcome else self
-        return Sight(sequence=self.counted, facts=facts, outcome=outcome, turn=turn)
+        turn, ours = None if outcome else self, frozenset(range(self.counted))
+        return Sight(sequence=self.counted, facts=facts, outcome=outcome, turn=turn, ours=ours)
 
     def wait(self, known: Facts) -> Sight[int] | None:
         raise AssertionError(f"it is always our turn, {known}")
@@ -95,16 +103,26 @@ class Count:
         return said
 
 
+class Board(Switchboard):
+    switches: Switches | None = Switches()
+
+    def read(self) -> Switches:
+        if self.switches is None:
+            raise StoreError("The table is throttled.")
+        return self.switches
+
+
 @dataclass
 class Desk:
-    """A worker's log, queue and clock; each attendance is another worker's."""
+    """A worker's log, queue and clock, and an operator's board; each attendance is another's."""
 
     log: SqliteLog
     clock: StillClock
     queue: MemoryQueue
+    board: Board = field(default_factory=Board)
 
     def __post_init__(self) -> None:
-        self.offering = Offering(self.log, self.queue, self.clock)
+        self.offering = Offering(self.log, self.queue, self.clock, switchboard=self.board)
 
     def attend(self, match: Count, life: timedelta = HOUR, meter: Meter = NO_METER) -> Attended:
         end = self.clock.now() + life
@@ -133,36 +151,30 @@ def desk() -> Iterator[Desk]:
         yield Desk(log, clock, MemoryQueue(clock, visibility=HOUR))
 
 
-@dataclass
-class Slowed(Count):
-    """Its arena holds the first action back, in which time the worker dies."""
-
-    clock: StillClock = field(default_factory=StillClock)
-    held: timedelta = timedelta()
-    held_back: bool = False
-    arrives: datetime | None = None
-
-    def look(self, known: Facts) -> Sight[int]:
-        if self.arrives is not None and self.arrives <= self.clock.now():
-            self.counted, self.arrives = self.counted + 1, None
-        return replace(super().look(known), held_back=self.held_back)
-
-    def intent(self, decided: Decided[Decision[int]], at: datetime, worker: str) -> Body:
-        return {**super().intent(decided, at, worker), UNDER_WAY: 12.5}
-
-    def act(self, action: int) -> After:
-        if self.counted == 0:
-            assert self.arrives is None, "played again while the first action is under way"
-            self.arrives = self.clock.now() + self.held
-            raise Crash("while the arena holds it back")
-        return super().act(action)
-
-
 @pytest.mark.parametrize("held_back", [False, True])
 def test_who_takes_over_waits_as_long_as_the_intent_says(desk: Desk, *, held_back: bool) -> None:
     """Not where its own look was held back: an arena delays a later request for longer."""
     held = TIMING.lease if held_back else timedelta(seconds=12)
-    match = Slowed(clock=desk.clock, held=held, held_back=held_back)
+
+    class Slowed(Count):
+        arrives: datetime | None = None
+
+        def look(self, known: Facts) -> Sight[int]:
+            if self.arrives is not None and self.arrives <= desk.clock.now():
+                self.counted, self.arrives = 1, None
+            return replace(super().look(known), held_back=held_back)
+
+        def intent(self, decided: Decided[Decision[int]], at: datetime, worker: str) -> Body:
+            return {**super().intent(decided, at, worker), UNDER_WAY: 12.5}
+
+        def act(self, action: int) -> After:
+            if self.counted == 0:
+                assert self.arrives is None, "played again while the first action is under way"
+                self.arrives = desk.clock.now() + held
+                raise Crash("while the arena holds it back")
+            return super().act(action)
+
+    match = Slowed()
     with pytest.raises(Crash):
         desk.attend(match)
     desk.outwait()
@@ -199,26 +211,13 @@ def test_r25_a_lost_move_is_made_anew_some_seconds_after_its_loss(desk: Desk) ->
     assert [move.facts for move in desk.log.moves("m")] == facts
 
 
-@dataclass
-class Shared(Count):
-    """A match in which another bot acts on our seat too: as often as it is said, at a look."""
-
-    others: list[bool] = field(default_factory=list)
-    length: int = 9
-
-    def look(self, known: Facts) -> Sight[int]:
-        if self.others and self.others.pop(0):
-            self.counted += 1
-        return replace(super().look(known), ours=frozenset(range(self.counted)))
-
-
 SAID = "somebody else plays as this user"
 
 
 def test_who_made_the_first_move_goes_on_and_says_once_that_another_plays(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
-    match = Shared(others=[False, False, True, False, True])
+    match = Count(length=9, others=[False, False, True, False, True])
     assert desk.attend(match) is Attended.FINISHED
     assert caplog.text.count(SAID) == 1
     assert "goes on" in caplog.text
@@ -228,7 +227,7 @@ def test_who_came_later_leaves_the_match_and_takes_it_up_when_the_other_is_silen
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It acts never while the other does: not at first, and not when it comes back."""
-    match = Shared(others=[True, True])
+    match = Count(length=9, others=[True, True])
     assert desk.attend(match) is Attended.ELSEWHERE
     assert match.asked == []
     assert desk.free_after() == TIMING.shelf
@@ -242,7 +241,7 @@ def test_who_came_later_leaves_the_match_and_takes_it_up_when_the_other_is_silen
 
 
 def test_a_log_that_was_lost_is_no_other_bot(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    assert desk.attend(Shared(counted=4)) is Attended.FINISHED
+    assert desk.attend(Count(length=9, counted=4)) is Attended.FINISHED
     assert SAID not in caplog.text
 
 
@@ -250,7 +249,7 @@ def test_an_action_of_ours_that_was_refused_is_not_taken_for_what_came_in_its_pl
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Both meant the first move; it was the other's, and so is the match."""
-    match = Shared(others=[False, True], errors={"act": [NotYourTurn(409, "not yours")]})
+    match = Count({"act": [NotYourTurn(409, "not yours")]}, [False, True])
     assert desk.attend(match) is Attended.ELSEWHERE
     assert caplog.text.count(SAID) == 1
 
@@ -436,3 +435,97 @@ def test_r32_each_action_is_decided_with_a_place_in_the_line_of_its_process(desk
     bot = Bot("count", lambda _: nullcontext(match), desk.offering, "worker", TIMING, line)
     assert bot.attend("m", lambda: HOUR) is Attended.FINISHED
     assert begun == [0, 0, 1, 1, 2, 2, ACTIONS], "a look and a decision each, and the last look"
+
+
+# --- what is offered ---------------------------------------------------------------------------
+
+
+AGE = timedelta(days=7)
+NAMED = ("one", "two", "three")
+
+
+def test_a_match_is_offered_or_handed_on_up_to_its_age_then_closed(desk: Desk) -> None:
+    desk.log.release(taken(desk.log))
+    desk.clock.advance(AGE)
+    assert desk.offering.offer() == 1
+    assert desk.offering.offer() == 0, "it is on its way"
+    desk.clock.advance(TTL)
+    assert not desk.offering.hand_on("m", "blef"), "too old now"
+    lease = taken(desk.log, "another worker", ttl=HOUR)
+    assert desk.offering.offer() == 0
+    desk.clock.advance(TTL)
+    assert desk.offering.offer() == 0, "it is attended"
+    desk.log.renew(lease, TTL)
+    desk.log.release(lease)
+    desk.clock.advance(2 * AGE)
+    assert desk.offering.offer(["m"]) == 1, "an arena names it: it goes on whatever its age"
+    assert known(desk.log).status is Status.RUNNING
+    assert desk.offering.offer() == 0
+    desk.clock.advance(TTL)
+    assert desk.offering.offer() == 0
+    record = known(desk.log)
+    assert (record.status, record.outcome) == (Status.FINISHED, {"result": GIVEN_UP})
+    assert desk.log.running() == [], "so that it counts as running no longer"
+
+
+def test_a_change_is_seen_within_seconds_and_stays_where_a_board_fails(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = KeptSwitchboard(desk.board, desk.clock)
+    assert not kept.read().paused
+    desk.board.switches = Switches(paused=True)
+    desk.clock.advance(KEPT - timedelta(seconds=0.1))
+    assert not kept.read().paused, "so that it is not asked twice a second"
+    desk.clock.advance(timedelta(seconds=0.1))
+    assert kept.read().paused
+    assert timedelta(seconds=1) <= KEPT <= timedelta(seconds=10)
+    kept = KeptSwitchboard(desk.board, desk.clock)
+    desk.board.switches = None
+    with pytest.raises(StoreError, match="throttled"):
+        kept.read()
+    desk.board.switches = Switches(at_once=2)
+    assert kept.read().at_once == 2
+    desk.board.switches = None
+    desk.clock.advance(KEPT)
+    assert kept.read().at_once == 2
+    assert "throttled" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"at_once": "0"}, {"at_once": "many"}, {"awake_until": "2026-11-22T10:00"}]
+)
+def test_what_cannot_be_used_is_an_error_and_the_rest_holds(
+    wrong: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert usable({"strategy": "captain", **wrong}) == Switches(strategy="captain")
+    assert [line.levelname for line in caplog.records] == ["ERROR"]
+    assert next(iter(wrong)) in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("switches", "room"),
+    [
+        (Switches(), 3),
+        (Switches(paused=True), 0),
+        (Switches(at_once=1), 0),
+        (Switches(at_once=2), 1),
+        (Switches(at_once=3), 2),
+    ],
+)
+def test_no_more_new_matches_are_taken_up_than_there_is_room_for(
+    desk: Desk, switches: Switches, room: int
+) -> None:
+    taken(desk.log, name="running", ttl=HOUR)
+    desk.board.switches = switches
+    assert desk.offering.offer(NAMED) == room
+    assert desk.offering.offer(NAMED) == 0, "one on the queue counts, too"
+    desk.board.switches = Switches()
+    assert desk.offering.offer(NAMED) == len(NAMED) - room, "there is room again"
+
+
+def test_running_ones_are_watched_over(desk: Desk) -> None:
+    taken(desk.log, "one that died", "orphan")
+    desk.board.switches = Switches(paused=True, at_once=1)
+    assert desk.offering.offer(["orphan", "new"]) == 0, "somebody may hold it"
+    desk.clock.advance(timedelta(seconds=4))
+    assert desk.offering.offer(["orphan", "new"]) == 1

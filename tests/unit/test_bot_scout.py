@@ -5,8 +5,10 @@ anywhere.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -50,7 +52,6 @@ class Listening:
     passwords: Iterator[str] = field(default_factory=lambda: iter(()))
     takes: timedelta = timedelta(0)
     successors: list[datetime] = field(default_factory=list)  # when later pollers begin
-    number: int = 1
     switches: Switches = field(default_factory=Switches)
 
     def __post_init__(self) -> None:
@@ -61,29 +62,31 @@ class Listening:
         return 1
 
     def newest(self) -> int:
-        return self.number
+        return 1 + sum(at <= self.bench.clock.now() for at in self.successors)
 
     def read(self) -> Switches:
         return self.switches
 
-    def listen(self, budget: timedelta) -> int:
+    @contextmanager
+    def scout(self) -> Iterator[Scout]:
         bench, clock = self.bench, self.bench.clock
-        plan = FaultPlan(clock, self.faults, before_step=self._note)
-        tools, end = bench.tools(plan), clock.now() + budget
-        with self.bench.place.client(tools) as client:
-            offering = Offering(
-                tools.log, bench.queue, clock, ANNOUNCE, self.meter, switchboard=self
-            )
-            self.new_password(client)
-            scout = Scout(
-                client, offering, (), TIMING, self.post, lambda: self.new_password(client)
-            )
+        tools = bench.tools(FaultPlan(clock, self.faults, before_step=self._note))
+        offering = Offering(tools.log, bench.queue, clock, ANNOUNCE, self.meter, switchboard=self)
+        with bench.place.client(tools) as client:
+            renew = partial(self.new_password, client)
+            renew()
+            yield Scout(client, offering, (), TIMING, self.post, renew)
+
+    def listen(self, budget: timedelta) -> int:
+        clock, queue = self.bench.clock, self.bench.queue
+        end = clock.now() + budget
+        with self.scout() as scout:
             try:
                 count = scout.listen(lambda: end - clock.now())
             finally:
                 self.ended = clock.now()
         assert self.ended <= end, "it listened longer than it may"
-        while message := bench.queue.receive(timedelta(0)):
+        while message := queue.receive(timedelta(0)):
             self.offered.append((message.sent_at, parse_message(message.body).match_id))
         return count
 
@@ -97,12 +100,9 @@ class Listening:
         self.takes = timedelta(seconds=30)
 
     def _note(self, step: str) -> None:
-        clock = self.bench.clock
         if step == "list":
-            self.asked.append(clock.now())
-            clock.advance(self.takes)
-        begun = [at for at in self.successors if at <= clock.now()]
-        self.number = 1 + len(begun)
+            self.asked.append(self.bench.clock.now())
+            self.bench.clock.advance(self.takes)
 
 
 @pytest.fixture
@@ -148,24 +148,16 @@ def test_r37_a_quiet_scout_listens_while_there_is_reason_to(scene: Listening, wh
 
 def look_by_look(scene: Listening, until: timedelta) -> list[float]:
     """The seconds at which the arena was asked by the looks that are on the queue."""
-    bench, clock, seconds = scene.bench, scene.bench.clock, []
-    began = clock.now()
-    tools = bench.tools(FaultPlan(clock, {}))
-    with scene.bench.place.client(tools) as client:
-        scene.new_password(client)
-        offering = Offering(tools.log, bench.queue, clock, ANNOUNCE, scene.meter)
+    clock, queue = scene.bench.clock, scene.bench.queue
+    began, scene.asked = clock.now(), []
+    with scene.scout() as scout:
         while clock.now() - began < until:
             clock.advance(timedelta(seconds=1))
-            while (message := bench.queue.receive(timedelta(0))) is not None:
-                bench.queue.delete(message)
-                due, before = parse_look(message.body), client.contact.counts["list"]
-                if due is None:
-                    scene.offered.append((clock.now(), parse_message(message.body).match_id))
-                    continue
-                Scout(client, offering, (), TIMING, Post(scene)).look(due)
-                if client.contact.counts["list"] > before:
-                    seconds.append((clock.now() - began).total_seconds())
-    return seconds
+            while (message := queue.receive(timedelta(0))) is not None:
+                queue.delete(message)
+                if (due := parse_look(message.body)) is not None:
+                    scout.look(due)
+    return [(at - began).total_seconds() for at in scene.asked]
 
 
 def test_r37_with_looks_the_arena_is_asked_every_five_seconds(scene: Listening) -> None:
@@ -181,7 +173,7 @@ def test_r37_with_looks_the_arena_is_asked_every_five_seconds(scene: Listening) 
     assert len(late) == pytest.approx(TIMING.patience / TIMING.between, abs=1)
     assert max(b - a for a, b in pairwise(late)) <= 6.1, "nor is a late tick a gap"
     scene.bench.queue.send(LookMessage(look=1, left=9).body)
-    scene.number = 2
+    scene.successors = [scene.bench.clock.now()]
     assert look_by_look(scene, MINUTE) == []
     assert scene.bench.queue.receive(timedelta(0)) is None
 
