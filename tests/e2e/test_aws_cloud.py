@@ -19,9 +19,9 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from cardsharp.blef.assembly import SERVICE, build_feed
-from cardsharp.cloud import secrets
+from cardsharp.cloud import feeds, secrets
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.feeds import FEED, WATCHERS
+from cardsharp.cloud.feeds import FEED
 from cardsharp.cloud.hold import LeaseKeeper
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
@@ -359,13 +359,13 @@ def test_blef_is_played_through_its_http_api_and_watched(cloud: CloudTrial) -> N
     with environment(told):
         blef = SERVICE.assemble(told)
         build_feed(blef, told)
-        watchers, topic = WATCHERS.in_table(table, SystemClock()), f"game#{game}"
+        feed, topic = feeds.watched(place, told[SERVICE.store], SystemClock()), f"game#{game}"
         asked = f"{address}?game_uuid={game}&player_uuid={bob}"
         with connect(asked, open_timeout=30, proxy=None) as watcher:
-            assert len(watchers.of(topic)) == 1
+            assert len(feed.watchers(topic)) == 1
             blef.start(game, ann, hide=True)
             state = heard(watcher)
-        until(lambda: not watchers.of(topic), 30)
+        until(lambda: not feed.watchers(topic), 30)
     assert state["status"] == "Running"
     assert [hand["nickname"] for hand in state["hands"]] == ["bob"]
     get(f"/{game}/play?player_uuid={ann if state['cp_nickname'] == 'ann' else bob}&action_id=0")

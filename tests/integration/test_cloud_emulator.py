@@ -19,7 +19,6 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_control import DynamoRelay, DynamoSwitchboard
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.ports import MoveRecord
-from cardsharp.cloud.secrets import credentials
 from cardsharp.cloud.switches import Switches
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError
@@ -91,7 +90,7 @@ def test_a_secret_of_another_shape_is_refused_without_being_shown(aws: Emulator)
         store.put_parameter(Name=name, Value=value, Type="SecureString")
         told = {"CARDSHARP_ARENA_URL": "https://a.example", "CARDSHARP_SECRET_ID": name}
         with pytest.raises(ConfigError, match=f"The secret {name} must be a JSON like") as caught:
-            credentials(Settings.load(told))
+            Settings.load(told).credentials()
         assert CANARY not in f"{caught.value!r}{caught.value.__cause__}"
     secrets.provider.cache_clear()
 

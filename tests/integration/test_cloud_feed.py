@@ -40,7 +40,7 @@ def test_a_dead_watcher_is_dropped_and_all_others_are_told() -> None:
     feed.tell("game", lambda _: [FRAME, FRAME])
     assert sockets.sent == {"bob": [1, 1]}
     assert sorted(sockets.ended) == ["ann", "cid"]
-    left = [one.connection for one in feed.watchers.of("game")]
+    left = [one.connection for one in feed.watchers("game")]
     assert left == ["bob", "new"], "a handshake may not be over yet"
 
 
@@ -84,8 +84,8 @@ def test_a_handshake_says_where_it_comes_from() -> None:
         about = {"routeKey": "$connect", "connectionId": str(number)}
         event = {"requestContext": {**about, "identity": {"sourceIp": source}}, **asked}
         assert handler(event, context())["statusCode"] == 200
-    assert {one.key for one in feed.watchers.of("game")} == {"query"}
-    callers = {one.connection: one.caller for one in feed.watchers.of("game")}
+    assert {one.key for one in feed.watchers("game")} == {"query"}
+    callers = {one.connection: one.caller for one in feed.watchers("game")}
     assert [callers[one] for one in "45"] == ["", ""]
     assert callers["2"] == callers["3"]
     assert len({*callers.values()}) == 4
@@ -161,8 +161,8 @@ def test_who_watched_before_an_update_is_told_and_forgotten() -> None:
         for item in (topic, watch):
             told = {name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in item.items()}
             client.put_item(TableName=table, Item={**told, "expires_at": {"N": end}})
-        watchers = WATCHERS.in_table(table, clock, client)
-        (one,) = watchers.of("game")
+        feed = Feed(WATCHERS.in_table(table, clock, client), NotedSockets(), clock)
+        (one,) = feed.watchers("game")
         assert (one.connection, one.key, one.caller) == ("ann", "key", "")
-        watchers.remove("ann")
+        feed.leave("ann")
         assert not client.scan(TableName=table)["Items"]

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from cardsharp.access import Limits
 from cardsharp.cloud.ports import Clock
-from cardsharp.cloud.secrets import credentials
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
@@ -110,7 +109,7 @@ def ask_password(variable: str, whose: str) -> str:
 def client_for(settings: Settings) -> ArenaClient:
     """A client of our own, beside those of the handlers; it repeats nothing."""
     digest = settings.arena_auth == "digest"
-    return ArenaClient(settings.address, credentials(settings), Limits(attempts=1), digest)
+    return ArenaClient(settings.address, settings.credentials(), Limits(attempts=1), digest)
 
 
 def await_arena(client: ArenaClient, clock: Clock, say: Callable[[str], None]) -> WhoAmI:

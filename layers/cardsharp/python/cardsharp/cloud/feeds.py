@@ -1,13 +1,13 @@
 """Which sockets a feed's name means: `memory:NAME`, or the address of a WebSocket API's stage."""
 
 from cardsharp.cloud.ports import Clock
-from cardsharp.cloud.sockets import Feed, Watchers, earlier, named
+from cardsharp.cloud.sockets import Feed, earlier, named
 from cardsharp.errors import ConfigError
 from cardsharp.keep.stores import Store
 
 FEED = "CARDSHARP_FEED"
 
-WATCHERS = Store(lambda keep, _: Watchers(keep), "CARDSHARP_STORE", table={"earlier": earlier})
+WATCHERS = Store(lambda keep, _: keep, "CARDSHARP_STORE", table={"earlier": earlier})
 
 
 def watched(place: str, store: str, clock: Clock) -> Feed:

@@ -1,8 +1,8 @@
-"""The arena's credentials: given in the settings, or from Parameter Store with a short cache."""
+"""Credentials that no log shows: as they are given, or from Parameter Store with a short cache."""
 
 import base64
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
@@ -20,22 +20,6 @@ class Unset(StoreError):
     """There is no such secret: nobody has set it yet."""
 
 
-class Login(Protocol):
-    """Settings that say who we are: user and password, or the name of a parameter with both."""
-
-    @property
-    def user(self) -> str | None:
-        """The user's id."""
-
-    @property
-    def password(self) -> SecretStr | None:
-        """The password."""
-
-    @property
-    def secret_id(self) -> str | None:
-        """The name of an encrypted parameter in Parameter Store."""
-
-
 class _Secret(BaseModel):
     """The JSON in the parameter; other keys are ignored."""
 
@@ -50,22 +34,12 @@ def guarded(user: str, password: str) -> Credentials:
     return Credentials(user, password)
 
 
-def credentials(settings: Login, *, fresh: bool = False) -> Credentials:
-    """The arena's credentials; `fresh` passes the cache by, as after a 401.
-
-    Raises `ConfigError` if the settings name none, or the secret is no JSON with username and
-    password, `Unset` if there is no such secret, and `StoreError` if Parameter Store did not give
-    the secret.
-    """
-    if settings.user is not None and settings.password is not None:
-        return guarded(settings.user, settings.password.get_secret_value())
-    if settings.secret_id is None:
-        raise ConfigError("Set CARDSHARP_USER and CARDSHARP_PASSWORD, or CARDSHARP_SECRET_ID.")
-    return fetched(settings.secret_id, fresh=fresh)
-
-
 def fetched(name: str, *, fresh: bool = False) -> Credentials:
-    """The credentials in a parameter of that name; raises as `credentials`."""
+    """The credentials in a parameter of that name; `fresh` passes the cache by, as after a 401.
+
+    Raises `ConfigError` if the secret is no JSON with username and password, `Unset` if there is no
+    such secret, and `StoreError` if Parameter Store did not give it.
+    """
     # Powertools' parameters need boto3, which is slow to import.
     from aws_lambda_powertools.utilities.parameters.exceptions import (  # noqa: PLC0415
         GetParameterError,

@@ -57,40 +57,6 @@ class Sockets(Protocol):
         """End a connection, so that its client knows; quiet if it is gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watchers:
-    """Who watches what; every method raises `StoreError` if it fails. None is kept for ever."""
-
-    keep: Keep
-
-    def add(self, topic: str, watcher: Watcher) -> None:
-        """Have a connection watch a topic, its only one."""
-        end = watcher.since + LIFE
-        told = {"key": watcher.key, "caller": watcher.caller, "since": to_micros(watcher.since)}
-        # Whoever reads the first finds the second, so that no connection is forgotten by halves.
-        self.keep.commit(Put(_named(watcher.connection), {"topic": topic}, None, end))
-        self.keep.commit(Put(_watch(topic, watcher.connection), told, None, end))
-
-    def of(self, topic: str) -> Sequence[Watcher]:
-        """Those who watch a topic as of now."""
-        return [
-            Watcher(
-                connection=found.key.sort,
-                key=str(found.body["key"]),
-                since=from_micros(int(str(found.body["since"]))),
-                caller=str(found.body["caller"]),
-            )
-            for found in self.keep.range(f"watch#{topic}")
-        ]
-
-    def remove(self, connection: str) -> None:
-        """Forget a connection; quiet if it is not known."""
-        found = self.keep.get(_named(connection))
-        if found is not None:
-            self.keep.commit(Delete(_watch(str(found.body["topic"]), connection), None))
-            self.keep.commit(Delete(_named(connection), None))
-
-
 def earlier(item: Item) -> Mapping[str, object]:
     """The body of what version 0.2 kept: an attribute each, and none for the first ones' caller."""
     if "topic_name" in item:
@@ -109,26 +75,47 @@ def _named(connection: str) -> Key:
 
 @dataclass(frozen=True)
 class Feed:
-    """Tells those who watch what happens; whoever cannot be told is dropped, and nobody waits."""
+    """Tells those who watch what happens; whoever cannot be told is dropped, and nobody waits.
 
-    watchers: Watchers
+    None is kept for ever. All but `tell` raises `StoreError` if it fails.
+    """
+
+    keep: Keep
     sockets: Sockets
     clock: Clock
     most: int = field(default=MOST_WATCHERS)
     most_of_one: int = field(default=MOST_OF_ONE)
 
     def watch(self, topic: str, connection: str, key: str, caller: str = "") -> bool:
-        """Have a connection watch a topic; return False where too many do already."""
-        watching = self.watchers.of(topic)
+        """Have a connection watch a topic, its only one; False where too many do already."""
+        watching, now = self.watchers(topic), self.clock.now()
         same = sum(one.caller == caller for one in watching) if caller else 0
         if len(watching) >= self.most or same >= self.most_of_one:
             return False
-        self.watchers.add(topic, Watcher(connection, key, self.clock.now(), caller))
+        told = {"key": key, "caller": caller, "since": to_micros(now)}
+        # Whoever reads the first finds the second, so that no connection is forgotten by halves.
+        self.keep.commit(Put(_named(connection), {"topic": topic}, None, now + LIFE))
+        self.keep.commit(Put(_watch(topic, connection), told, None, now + LIFE))
         return True
 
+    def watchers(self, topic: str) -> Sequence[Watcher]:
+        """Those who watch a topic as of now."""
+        return [
+            Watcher(
+                connection=found.key.sort,
+                key=str(found.body["key"]),
+                since=from_micros(int(str(found.body["since"]))),
+                caller=str(found.body["caller"]),
+            )
+            for found in self.keep.range(f"watch#{topic}")
+        ]
+
     def leave(self, connection: str) -> None:
-        """Forget a connection."""
-        self.watchers.remove(connection)
+        """Forget a connection; quiet if it is not known."""
+        found = self.keep.get(_named(connection))
+        if found is not None:
+            self.keep.commit(Delete(_watch(str(found.body["topic"]), connection), None))
+            self.keep.commit(Delete(_named(connection), None))
 
     def tell(self, topic: str, texts: Callable[[Watcher], Sequence[str]]) -> None:
         """Send to each watcher of a topic its own texts, in order; never raises.
@@ -136,7 +123,7 @@ class Feed:
         What was done is done, whether or not it can be told.
         """
         try:
-            watchers = self.watchers.of(topic)
+            watchers = self.watchers(topic)
             # A function stands still once it has answered: so all are told, then a fault is seen.
             for told in wait([self._pool.submit(self._send, one, texts) for one in watchers]).done:
                 told.result()
@@ -151,7 +138,7 @@ class Feed:
         except Gone:
             if self.clock.now() - watcher.since > SETTLING:
                 self.sockets.close(watcher.connection)
-                self.watchers.remove(watcher.connection)
+                self.leave(watcher.connection)
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:

@@ -11,7 +11,6 @@ from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
-from cardsharp.cloud.secrets import credentials
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
@@ -64,20 +63,20 @@ class Assembly:
 
             def sign_in() -> None:
                 with suppress(StoreError, ConfigError):
-                    client.sign_in(credentials(settings, fresh=True))
+                    client.sign_in(settings.credentials(fresh=True))
 
             yield Scout(client, self.offering, settings.tags, timing, post, sign_in)
 
     @contextmanager
     def client(self) -> Iterator[ArenaClient]:
         """A session at the arena as ourselves."""
-        with self.keeping_up(), self.client_of(credentials(self.settings)) as client:
+        with self.keeping_up(), self.client_of(self.settings.credentials()) as client:
             yield client
 
     @property
     def player_id(self) -> str:
         """Our user id at the arena."""
-        return credentials(self.settings).user
+        return self.settings.credentials().user
 
     @property
     def strategy(self) -> str:
@@ -104,7 +103,7 @@ class Assembly:
             yield
         except Unauthorized:
             with suppress(StoreError, ConfigError):
-                credentials(self.settings, fresh=True)
+                self.settings.credentials(fresh=True)
             raise
 
     def contact_of(self, user: str) -> Contact:

@@ -8,7 +8,7 @@ from random import Random
 from cardsharp.access import Credentials
 from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.secrets import credentials, guarded
+from cardsharp.cloud.secrets import guarded
 from cardsharp.cloud.telemetry import BUILD
 from cardsharp.deadmansdraw.assembly import Assembly, assembly_of
 from cardsharp.deadmansdraw.bot import meeting
@@ -50,7 +50,7 @@ def _bot(assembly: Assembly, worker: str) -> Iterator[Bot]:
         return Seat(given.user, client, build(strategy, Random()), strategy)
 
     with assembly.keeping_up(), ExitStack() as clients:
-        me = seat(credentials(settings), _strategy(assembly))
+        me = seat(settings.credentials(), _strategy(assembly))
         dummy = None
         if settings.dummy_strategy is not None:
             given = guarded(DUMMY_ID, settings.dummy_password.get_secret_value())

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
-from cardsharp.access import Address, checked_address
+from cardsharp.access import Address, Credentials, checked_address
+from cardsharp.cloud.secrets import fetched, guarded
 from cardsharp.cloud.settings import Duration, Names, Windows, Workplace, seconds
 from cardsharp.errors import ConfigError
 
@@ -71,6 +72,12 @@ class Settings(Workplace):
     def address(self) -> Address:
         """Where the arena is, and whom to believe on the way there."""
         return Address(self.arena_url, self.arena_ca, self.arena_insecure)
+
+    def credentials(self, *, fresh: bool = False) -> Credentials:
+        """Who we are there; a secret of that name is read as `fetched` does, and raises as it."""
+        if self.user is not None and self.password is not None:
+            return guarded(self.user, self.password.get_secret_value())
+        return fetched(str(self.secret_id), fresh=fresh)
 
     @field_validator("arena_url")
     @classmethod
