@@ -5,7 +5,7 @@ Every method is one transaction, so the condition and what is written under it a
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
@@ -55,10 +55,8 @@ class SqliteLog:
             if record.status is Status.FINISHED or not is_open:
                 return False
             idle = timedelta(0) if seen is None else seen.idle
-            db.execute(
-                "UPDATE matches SET beat = beat + 1, ttl = ?, announced = ? WHERE id = ?",
-                (_micros(ttl), _micros(idle), match_id),
-            )
+            told = {"ttl": _micros(ttl), "announced": _micros(idle)}
+            _set(db, match_id, beat=record.beat + 1, **told)
         return True
 
     def take(
@@ -70,42 +68,28 @@ class SqliteLog:
             if record.status is Status.FINISHED or _held_by_other(record, owner):
                 return None
             if record.status is Status.ANNOUNCED:
-                db.execute(
-                    "UPDATE matches SET status = ?, header = ? WHERE id = ?",
-                    (Status.RUNNING, encode(header or {}), match_id),
-                )
-            before = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
-            db.execute(
-                "UPDATE matches SET fence = fence + 1, owner = ?, beat = beat + 1, ttl = ?, "
-                "announced = NULL WHERE id = ?",
-                (owner, _micros(ttl), match_id),
-            )
-        idle = timedelta(microseconds=before["announced"] or 0)
-        return Lease(match_id, owner, before["fence"] + 1, idle)
+                _set(db, match_id, status=Status.RUNNING, header=encode(header or {}))
+            found = db.execute("SELECT fence, announced FROM matches WHERE id = ?", (match_id,))
+            before, idle = found.fetchone()
+            told = {"fence": before + 1, "owner": owner, "ttl": _micros(ttl), "announced": None}
+            _set(db, match_id, beat=record.beat + 1, **told)
+        return Lease(match_id, owner, before + 1, timedelta(microseconds=idle or 0))
 
     def renew(self, lease: Lease, ttl: timedelta) -> None:
         """Renew the lease; raises `Conflict` if it is no longer ours."""
         with self._owned(lease) as db:
-            db.execute(
-                "UPDATE matches SET ttl = ?, announced = NULL WHERE id = ?",
-                (_micros(ttl), lease.match_id),
-            )
+            _set(db, lease.match_id, ttl=_micros(ttl), announced=None)
 
     def release(self, lease: Lease, rest: timedelta | None = None) -> None:
         """Give the lease back; quiet if it is already lost."""
-        with self._file.transaction() as db:
-            db.execute(
-                "UPDATE matches SET owner = NULL, beat = beat + 1, ttl = ?, announced = NULL "
-                "WHERE id = ? AND fence = ? AND owner = ?",
-                (None if rest is None else _micros(rest), lease.match_id, lease.fence, lease.owner),
-            )
+        ttl = None if rest is None else _micros(rest)
+        with suppress(Conflict), self._owned(lease) as db:
+            _set(db, lease.match_id, owner=None, ttl=ttl, announced=None)
 
     def describe(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts."""
         with self._owned(lease) as db:
-            db.execute(
-                "UPDATE matches SET header = ? WHERE id = ?", (encode(header), lease.match_id)
-            )
+            _set(db, lease.match_id, header=encode(header))
 
     def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
         """Write what move `sequence` is going to be; `Conflict` if it already has facts."""
@@ -145,11 +129,8 @@ class SqliteLog:
             if record is not None and record.status is Status.FINISHED:
                 return
             _own(db, lease)
-            db.execute(
-                "UPDATE matches SET status = ?, outcome = ?, finished = ?, owner = NULL, "
-                "ttl = NULL, announced = NULL WHERE id = ?",
-                (Status.FINISHED, encode(outcome), now, lease.match_id),
-            )
+            told = {"status": Status.FINISHED, "outcome": encode(outcome), "finished": now}
+            _set(db, lease.match_id, **told, owner=None, ttl=None, announced=None)
 
     def reopen(self, match: MatchRecord) -> bool:
         """Make a match run again that is finished as this record says: True for one caller."""
@@ -157,11 +138,8 @@ class SqliteLog:
             now = _match(db, match.match_id)
             if now is None or now.finished is None or now.finished != match.finished:
                 return False
-            db.execute(
-                "UPDATE matches SET status = ?, outcome = NULL, finished = NULL, beat = beat + 1 "
-                "WHERE id = ?",
-                (Status.RUNNING, match.match_id),
-            )
+            runs = {"status": Status.RUNNING, "outcome": None, "finished": None}
+            _set(db, match.match_id, beat=now.beat + 1, **runs)
             _keep_note(db, match.match_id, reopened(match, self._clock.now()))
         return True
 
@@ -247,6 +225,12 @@ class SqliteLog:
 def _match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
     row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
     return None if row is None else _match_of(row)
+
+
+def _set(db: sqlite3.Connection, match_id: str, **told: str | int | None) -> None:
+    """Write these columns of a match."""
+    sets = "SET " + ", ".join(f"{column} = :{column}" for column in told)
+    db.execute(f"UPDATE matches {sets} WHERE id = :id", {**told, "id": match_id})
 
 
 def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRecord]:
