@@ -2,15 +2,14 @@
 
 import multiprocessing
 import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from contextlib import closing, suppress
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from support.cloud_benches import TTL, LogBench, at_once, known, taken
-from support.cloud_processes import take_all
+from support.cloud_processes import take_all, write_for_ever
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Outwaited
@@ -92,32 +91,32 @@ def test_the_first_of_parallel_records_stays_and_renewing_never_disturbs_them(
     assert [move.facts for move in moves[3:]] == [{"n": n} for n in range(15)]
 
 
+SPAWNED = multiprocessing.get_context("spawn")
+
+
 def test_of_parallel_processes_each_match_is_taken_and_announced_by_one(tmp_path: Path) -> None:
     """The processes also race for who makes the file."""
-    path = tmp_path / "matches.db"
     names = [f"m{number}" for number in range(25)]
-    spawned = multiprocessing.get_context("spawn")
-    with spawned.Pool(4) as pool:
-        done = pool.starmap(take_all, [(path, f"p{number}", names) for number in range(8)], 1)
-    assert Counter(name for one in done for name in one["taken"]) == Counter(names)
-    announced = Counter(name for one in done for name in one["announced"])
+    asked = [(tmp_path / "matches.db", f"p{number}", names) for number in range(8)]
+    with SPAWNED.Pool(4) as pool:
+        done = pool.starmap(take_all, asked, 1)
+    announced, taken = (Counter(chain.from_iterable(mine)) for mine in zip(*done, strict=True))
+    assert taken == Counter(names)
     assert max(announced.values()) == 1
 
 
 @pytest.mark.parametrize("moves", [1, 40])
 def test_a_writer_killed_in_mid_write_leaves_a_whole_log(tmp_path: Path, moves: int) -> None:
-    path = tmp_path / "matches.db"
-    child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-m", "support.cloud_processes", str(path)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[1],
-    )
-    seen = [int(child.stdout.readline()) for _ in range(moves)]
+    path, (ours, theirs) = tmp_path / "matches.db", SPAWNED.Pipe(duplex=False)
+    child = SPAWNED.Process(target=write_for_ever, args=(path, theirs), daemon=True)
+    child.start()
+    theirs.close()
+    seen = [int(ours.recv_bytes()) for _ in range(moves)]
     child.kill()
-    seen += [int(line) for line in child.stdout.read().split()]
-    child.stdout.close()
-    assert child.wait() == -9
+    with suppress(EOFError, OSError):  # a message may be cut short
+        while True:
+            seen.append(int(ours.recv_bytes()))
+    child.join()
 
     with closing(SqliteLog(path, SystemClock())) as log:
         found = log.moves("m")
