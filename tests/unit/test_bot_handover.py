@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import TTL, FakeClock, NotedMeter, known, taken
+from support.cloud_benches import FakeClock, NotedMeter, known, taken
 from world.arena import SEED, TABLE, BenchArena
 from world.bench import Bench
 from world.bench import played as finished
@@ -180,13 +180,11 @@ REFUSED = Rejected(400, "not now")
 
 
 class FailingLog(SqliteLog):
-    """A log whose renewals can fail."""
+    """A log whose renewals can fail, and its clock."""
 
-    fails = False
-
-    def __init__(self, clock: FakeClock) -> None:
-        super().__init__(Path(":memory:"), clock)
-        self.tried = threading.Semaphore(0)
+    def __init__(self) -> None:
+        self.clock, self.fails, self.tried = FakeClock(), False, threading.Semaphore(0)
+        super().__init__(Path(":memory:"), self.clock)
 
     def renew(self, lease: Lease, ttl: timedelta) -> None:
         self.tried.release()
@@ -196,39 +194,37 @@ class FailingLog(SqliteLog):
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def log(clock: FakeClock) -> Iterator[FailingLog]:
-    with closing(FailingLog(clock)) as made:
+def log() -> Iterator[FailingLog]:
+    with closing(FailingLog()) as made:
         yield made
 
 
-def hold(log: FailingLog, clock: FakeClock, left: timedelta) -> Hold:
+def kept(log: FailingLog) -> LeaseKeeper:
+    return LeaseKeeper(log, taken(log, ttl=TIMING.lease), TIMING, log.clock, log.clock.monotonic())
+
+
+def hold(log: FailingLog, left: timedelta) -> Hold:
     """A hold by a worker who has so much time left, whatever the clock says."""
-    lease = taken(log, ttl=TIMING.lease)
-    keeper = LeaseKeeper(log, lease, TIMING, clock, clock.monotonic())
-    return Hold(keeper, log, clock, Meter(), TIMING, lambda: left, clock.monotonic())
+    clock = log.clock
+    return Hold(kept(log), log, clock, Meter(), TIMING, lambda: left, clock.monotonic())
 
 
 def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_after_it(
-    log: FailingLog, clock: FakeClock
+    log: FailingLog,
 ) -> None:
     """And a pause ends before that is over."""
     wait, decide = TIMING.long_poll + TIMING.handover, TIMING.decision + 2 * TIMING.act
     for asked, needed in ((Hold.time_to_wait, wait), (Hold.time_to_decide, decide)):
-        assert not asked(hold(log, clock, needed))
-        assert asked(hold(log, clock, needed + INSTANT))
+        assert not asked(hold(log, needed))
+        assert asked(hold(log, needed + INSTANT))
     for left, slept in (
         (TIMING.handover * 2, timedelta(seconds=5)),
         (TIMING.handover / 2 + timedelta(seconds=2), timedelta(seconds=2)),
         (TIMING.handover / 4, timedelta(0)),
     ):
-        began = clock.now()
-        hold(log, clock, left).pause(timedelta(seconds=5))
-        assert clock.now() - began == slept
+        began = log.clock.now()
+        hold(log, left).pause(timedelta(seconds=5))
+        assert log.clock.now() - began == slept
 
 
 @pytest.mark.parametrize(
@@ -242,63 +238,56 @@ def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_
     ],
 )
 def test_an_action_without_an_answer_is_let_arrive(
-    log: FailingLog, clock: FakeClock, error: ArenaError, ago: timedelta, slept: timedelta
+    log: FailingLog, error: ArenaError, ago: timedelta, slept: timedelta
 ) -> None:
-    sent = clock.monotonic()
-    clock.advance(ago)
-    began = clock.now()
-    hold(log, clock, timedelta(hours=1)).let_arrive(error, sent, timedelta(seconds=3))
-    assert clock.now() - began == slept
+    sent = log.clock.monotonic()
+    log.clock.advance(ago)
+    began = log.clock.now()
+    hold(log, timedelta(hours=1)).let_arrive(error, sent, timedelta(seconds=3))
+    assert log.clock.now() - began == slept
 
 
-EVERY = timedelta(seconds=1)
-KEEPING = Timing(lease=TTL, renew=EVERY)
 MARGIN = timedelta(seconds=1)
 
 
-def kept(log: FailingLog, clock: FakeClock) -> LeaseKeeper:
-    asked = clock.monotonic()
-    return LeaseKeeper(log, taken(log), KEEPING, clock, asked)
-
-
 def test_a_lease_lasts_as_long_as_its_keeper_though_the_store_fails_now_and_then(
-    log: FailingLog, clock: FakeClock
+    log: FailingLog,
 ) -> None:
     log.fails = True
-    with kept(log, clock).renewing() as keeper:
+    with kept(log).renewing() as keeper:
         for _ in range(11):
-            clock.until_waiting()
-            clock.advance(EVERY)
+            log.clock.until_waiting()
+            log.clock.advance(TIMING.renew)
             assert log.tried.acquire(timeout=10)
             assert keeper.ensure(MARGIN).fence == 1
             log.fails = False
-        clock.until_waiting()
-        assert keeper.left == TTL
+        log.clock.until_waiting()
+        assert keeper.left == TIMING.lease
         assert keeper.ensure(MARGIN) is keeper.lease
-        assert log.take("m", "bob", TTL) is None
+        assert log.take("m", "bob", TIMING.lease) is None
 
 
-def test_a_worker_learns_that_its_match_was_taken(log: FailingLog, clock: FakeClock) -> None:
-    with kept(log, clock).renewing() as keeper:
-        clock.until_waiting()
+def test_a_worker_learns_that_its_match_was_taken(log: FailingLog) -> None:
+    with kept(log).renewing() as keeper:
+        log.clock.until_waiting()
         # As after a long pause of this process only: nobody renewed in time.
-        bob = log.take("m", "ann", TTL)
-        clock.advance(EVERY)
-        for margin in (TTL * 2, timedelta(0)):
+        bob = log.take("m", "ann", TIMING.lease)
+        log.clock.advance(TIMING.renew)
+        for margin in (TIMING.lease * 2, timedelta(0)):
             with pytest.raises(Conflict, match="no longer held"):
                 keeper.ensure(margin)
     assert known(log).lease == bob, "and leaves the successor's lease alone"
 
 
 def test_a_lease_that_is_nearly_out_is_renewed_on_the_spot_or_counts_as_lost(
-    log: FailingLog, clock: FakeClock
+    log: FailingLog,
 ) -> None:
-    keeper = kept(log, clock)
-    clock.advance(TTL * 2)
+    keeper = kept(log)
+    log.clock.advance(TIMING.lease * 2)
     keeper.ensure(MARGIN)
-    assert keeper.left == TTL
-    assert log.take("m", "bob", TTL) is None
+    assert keeper.left == TIMING.lease
+    assert log.take("m", "bob", TIMING.lease) is None
     log.fails = True
-    clock.advance(TTL)
+    log.clock.advance(TIMING.lease)
     with pytest.raises(Conflict, match="cannot be kept"):
         keeper.ensure(MARGIN)
