@@ -11,7 +11,6 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from importlib import import_module
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from multiprocessing.forkserver import ensure_running
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -50,22 +49,17 @@ class WorkerProcesses:
             ensure_running()
         self._of: defaultdict[str, list[BaseProcess]] = defaultdict(list)
 
-    def __call__(self, event: Event, context: LambdaContext) -> object:
-        """The handler's answer; EOFError where its process has died."""
-        records = event["Records"]
-        busy = self._of[parse_message(records[0]["body"]).match_id]
-        ours, theirs = self._made.Pipe(duplex=False)
+    def __call__(self, event: Event, context: LambdaContext) -> None:
+        """Have a process attend; raises where it has failed or died."""
+        busy = self._of[parse_message(event["Records"][0]["body"]).match_id]
         left = timedelta(milliseconds=context.get_remaining_time_in_millis())
-        what = (*self._given, event, left, theirs)
-        process = self._made.Process(target=_attend, args=what, daemon=True)
+        process = self._made.Process(target=_attend, args=(*self._given, event, left), daemon=True)
         process.start()
-        theirs.close()
         busy.append(process)
-        try:
-            return ours.recv()
-        finally:
-            process.join()
-            busy.remove(process)
+        process.join()
+        busy.remove(process)
+        if process.exitcode:
+            raise ChildProcessError(f"a worker ended with exit code {process.exitcode}")
 
     def busy(self, match_id: str) -> list[int]:
         """The processes that attend a match, or are about to."""
@@ -77,9 +71,7 @@ class WorkerProcesses:
             process.kill()
 
 
-def _attend(
-    variables: Mapping[str, str], log: Path, event: Event, left: timedelta, told: Connection
-) -> None:
+def _attend(variables: Mapping[str, str], log: Path, event: Event, left: timedelta) -> None:
     """What a process does: answer one event, as the function of that environment."""
     os.environ.clear()
     os.environ.update(variables)
@@ -88,7 +80,8 @@ def _attend(
         os.dup2(printed.fileno(), 2)
     strategy(STRATEGY)(Thinking)  # here alone, so that no other process has it
     handler = import_module("worker.app").handler
-    told.send(handler(event, LambdaContext("worker", left, SystemClock())))
+    answer = handler(event, LambdaContext("worker", left, SystemClock()))
+    sys.exit(bool(answer["batchItemFailures"]))
 
 
 STRATEGY = "thinking"
