@@ -34,9 +34,6 @@ class Handler(BaseHTTPRequestHandler):
     """Records a request and lets the script's next fault answer it."""
 
     protocol_version = "HTTP/1.1"
-    # Headers and body leave in two writes; without this each answer waits for a delayed ACK.
-    disable_nagle_algorithm = True
-
     server: "FaultServer"
 
     def _serve(self) -> None:
@@ -48,13 +45,6 @@ class Handler(BaseHTTPRequestHandler):
             fault(self)
 
     do_GET = do_POST = do_DELETE = _serve  # noqa: N815 - the names that http.server looks for
-
-    def begin(self, status: int, headers: Mapping[str, str]) -> None:
-        """Send status line and headers, and none that the script does not name."""
-        self.send_response_only(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited name
         """Keep quiet."""
@@ -115,6 +105,15 @@ class FaultServer(ThreadingHTTPServer):
             raise RuntimeError(f"the fault server itself failed: {self._broken[0]}")
 
 
+def _head(
+    length: int | None = None, status: int = 200, headers: Mapping[str, str] | None = None
+) -> bytes:
+    told = {"Content-Type": JSON, **(headers or {})}
+    told |= {} if length is None else {"Content-Length": str(length)}
+    lines = [f"HTTP/1.1 {status} Said", *(f"{name}: {value}" for name, value in told.items())]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
 def answer(
     status: int = 200,
     body: bytes = b"{}",
@@ -122,11 +121,10 @@ def answer(
     content_type: str = JSON,
 ) -> Fault:
     """A whole, well-formed answer."""
-    length = {"Content-Type": content_type, "Content-Length": str(len(body))}
+    head = _head(len(body), status, {"Content-Type": content_type, **(headers or {})})
 
     def fault(handler: Handler) -> None:
-        handler.begin(status, length | dict(headers or {}))
-        handler.wfile.write(body)
+        handler.wfile.write(head + body)
 
     return fault
 
@@ -155,15 +153,6 @@ def sent(*pieces: bytes, pause: float = 0.0, stays: bool = False, again: bytes =
             handler.server.over.wait()
 
     return fault
-
-
-def _head(
-    length: int | None = None, status: int = 200, headers: Mapping[str, str] | None = None
-) -> bytes:
-    told = {"Content-Type": JSON, **(headers or {})}
-    told |= {} if length is None else {"Content-Length": str(length)}
-    lines = [f"HTTP/1.1 {status} Said", *(f"{name}: {value}" for name, value in told.items())]
-    return "\r\n".join([*lines, "", ""]).encode()
 
 
 HANG = sent(stays=True)
