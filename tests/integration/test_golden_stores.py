@@ -25,10 +25,9 @@ from support.euchre_api import Service as Euchre
 
 from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud.codec import from_micros
-from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import FORMAT
-from cardsharp.errors import ConfigError, StoreError
+from cardsharp.errors import ConfigError
 from cardsharp.euchre.store import DEAL_STORE
 from workbench.arena.server import ArenaServer
 from workbench.contest import hall
@@ -165,35 +164,3 @@ def test_a_match_of_a_newer_format_is_refused_and_one_that_cannot_be_read_harms_
         assert client.get(f"/api/matches/{match}", ADMIN).status == 503
     with closing(sqlite3.connect(data)) as db:
         assert db.execute("SELECT count(*) FROM matches").fetchone() == (2,)
-
-
-TABLE = Contents("match log", "CARDSHARP_STORE", ("CREATE TABLE told (word TEXT)",))
-
-
-def tell(file: SqliteFile, word: str) -> list[str]:
-    with file.transaction() as db:
-        db.execute("INSERT INTO told VALUES (?)", (word,))
-        return [row[0] for row in db.execute("SELECT word FROM told")]
-
-
-def test_a_store_deleted_while_it_is_used_is_made_anew_and_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """SQLite would write on into the deleted file, and everything would be lost at the end.
-
-    An arena has in memory what a new file would lack: an answer would promise too much.
-    """
-    path = tmp_path / "log.db"
-    with closing(SqliteFile(path, TABLE)) as file:
-        assert tell(file, "before") == ["before"]
-        path.unlink()
-        assert tell(file, "after") == ["after"]
-        assert tell(file, "again") == ["after", "again"]
-    assert [one for one in caplog.messages if "log.db was deleted or replaced" in one]
-    with closing(SqliteFile(path, TABLE, to_read=True)) as file, file.reading() as db:
-        assert db.execute("SELECT count(*) FROM told").fetchone()[0] == 2
-    owned = Contents("match log", "CARDSHARP_STORE", TABLE.steps, exclusive=True)
-    with closing(SqliteFile(tmp_path / "arena.db", owned)) as file:
-        (tmp_path / "arena.db").unlink()
-        with pytest.raises(StoreError, match="was deleted or replaced while it was in use"):
-            tell(file, "lost")

@@ -124,3 +124,35 @@ def test_a_file_is_brought_from_version_to_version(tmp_path: Path) -> None:
             assert [tuple(row) for row in db.execute("SELECT x FROM b")] == [(2,)]
     with pytest.raises(StoreError, match="newer Cardsharp"):
         SqliteFile(path, Contents(*words, (first,)))
+
+
+TABLE = Contents("match log", "CARDSHARP_STORE", ("CREATE TABLE told (word TEXT)",))
+
+
+def tell(file: SqliteFile, word: str) -> list[str]:
+    with file.transaction() as db:
+        db.execute("INSERT INTO told VALUES (?)", (word,))
+        return [row[0] for row in db.execute("SELECT word FROM told")]
+
+
+def test_a_store_deleted_while_it_is_used_is_made_anew_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """SQLite would write on into the deleted file, and everything would be lost at the end.
+
+    An arena has in memory what a new file would lack: an answer would promise too much.
+    """
+    path = tmp_path / "log.db"
+    with closing(SqliteFile(path, TABLE)) as file:
+        assert tell(file, "before") == ["before"]
+        path.unlink()
+        assert tell(file, "after") == ["after"]
+        assert tell(file, "again") == ["after", "again"]
+    assert [one for one in caplog.messages if "log.db was deleted or replaced" in one]
+    with closing(SqliteFile(path, TABLE, to_read=True)) as file, file.reading() as db:
+        assert db.execute("SELECT count(*) FROM told").fetchone()[0] == 2
+    owned = Contents("match log", "CARDSHARP_STORE", TABLE.steps, exclusive=True)
+    with closing(SqliteFile(tmp_path / "arena.db", owned)) as file:
+        (tmp_path / "arena.db").unlink()
+        with pytest.raises(StoreError, match="was deleted or replaced while it was in use"):
+            tell(file, "lost")
