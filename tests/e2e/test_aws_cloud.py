@@ -22,10 +22,8 @@ from cardsharp.blef.assembly import SERVICE, build_feed
 from cardsharp.cloud import feeds, secrets
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.feeds import FEED
-from cardsharp.cloud.hold import LeaseKeeper
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
-from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from cardsharp.viewer.assembly import PAUSE
@@ -235,10 +233,7 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Clo
         assert assembly.offering.offer([fresh]) == 1, "the orphan only"
         with pytest.raises(ConfigError, match=r"still playing .*orphan"):
             pause(cloud.stack, stop_schedule=True)
-        now = assembly.clock.monotonic()
-        timing = Timing(lease=HOUR, renew=HOUR)
-        with LeaseKeeper(assembly.log, lease, timing, assembly.clock, now).renewing():
-            assembly.log.finish(lease, {"result": "ended"})
+        assembly.log.finish(lease, {"result": "ended"})
         until(lambda: datetime.now(UTC) - paused > KEPT)
         with pytest.raises(CardsharpError, match="New matches are paused"):
             practise(cloud.stack, {})

@@ -17,7 +17,7 @@ from world.bench import played as finished
 from world.faults import FaultPlan, Kind
 
 from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.hold import Hold, LeaseKeeper
+from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Lease
 from cardsharp.cloud.sqlite import SqliteLog
@@ -199,14 +199,10 @@ def log() -> Iterator[FailingLog]:
         yield made
 
 
-def kept(log: FailingLog) -> LeaseKeeper:
-    return LeaseKeeper(log, taken(log, ttl=TIMING.lease), TIMING, log.clock, log.clock.monotonic())
-
-
-def hold(log: FailingLog, left: timedelta) -> Hold:
+def hold(log: FailingLog, left: timedelta = TIMING.long_poll) -> Hold:
     """A hold by a worker who has so much time left, whatever the clock says."""
-    clock = log.clock
-    return Hold(kept(log), log, clock, Meter(), TIMING, lambda: left, clock.monotonic())
+    lease, clock = taken(log, ttl=TIMING.lease), log.clock
+    return Hold(log, lease, clock, Meter(), TIMING, lambda: left, clock.monotonic())
 
 
 def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_after_it(
@@ -254,40 +250,42 @@ def test_a_lease_lasts_as_long_as_its_keeper_though_the_store_fails_now_and_then
     log: FailingLog,
 ) -> None:
     log.fails = True
-    with kept(log).renewing() as keeper:
+    kept = hold(log)
+    with kept.renewing():
         for _ in range(11):
             log.clock.until_waiting()
             log.clock.advance(TIMING.renew)
             assert log.tried.acquire(timeout=10)
-            assert keeper.ensure(MARGIN).fence == 1
+            assert kept.ensure(MARGIN).fence == 1
             log.fails = False
         log.clock.until_waiting()
-        assert keeper.left == TIMING.lease
-        assert keeper.ensure(MARGIN) is keeper.lease
+        assert kept.left == TIMING.lease
+        assert kept.ensure(MARGIN) is kept.lease
         assert log.take("m", "bob", TIMING.lease) is None
 
 
 def test_a_worker_learns_that_its_match_was_taken(log: FailingLog) -> None:
-    with kept(log).renewing() as keeper:
+    kept = hold(log)
+    with kept.renewing():
         log.clock.until_waiting()
         # As after a long pause of this process only: nobody renewed in time.
         bob = log.take("m", "ann", TIMING.lease)
         log.clock.advance(TIMING.renew)
         for margin in (TIMING.lease * 2, timedelta(0)):
             with pytest.raises(Conflict, match="no longer held"):
-                keeper.ensure(margin)
+                kept.ensure(margin)
     assert known(log).lease == bob, "and leaves the successor's lease alone"
 
 
 def test_a_lease_that_is_nearly_out_is_renewed_on_the_spot_or_counts_as_lost(
     log: FailingLog,
 ) -> None:
-    keeper = kept(log)
+    kept = hold(log)
     log.clock.advance(TIMING.lease * 2)
-    keeper.ensure(MARGIN)
-    assert keeper.left == TIMING.lease
+    kept.ensure(MARGIN)
+    assert kept.left == TIMING.lease
     assert log.take("m", "bob", TIMING.lease) is None
     log.fails = True
     log.clock.advance(TIMING.lease)
     with pytest.raises(Conflict, match="cannot be kept"):
-        keeper.ensure(MARGIN)
+        kept.ensure(MARGIN)

@@ -12,7 +12,7 @@ from typing import Any
 
 from cardsharp.cloud.attendance import Attendance, versioned
 from cardsharp.cloud.attended import Attended, AttendedMatch, Meet
-from cardsharp.cloud.hold import Hold, LeaseKeeper
+from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.line import OURS, Line
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.namesake import SteppedBack
@@ -63,9 +63,8 @@ class Bot:
             meter.count(Metric.LEASE_STEALS)
         described = known is not None and bool(known.header)
         try:
-            with LeaseKeeper(log, lease, self.timing, clock, asked).renewing() as keeper:
-                taken = clock.monotonic()
-                hold = Hold(keeper, log, clock, meter, self.timing, remaining, taken)
+            hold = Hold(log, lease, clock, meter, self.timing, remaining, asked)
+            with hold.renewing():
                 about = None if described else self.version or ""
                 attended = Attendance(hold, match, self.line, about).run()
         except Conflict as conflict:

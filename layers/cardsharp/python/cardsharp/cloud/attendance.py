@@ -80,7 +80,7 @@ class Attendance(Generic[A]):
             then = After.WAIT if sight.turn is None else self._play(sight.turn, sight.sequence)
             self.hold.meter.flush()
             sight = self._wait(sight) if then is After.WAIT else self._look()
-        return Attended.HANDED_ON if self.hold.keeper.rest is None else Attended.LEFT
+        return Attended.HANDED_ON if self.hold.rest is None else Attended.LEFT
 
     # --- looking -----------------------------------------------------------------------------
 
@@ -112,18 +112,18 @@ class Attendance(Generic[A]):
 
     def _wait(self, last: Sight[A]) -> Sight[A] | None:
         """The match when there is something new; None when the time is up, or it is to rest."""
-        keeper = self.hold.keeper
-        keeper.rest = last.rest
-        while keeper.rest is None and self.hold.time_to_wait():
-            keeper.ensure(timedelta(0))
-            sight = self.hold.patiently(lambda: self.match.wait(self.known), self.obedience)
+        hold = self.hold
+        hold.rest = last.rest
+        while hold.rest is None and hold.time_to_wait():
+            hold.ensure(timedelta(0))
+            sight = hold.patiently(lambda: self.match.wait(self.known), self.obedience)
             if sight is None and last.may_rest:
                 sight = self._look()
                 if sight is None:
                     return None
                 acts = sight.turn is not None or sight.outcome is not None
                 if sight.sequence == last.sequence and not acts:  # nothing has happened since
-                    keeper.rest = self.hold.timing.rest
+                    hold.rest = hold.timing.rest
                     return None
             if sight is not None:
                 self._note_pick_up(sight)
@@ -153,7 +153,7 @@ class Attendance(Generic[A]):
         self.went_back = now if self.went_back is None else self.went_back
         if timedelta(seconds=now - self.went_back) < hold.timing.denial:
             hold.pause(hold.timing.breath)
-            hold.keeper.ensure(timedelta(0))
+            hold.ensure(timedelta(0))
             return False
         first = min(lost)
         hold.log.withdraw(hold.lease, first)

@@ -11,9 +11,9 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from cardsharp.cloud.attended import UNDER_WAY, Sight
 from cardsharp.cloud.clock import beside
@@ -28,29 +28,45 @@ _log = logging.getLogger("cardsharp.bot")
 T = TypeVar("T")
 
 
-class LeaseKeeper:
-    """A lease and how long it is valid, counted from the monotonic second `asked` at first.
+@dataclass(slots=True)
+class Hold:
+    """One worker's hold on one match, and what of the turn protocol is the same in every game.
 
-    Once it is given back the match is to `rest` for so long.
+    The lease is valid from the monotonic second at which it was `asked` for, or renewed last. Once
+    it is given back the match is to `rest` for so long.
     """
 
-    def __init__(
-        self, log: MatchLog, lease: Lease, timing: Timing, clock: Clock, asked: float
-    ) -> None:
-        self.lease = lease
-        self._log = log
-        self._ttl = timing.lease
-        self._clock = clock
-        self._asked = asked
-        self.rest: timedelta | None = None
-        self._lost: Conflict | None = None
-        self._guard = threading.Lock()
-        self._every = timing.renew
+    log: MatchLog
+    lease: Lease
+    clock: Clock
+    meter: Meter
+    timing: Timing
+    remaining: Remaining
+    asked: float
+    rest: timedelta | None = None
+    taken: float = field(init=False)  # the monotonic second at which the lease was there
+    _lost: Conflict | None = field(default=None, init=False)
+    _guard: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def __post_init__(self) -> None:
+        self.taken = self.clock.monotonic()
+
+    @property
+    def match_id(self) -> str:
+        """The match."""
+        return self.lease.match_id
+
+    @property
+    def worker(self) -> str:
+        """The name under which it is held."""
+        return self.lease.owner
+
+    # --- the lease ---------------------------------------------------------------------------
 
     @property
     def left(self) -> timedelta:
         """For how long the lease is valid yet; negative when it has run out."""
-        return self._ttl - timedelta(seconds=self._clock.monotonic() - self._asked)
+        return self.timing.lease - timedelta(seconds=self.clock.monotonic() - self.asked)
 
     def ensure(self, margin: timedelta) -> Lease:
         """The lease, valid for `margin` or more, renewed if need be; raises `Conflict`."""
@@ -64,17 +80,17 @@ class LeaseKeeper:
             return self.lease
 
     @contextmanager
-    def renewing(self) -> Iterator[Self]:
+    def renewing(self) -> Iterator[None]:
         """Renew the lease in the background as long as the block runs, and give it back then.
 
         A block that fails lets it run out, so that a match that cannot be played is not taken again
         at once. The thread has ended either way.
         """
-        with beside(self._keep, self._every, self._clock):
-            yield self
+        with beside(self._keep, self.timing.renew, self.clock):
+            yield
         if self._lost is None:
             with suppress(StoreError):  # without a release it runs out by itself
-                self._log.release(self.lease, self.rest)
+                self.log.release(self.lease, self.rest)
 
     def _keep(self) -> None:
         if self._lost is None:
@@ -83,42 +99,14 @@ class LeaseKeeper:
 
     def _renew(self) -> None:
         """Renew once; the guard is held. A failing store is tried again at the next turn."""
-        asked = self._clock.monotonic()
+        asked = self.clock.monotonic()
         try:
-            self._log.renew(self.lease, self._ttl)
-            self._asked = asked
+            self.log.renew(self.lease, self.timing.lease)
+            self.asked = asked
         except Conflict as conflict:
             self._lost = conflict
         except StoreError:
             pass
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """One worker's hold on one match, and what of the turn protocol is the same in every game."""
-
-    keeper: LeaseKeeper
-    log: MatchLog
-    clock: Clock
-    meter: Meter
-    timing: Timing
-    remaining: Remaining
-    taken: float  # the monotonic second at which the lease was there
-
-    @property
-    def lease(self) -> Lease:
-        """The lease."""
-        return self.keeper.lease
-
-    @property
-    def match_id(self) -> str:
-        """The match."""
-        return self.lease.match_id
-
-    @property
-    def worker(self) -> str:
-        """The name under which it is held."""
-        return self.lease.owner
 
     # --- time --------------------------------------------------------------------------------
 
@@ -158,7 +146,7 @@ class Hold:
                 if self.remaining() < self.timing.handover:
                     return None
                 self.pause(pause_after(error, self.timing.breath, most))
-                self.keeper.ensure(timedelta(0))
+                self.ensure(timedelta(0))
         return None
 
     def outwait(self, moves: list[MoveRecord], sight: Sight[Any], since: float) -> bool:
@@ -205,7 +193,7 @@ class Hold:
 
         The lease is ours for another `renew`, and in that time the action is sent, or not at all.
         """
-        lease = self.keeper.ensure(self.timing.renew)
+        lease = self.ensure(self.timing.renew)
         last_moment = self.clock.monotonic() + self.timing.renew.total_seconds()
         self.log.intend(lease, sequence, intent)
         in_time = self.clock.monotonic() <= last_moment

@@ -123,14 +123,14 @@ class SqliteLog:
 
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
-        now = to_micros(self._clock.now())
         with self._file.transaction() as db:
             record = _match(db, lease.match_id)
             if record is not None and record.status is Status.FINISHED:
                 return
             _own(db, lease)
-            told = {"status": Status.FINISHED, "outcome": encode(outcome), "finished": now}
-            _set(db, lease.match_id, **told, owner=None, ttl=None, announced=None)
+            now = to_micros(self._clock.now())
+            _set(db, lease.match_id, status=Status.FINISHED, outcome=encode(outcome), finished=now)
+            _set(db, lease.match_id, owner=None, ttl=None, announced=None)
 
     def reopen(self, match: MatchRecord) -> bool:
         """Make a match run again that is finished as this record says: True for one caller."""
