@@ -25,11 +25,8 @@ watch_retries()
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, bool]:
     """Do what is due at the ticks of the event, or at the schedule's; whether more follow.
 
-    A failure is the queue's to repeat.
-
-    Raises:
-        Malformed: the event is no object, or a message is no tick.
-        StoreError: the table or the queue failed.
+    A failure is the queue's to repeat. Raises `Malformed` if the event is no object or a message is
+    no tick, and `StoreError` if the table or the queue failed.
     """
     begin(context.aws_request_id)
     if not isinstance(event, dict):

@@ -19,9 +19,8 @@ watch_retries()
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str]]:
     """Have the bot play what the event orders; the ids of the matches.
 
-    Raises:
-        Malformed: the order cannot be used; the message names each fault.
-        ArenaError: the arena refused, or failed after some matches were created.
+    Raises `Malformed`, which names each fault, if the order cannot be used. Raises `ArenaError` if
+    the arena refused, or failed after some matches were created.
     """
     begin(context.aws_request_id)
     job = job_of(context, os.environ, meter)
@@ -38,10 +37,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str
 def ordering(event: object) -> Order:
     """How the game is ordered that an event names, or else by whose keys it is known.
 
-    An event without either is for the first game that can be ordered.
-
-    Raises:
-        Malformed: there is no such game, or nothing of it can be ordered.
+    An event without either is for the first game that can be ordered. Raises `Malformed` if there
+    is no such game, or nothing of it can be ordered.
     """
     given = event if _is_object(event) else {}
     if PLAY in given:

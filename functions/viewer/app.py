@@ -25,8 +25,7 @@ def pages() -> Handler:
 def handler(event: Event, context: LambdaContext) -> Response:
     """Answer one request, an event of format 2.0 of an HTTP API.
 
-    Raises:
-        ConfigError: the environment cannot be used.
+    Raises `ConfigError` if the environment cannot be used.
     """
     begin(context.aws_request_id)
     try:

@@ -49,8 +49,7 @@ def api(name: str) -> Handler:
 def handler(event: Event, context: LambdaContext) -> Response:
     """Answer one request, an event of format 2.0 of an HTTP API.
 
-    Raises:
-        ConfigError: CARDSHARP_GAME, or what the game itself is told, cannot be used.
+    Raises `ConfigError` if CARDSHARP_GAME, or what the game itself is told, cannot be used.
     """
     begin(context.aws_request_id)
     try:

@@ -43,9 +43,8 @@ watch_retries()
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
     """Play the match of each record; the ids of those that failed go back to the queue.
 
-    Raises:
-        Malformed: the event is not one of SQS.
-        ConfigError: a setting cannot be used, so no match can be played: Lambda counts the error.
+    Raises `Malformed` if the event is not one of SQS. Raises `ConfigError` if a setting cannot be
+    used, so that no match can be played: Lambda counts the error.
     """
     begin(context.aws_request_id)
     if not records_of(event):
@@ -69,9 +68,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
 def attempt(record: SQSRecord, context: LambdaContext) -> str:
     """`play`, with a log line where it fails: the batch answer itself tells only an id.
 
-    Raises:
-        Malformed: the record names no match.
-        CardsharpError: the match could not be attended.
+    Raises `Malformed` if the record names no match, and else as `play`.
     """
     about = {"message_id": record.message_id}
     try:
@@ -116,13 +113,9 @@ def looking() -> Look:
 def play(message: MatchMessage, context: LambdaContext) -> str:
     """Attend the match that a message names; how that ended.
 
-    Raises:
-        Malformed: it is of a game that nobody plays here.
-        CardsharpError: the match could not be attended.
+    Raises as `attending`, and `CardsharpError` if the match could not be attended.
     """
-    attend = attending(message.game)
-    job = job_of(context, os.environ, meter)
-    attended = attend(message.match_id, job)
+    attended = attending(message.game)(message.match_id, job_of(context, os.environ, meter))
     logger.info("attended", extra={"match_id": message.match_id, "attended": attended})
     return attended
 
@@ -130,8 +123,7 @@ def play(message: MatchMessage, context: LambdaContext) -> str:
 def attending(name: str | None) -> Attend:
     """How a match of the game of that name is attended; None is the first game.
 
-    Raises:
-        Malformed: there is no such game, or its matches cannot be attended.
+    Raises `Malformed` if there is no such game, or its matches cannot be attended.
     """
     found = game(name)
     if found.attend is None:

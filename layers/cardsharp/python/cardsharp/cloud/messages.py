@@ -1,6 +1,6 @@
 """What reaches a function: a match and its game on the queue, or what an operator orders."""
 
-from typing import Annotated, Any, ClassVar, Self, TypeGuard
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
@@ -84,12 +84,12 @@ def _said(fault: ErrorDetails, whole: str) -> str:
 def records_of(event: object) -> list[dict[str, Any]]:
     """The records of a queue's event; raises `Malformed` if something else called the function."""
     records = event.get("Records") if isinstance(event, dict) else None
-    if isinstance(records, list) and all(_is_record(record) for record in records):
+    if isinstance(records, list) and all(map(_is_record, records)):
         return records
     raise Malformed("This function expects an SQS event: an object with a list 'Records'.")
 
 
-def _is_record(record: object) -> TypeGuard[dict[str, Any]]:
-    if not isinstance(record, dict):
-        return False
-    return all(isinstance(record.get(name), str) for name in ("messageId", "body"))
+def _is_record(record: object) -> bool:
+    return isinstance(record, dict) and all(
+        isinstance(record.get(name), str) for name in ("messageId", "body")
+    )

@@ -179,7 +179,7 @@ class Workplace(BaseModel):
         except ValidationError as error:
             faults += [_sentence(fault, cls.names()) for fault in error.errors()]
         if faults:
-            raise ConfigError("\n".join(sorted(faults)))
+            raise ConfigError("\n".join(sorted({*faults})))
         return settings
 
     @classmethod
@@ -241,8 +241,8 @@ class Window(NamedTuple):
         return self.day in today and self.begin <= now - midnight < self.end
 
 
-def _window(text: str) -> Window:
-    found = _WINDOW.fullmatch(text)
+def _window(value: object) -> Window:
+    found = _WINDOW.fullmatch(str(value))
     if found is None:
         raise ValueError("no window")
     day, *clock = found.groups()
@@ -256,11 +256,7 @@ def _window(text: str) -> Window:
     return Window(day, begin, end)
 
 
-def _windows(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    return tuple(_window(part.strip()) for part in value.split(",") if part.strip())
-
-
-Windows = Annotated[tuple[Window, ...], BeforeValidator(_windows)]
+Windows = Annotated[
+    tuple[Annotated[Window, BeforeValidator(_window)], ...], BeforeValidator(_names)
+]
 """A comma list of windows, as a setting."""
