@@ -314,33 +314,27 @@ def test_a_match_that_goes_on_while_it_denies_an_action_is_left_after_a_minute(
 
 
 @pytest.mark.parametrize(
-    ("error", "refused"),
+    ("error", "is_refused"),
     [
-        (Rejected(400, "no"), frozenset({1})),
-        (DENIAL, frozenset({1})),
-        (GONE, frozenset()),
-        (Rejected(400, "gone"), frozenset()),
-        (PASSWORD, frozenset()),
-        (PAGE, frozenset()),
-        (NotYourTurn(409, "not yours"), frozenset()),
-        (Rejected(502, "busy", doubtful=True), frozenset()),
-        (MatchOver(), frozenset()),
+        (Rejected(400, "no"), True),
+        (DENIAL, True),
+        (GONE, False),
+        (Rejected(400, "gone"), False),
+        (PASSWORD, False),
+        (PAGE, False),
+        (NotYourTurn(409, "not yours"), False),
+        (Rejected(502, "busy", doubtful=True), False),
+        (MatchOver(), False),
     ],
 )
-def test_only_what_the_arena_refuses_for_good_is_not_sent_again(
-    desk: Desk, error: ArenaError, refused: frozenset[int]
+def test_only_what_the_arena_refuses_for_good_is_left_out_at_that_move(
+    desk: Desk, error: ArenaError, *, is_refused: bool
 ) -> None:
-    match = Count({"act": [error]})
+    match = Count({"act": [error, Rejected(400, "nor that")]})
     assert desk.attend(match) is Attended.FINISHED
-    assert match.asked[1] == refused
-    notes = [note.kind for note in desk.log.notes("m")]
-    assert notes == (["refused"] if refused else [])
-
-
-def test_all_that_the_arena_refused_at_a_move_is_left_out_there(desk: Desk) -> None:
-    match = Count({"act": [Rejected(400, "no"), Rejected(400, "nor that")]})
-    assert desk.attend(match) is Attended.FINISHED
-    assert match.asked[:4] == [frozenset(), frozenset({1}), frozenset({1, 2}), frozenset()]
+    left_out = [{1}, {1, 2}] if is_refused else [set(), {1}]
+    assert match.asked[:4] == [set(), *left_out, set()]
+    assert [note.kind for note in desk.log.notes("m")] == ["refused"] * (1 + is_refused)
 
 
 def test_a_match_is_handed_on_as_one_message_that_names_its_game(desk: Desk) -> None:
@@ -356,19 +350,16 @@ def test_a_match_is_handed_on_as_one_message_that_names_its_game(desk: Desk) -> 
 
 @dataclass
 class Still(Count):
-    """The same, but that it is not our turn until somebody else has acted so many times."""
+    """The same, but that it is not our turn as long as it rests."""
 
-    others: int = 0
-    wants: int = 0
+    rests: bool = True
     named: bool = True
     waits: int = 0
     clock: StillClock = field(default_factory=StillClock)
 
     def look(self, known: Facts) -> Sight[int]:
-        if self.others == self.wants:
-            sight = super().look(known)
-            return replace(sight, sequence=sight.sequence + self.others)
-        return Sight(sequence=self.others, facts={}, may_rest=self.named)
+        rested: Sight[int] = Sight(sequence=0, facts={}, may_rest=self.named)
+        return rested if self.rests else super().look(known)
 
     def wait(self, known: Facts) -> Sight[int] | None:
         assert not known
@@ -379,7 +370,7 @@ class Still(Count):
 
 def test_r38_a_match_in_which_nothing_happens_is_left_until_it_is_named(desk: Desk) -> None:
     """One that nobody names is looked at now and then: its end may have come without us."""
-    match = Still(wants=9)
+    match = Still()
     assert desk.attend(match) is Attended.LEFT
     assert match.waits == 1
     assert desk.queue.receive(timedelta(0)) is None, "it is not handed on"
@@ -392,14 +383,14 @@ def test_r38_a_match_in_which_nothing_happens_is_left_until_it_is_named(desk: De
     desk.clock.advance(TIMING.rest - timedelta(minutes=9))
     assert desk.offering.offer() == 1, "now and then"
     assert desk.attend(match) is Attended.LEFT
-    match.wants = match.others
+    match.rests = False
     assert desk.offering.offer(["m"]) == 1, "at once"
     assert desk.offering.offer(["m"]) == 0, "a worker is on its way"
     assert desk.attend(match) is Attended.FINISHED
 
 
 def test_r38_a_match_that_no_poller_is_told_of_is_held(desk: Desk) -> None:
-    held = Still(wants=9, named=False, clock=desk.clock)
+    held = Still(named=False, clock=desk.clock)
     assert desk.attend(held) is Attended.HANDED_ON
     assert held.waits > HOUR / TIMING.long_poll - 3
 

@@ -89,14 +89,11 @@ class Breaks:
         raise ValueError("no idea")
 
 
-BROKEN = partial(BenchArena, player=Breaks())
-
-
 def test_r06_a_broken_strategy_ends_no_match_and_every_failure_is_noted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    with closing(Bench(BROKEN, tmp_path)) as bench:
+    with closing(Bench(partial(BenchArena, player=Breaks()), tmp_path)) as bench:
         bench.play()
         assert bench.faults_found() == []
         notes = bench.log.notes(bench.match_id)
