@@ -65,7 +65,9 @@ class SqliteLog:
         """Take the lease of a match that is free, announced or this owner's; else None."""
         with self._file.transaction() as db:
             record = _announced(db, match_id, self._clock.now())
-            if record.status is Status.FINISHED or _held_by_other(record, owner):
+            lease = record.lease
+            is_held = lease is not None and lease.owner != owner and not record.announced
+            if record.status is Status.FINISHED or is_held:
                 return None
             if record.status is Status.ANNOUNCED:
                 _set(db, match_id, status=Status.RUNNING, header=encode(header or {}))
@@ -257,12 +259,6 @@ def _keep_note(db: sqlite3.Connection, match_id: str, note: NoteRecord) -> None:
         "INSERT INTO notes (match_id, kind, at, body, expires_at) VALUES (?, ?, ?, ?, ?)",
         (match_id, note.kind, to_micros(note.at), encode(note.body), until),
     )
-
-
-def _held_by_other(record: MatchRecord, owner: str) -> bool:
-    """Whether a lease of another owner covers the match, and nobody has outwaited it."""
-    lease = record.lease
-    return lease is not None and lease.owner != owner and not record.announced
 
 
 def _own(db: sqlite3.Connection, lease: Lease) -> None:
