@@ -46,10 +46,11 @@ class Hold:
     rest: timedelta | None = None
     taken: float = field(init=False)  # the monotonic second at which the lease was there
     _lost: Conflict | None = field(default=None, init=False)
-    _guard: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _guard: threading.Lock = field(init=False)
 
     def __post_init__(self) -> None:
         self.taken = self.clock.monotonic()
+        self._guard = threading.Lock()
 
     @property
     def match_id(self) -> str:
