@@ -115,7 +115,7 @@ def test_a_file_that_cannot_be_used_says_why(
     path = tmp_path / "mine.py"
     imported = "from cardsharp.deadmansdraw.strategies import strategy\n" if "@" in text else ""
     path.write_text(imported + text)
-    registry.names()  # so that all of ours are there
+    registry.STRATEGIES.names()  # so that all of ours are there
     with mock.patch.dict(registry.STRATEGIES._makers), pytest.raises(ConfigError, match=sentence):
         strategy_named(str(path))
 
