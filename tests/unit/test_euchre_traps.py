@@ -69,6 +69,27 @@ def test_our_own_bid_told_back_is_not_counted_twice(deal: Messages, scribe: Scri
     assert [len(view.table.bids) for view in scribe.positions] == [0, 1, 3]
 
 
+@pytest.mark.parametrize("told", [4, 0])
+def test_so_it_is_in_the_second_round_by_whichever_number_it_is_told(
+    deal: Messages, scribe: Scribe, told: int
+) -> None:
+    """And bids that nobody told of count, where a later one says its number."""
+    deal.tell_bid(1, 3, -1)
+    deal.ask_bid(2, 0)
+    deal.tell_bid(2, told, -1)
+    deal.ask_bid(2, 1)
+    deal.tell_bid(2, 6, -1)
+    deal.ask_bid(2, 3)
+    assert [len(view.table.bids) for view in scribe.positions] == [4, 5, 7]
+
+
+def test_a_first_bid_that_is_told_says_how_many_were_not(deal: Messages, scribe: Scribe) -> None:
+    """Else we would bid as in the first round while the client is in the second."""
+    deal.tell_bid(2, 5, -1)
+    deal.ask_bid(2, 2)
+    assert [len(view.table.bids) for view in scribe.positions] == [6]
+
+
 def test_another_turn_card_is_of_another_deal(deal: Messages, scribe: Scribe) -> None:
     """One that could not be stored, say: a bid of the old deal would be illegal in it."""
     scribe.answer = lambda _: Bid(SPADES)
