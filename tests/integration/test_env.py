@@ -10,6 +10,7 @@ import warnings
 from functools import cache
 from itertools import chain, count, islice
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,10 @@ KNOWN = ("Observation is not a NumPy array", "Observation space for each agent p
 
 @pytest.mark.parametrize(("game", "seats"), ALL)
 def test_a_game_is_an_environment(game: str, seats: int | None) -> None:
-    """PettingZoo's own tests pass, and every legal action has a number of its own."""
+    """PettingZoo's own tests pass, and every legal action has a number of its own.
+
+    Cards that the player cannot see change none of the numbers that it is told.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         api_test(env(game, seats), num_cycles=cases(30, every=100))
@@ -45,8 +49,11 @@ def test_a_game_is_an_environment(game: str, seats: int | None) -> None:
     simulation, encoding = told_in_numbers(game, seats)
     played = chain.from_iterable(states(simulation, seed) for seed in count())
     acting = (state for state in played if simulation.to_act(state) is not None)
+    dice = Random(5)
     for state in islice(acting, cases(60, every=120)):
-        choices = encoding.choices(simulation.position(state))
+        position, other = map(simulation.position, (state, simulation.disguised(state, dice)))
+        choices = encoding.choices(position)
+        assert encoding.observed(position).tolist() == encoding.observed(other).tolist()
         assert list(choices.values()) == list(simulation.actions(state))
         assert set(choices) <= set(range(encoding.actions))
 
