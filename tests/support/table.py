@@ -6,8 +6,8 @@ And branches of stored matches, played to their ends with a strategy in the pers
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from threading import Thread
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -18,10 +18,10 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
 from cardsharp.replay import header_of
-from workbench.table.branch import BranchPoint
+from workbench.table.branch import BranchPoint, Kept
 from workbench.table.room import Room
 from workbench.table.served import table_served
-from workbench.table.setting import Kept, Setting
+from workbench.table.setting import Setting
 
 QUICK = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules"}
 """Opponents that decide at once, where the default one does not."""
@@ -118,9 +118,6 @@ def choices(asked: str) -> list[str]:
     return re.findall(r'name="key" value="(\w+)" data-digits', asked)
 
 
-AT = datetime(2026, 11, 26, tzinfo=UTC)
-
-
 class PlayedBranch(NamedTuple):
     """A branch that was played to its end: what was known at first, and what the log is given."""
 
@@ -132,13 +129,12 @@ class PlayedBranch(NamedTuple):
 def played(point: BranchPoint) -> PlayedBranch:
     """The branch from there, with quick players at every seat."""
     quick = setting(point.game, point=point)
-    lineup = quick.lineup()
+    sitting = quick.sitting()
     sitter = quick.bot(quick.opponent or "", 1, "sitter")
-    sitting = replace(lineup, bots={**lineup.bots, point.seat: sitter}).sitting({}, whys=False)
-    state = sitting.play(lineup.dice)
-    first = sitting.taken[len(lineup.opening[0])].state
-    parts = lineup.told(sitting, state, AT)
-    return PlayedBranch(point.simulation.position(first), parts, state)
+    sitting.bots = {**sitting.bots, point.seat: sitter}
+    end = sitting.play({})
+    first = sitting.taken[len(sitting.opening[0])].state
+    return PlayedBranch(point.simulation.position(first), sitting.told(), end)
 
 
 def happened(

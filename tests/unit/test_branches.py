@@ -113,7 +113,7 @@ def test_a_branch_of_a_deal_goes_on_to_the_ten_points_of_its_match() -> None:
     assert len(branch.parts) > 1
     assert sum(points) == branch.end.points[side]
     assert max(branch.end.points) >= WINNING
-    screen = Setting(EUCHRE, "rules", "rules", point=point).lineup().screen(point.seat, {})
+    screen = Setting(EUCHRE, "rules", "rules", point=point).sitting().screen(point.seat)
     assert f"core: you {score[side]}, they {score[1 - side]};" in screen.standing(branch.seen)
     alone = replace(record, header={n: part for n, part in record.header.items() if n != "score"})
     assert branched(branch_point(alone, moves, 1)).end.past == ()

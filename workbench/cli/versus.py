@@ -1,10 +1,9 @@
 """`cardsharp versus`: you at the table, in the terminal or a browser, against any player."""
 
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from signal import SIGINT, SIGTERM
 from threading import Thread
@@ -18,7 +17,6 @@ from cardsharp.errors import ConfigError, Garbled, RateLimited, Unreachable
 from cardsharp.game import Game, OpenGame
 from workbench.cli.games import FIRST, OneGame
 from workbench.cli.watch import open_page
-from workbench.lab.sitting import PERSON
 from workbench.listening import HOST, Background
 from workbench.show.exits import Exit, signals_to
 from workbench.show.lookup import data_folder
@@ -30,7 +28,8 @@ from workbench.stage.surroundings import telemetry_in
 from workbench.table.branch import point_named
 from workbench.table.room import EndedMatch, Room
 from workbench.table.served import is_local, table_served
-from workbench.table.setting import Setting, ending, keep, screens_of
+from workbench.table.setting import Setting, ending, keep
+from workbench.table.sitting import PERSON, screens_of
 
 _SEAT_KEPT = "You have left; the same command takes your seat again."
 
@@ -182,26 +181,22 @@ def join(game: Game, options: TableOptions) -> None:
 
 def play(setting: Setting, options: TableOptions) -> int:
     """Play with a person here, and keep it; 1 where every decision of a bot failed."""
-    lineup = setting.lineup()
-    (you,) = lineup.people
-    console = messages() if options.as_json else results()
-    screen = lineup.screen(you, {})
+    sitting = setting.sitting()
+    console, you = messages() if options.as_json else results(), sitting.host
+    screen = sitting.screen(you)
     ask, advisor = _ask(console, options), setting.advisor()
     person = Person(screen, ask, console, advisor, options.hints, setting.make, undoes=True)
-    sitting = lineup.sitting({you: person}, whys=options.why, teach=options.teach)
-    began = datetime.now(UTC)
-    state = sitting.play(lineup.dice)
-    kept = keep(lineup.told(sitting, state, began))
-    winners = [] if sitting.left else lineup.winners(state)
-    names = [screen.names[seat] for seat in winners]
+    sitting.play({you: person}, whys=options.why, teach=options.teach)
+    kept = keep(sitting.told())
+    names = [screen.names[seat] for seat in sitting.winners]
     console.print()
     console.print(ending(names, left=sitting.left))
     if options.as_json:
-        _print_outcome(names, you in winners, sitting.left, kept)
+        _print_outcome(names, you in sitting.winners, sitting.left, kept)
     elif kept is not None:
         for command in (f"show {kept}", f"why {kept} 1", f"versus --from {kept}@1"):
             print_command(command, console=console)
-    return _exit(bot.name for bot in lineup.bots.values() if bot.is_useless)
+    return _exit(sitting.useless)
 
 
 def _print_outcome(winners: Sequence[str], won: bool, left: bool, kept: str | None) -> None:
@@ -209,11 +204,10 @@ def _print_outcome(winners: Sequence[str], won: bool, left: bool, kept: str | No
     print_json({"winner": winner, "won": won, "left": left, "match": kept})
 
 
-def _exit(useless: Iterable[str]) -> Exit:
-    names = sorted({*useless})
-    for name in names:
+def _exit(useless: set[str]) -> Exit:
+    for name in sorted(useless):
         print_error(f"Every decision of {name} failed.")
-    return Exit.FAILED if names else Exit.OK
+    return Exit.FAILED if useless else Exit.OK
 
 
 def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:

@@ -17,9 +17,9 @@ from rich.text import Text
 from cardsharp.replay import Thought
 from cardsharp.strategy import Decision
 from cardsharp.viewer.board import Board
-from workbench.lab.sitting import SeatedBot
 from workbench.show.person import Advisor, Left, PersonQuestion, Undone
 from workbench.show.screen import AnyScreen, Choice, ScreenMove
+from workbench.table.sitting import SeatedBot
 
 AWAY = timedelta(seconds=45)  # who has asked for nothing for so long does not look at the page
 _MOMENT = timedelta(seconds=1)  # for what follows an answer, on a page without script

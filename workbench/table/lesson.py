@@ -29,13 +29,13 @@ from cardsharp.game import Game
 from cardsharp.judge import judging
 from cardsharp.replay import Asked, Thought, Weighed, fault_of, header_of
 from cardsharp.viewer.pages import thought_part
-from workbench.lab.sitting import PERSON
 from workbench.show.drawing import amount
 from workbench.show.lookup import game_of
 from workbench.show.screen import AnyScreen
 from workbench.table.pages import NEW, SITE, choosing, form_of, template
 from workbench.table.room import board_of
-from workbench.table.setting import Setting, screens_of
+from workbench.table.setting import Setting
+from workbench.table.sitting import PERSON, screens_of
 
 REST = tuple(timedelta(days=days) for days in (1, 3, 7, 21, 60))  # after so many good ones
 

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from threading import Condition, Event
 
@@ -78,7 +77,7 @@ class Room:
 
     def __post_init__(self) -> None:
         self.board = board_of(self.setting)
-        self.setting.lineup()  # what cannot be played is refused here
+        self.setting.sitting()  # what cannot be played is refused here
         make = self.setting.make
         self.chairs = [
             Chair(self.changed, self.setting.advisor(), make, self.clock, hinted=self.hints)
@@ -156,25 +155,20 @@ class Room:
         return here and self._wanted > self.number
 
     def _play(self, number: int) -> None:
-        lineup = self.setting.lineup(number)
-        seated = dict(zip(lineup.people, self.chairs, strict=True))
-        names = {seat: chair.name for seat, chair in seated.items()}
+        sitting = self.setting.sitting(number, [chair.name for chair in self.chairs])
+        seated = dict(zip(sitting.people, self.chairs, strict=True))
         with self.changed:
             self.number, self.stage = number, TableStage.PLAYING
             for seat, chair in seated.items():
-                chair.sit(lineup.screen(seat, names), self.board)
-        sitting = lineup.sitting(seated, whys=self.whys, teach=self.teach)
-        began = datetime.now(UTC)
-        state = sitting.play(lineup.dice)
-        self.useless |= {bot.name for bot in lineup.bots.values() if bot.is_useless}
+                chair.sit(sitting.screen(seat), self.board)
+        sitting.play(seated, whys=self.whys, teach=self.teach)
+        self.useless |= sitting.useless
         if self.stopped.is_set():
             return
-        parts = lineup.told(sitting, state, began, names)
-        winners = [] if sitting.left else lineup.winners(state)
+        parts, winners = sitting.told(), sitting.winners
         found = [shown(*part) for part in parts]
-        ours = next(side for side in lineup.simulation.sides if lineup.people[0] in side)
         self.played |= {part.record.match_id: part for part in found}
-        self.last = EndedMatch(number, ours, winners, sitting.left, keep(parts), found)
+        self.last = EndedMatch(number, sitting.ours, winners, sitting.left, keep(parts), found)
         self.stage = TableStage.OVER
         self._touch()
         host = self.chairs[0].screen

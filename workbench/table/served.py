@@ -28,12 +28,12 @@ from cardsharp.viewer.base import Site
 from cardsharp.viewer.pages import PlayOn
 from cardsharp.viewer.site import SITE as MATCHES
 from cardsharp.viewer.site import Manner, Pages, Source, application
-from workbench.lab.sitting import PERSON
 from workbench.listening import HOST, Background
 from workbench.table.branch import branch_point, with_branches
 from workbench.table.pages import HOLD, NEW, OWN, Form, TableSeats, form_of, number_in, said
 from workbench.table.room import Room
 from workbench.table.setting import Setting
+from workbench.table.sitting import PERSON
 from workbench.watch.sources import MatchSource
 
 MOST = 20  # tables that are open at once

@@ -1,29 +1,23 @@
 """Who plays a game against whom, and how such a match is kept; wherever the people are."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
 from random import Random, SystemRandom
-from secrets import token_hex
 from typing import Any
 
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
-from cardsharp.replay import header_of
 from cardsharp.strategy import Decision
-from workbench.lab.extras import LabMatch, extras_of
 from workbench.lab.plan import AnySimulation, simulated
 from workbench.lab.players import SeatedFile
-from workbench.lab.sitting import PERSON, Opening, SeatedBot, Sitting
 from workbench.show.lookup import keep_match, open_log, store_or_default
 from workbench.show.output import print_error
-from workbench.show.person import Advisor, AtTheTable
-from workbench.show.screen import AnyScreen
+from workbench.show.person import Advisor
 from workbench.strategy_file import called, is_own, strategy_named
 from workbench.table.branch import BranchPoint, Kept
+from workbench.table.sitting import PERSON, SeatedBot, Sitting
 
 AnySitting = Sitting[Any, Any, Any]
 
@@ -64,8 +58,8 @@ class Setting:
             return usual
         return simulated(self.game, self.people + (self.bots or 0))
 
-    def lineup(self, number: int = 1) -> "Lineup":
-        """Who sits where in the match of that number: the first of the people anywhere.
+    def sitting(self, number: int = 1, names: Sequence[str] = ()) -> AnySitting:
+        """The match of that number: the first of the people, who have those names, sits anywhere.
 
         Of partners the second is the first one's, the others follow to the left. Raises
         `ConfigError` for no such strategy or game.
@@ -79,7 +73,7 @@ class Setting:
         ours = next(side for side in simulation.sides if you in side)
         around = [(you + place) % simulation.seats for place in seats]
         order = sorted(around, key=lambda seat: seat not in ours)  # stable: partners first
-        people = tuple(order[: self.people])
+        people = dict(zip(order, names or [PERSON] * self.people, strict=False))
         best = self.game.default_strategy
         wanted = {
             seat: (self.partner if seat in ours else self.opponent)
@@ -89,7 +83,7 @@ class Setting:
             if seat not in people
         }
         bots = {seat: self.bot(name, number, f"bot {seat}") for seat, name in wanted.items()}
-        return Lineup(self.game, simulation, people, bots, self._dice(number), point, opening)
+        return Sitting(self.game, simulation, people, bots, self._dice(number), point, opening)
 
     def bot(self, wanted: str, number: int, purpose: str) -> SeatedBot:
         """A strategy for a seat, with dice of its own."""
@@ -117,91 +111,6 @@ class Setting:
             return SystemRandom()
         again = "" if number == 1 else f"/{number}"
         return Random(f"{self.seed}{again}/{purpose}")
-
-
-@dataclass(frozen=True)
-class Lineup:
-    """The seats of a match: `people` has theirs in the order in which they came."""
-
-    game: Game
-    simulation: AnySimulation
-    people: tuple[int, ...]
-    bots: Mapping[int, SeatedBot]
-    dice: Random
-    point: BranchPoint | None = None
-    opening: Opening | None = None
-
-    def names(self, viewer: int, people: Mapping[int, str]) -> list[str]:
-        """What the players are called for whoever sits at `viewer`, by seat, each otherwise."""
-        numbers = count(1)
-        names: list[str] = []
-        for seat in range(self.simulation.seats):
-            if seat == viewer:
-                name = PERSON
-            elif seat in people:
-                name = people[seat]
-            else:
-                name = self.bots[seat].name if len(self.bots) == 1 else f"bot {next(numbers)}"
-            known = [*names, *([] if seat == viewer else [PERSON])]
-            names.append(name if name not in known else f"{name} ({seat + 1})")
-        return names
-
-    def screen(self, viewer: int, people: Mapping[int, str]) -> AnyScreen:
-        """What a person at that seat sees."""
-        screen = screens_of(self.game)(self.names(viewer, people), viewer)
-        if self.point is not None:
-            screen.resume(self.point.record.header)
-        return screen
-
-    def sitting(
-        self, people: Mapping[int, AtTheTable[Any, Any]], *, whys: bool, teach: bool = False
-    ) -> AnySitting:
-        """The match with those people."""
-        note = "" if self.point is None else self.point.told
-        return Sitting(self.simulation, people, self.bots, whys, teach, self.opening, note)
-
-    def winners(self, state: object) -> list[int]:
-        """The seats of those who have won; nobody where it is a tie."""
-        points = self.simulation.points(state)
-        best = [seat for seat, made in enumerate(points) if made == max(points)]
-        return best if len(best) < self.simulation.seats else []
-
-    def told(
-        self,
-        sitting: AnySitting,
-        state: object,
-        at: datetime,
-        people: Mapping[int, str] | None = None,
-    ) -> list[Kept]:
-        """The match as the log holds it, in parts, if it does; `people` as the log calls others."""
-        extras, you = extras_of(self.game.name), self.people[0]
-        ended = sitting.people[you].screen.given_up(state) if sitting.left else state
-        if ended is None or not sitting.has_begun or not extras.keeps:
-            return []
-        others = {**{seat: bot.name for seat, bot in self.bots.items()}, **(people or {})}
-        every = range(self.simulation.seats)
-        names = tuple(PERSON if seat == you else others[seat] for seat in every)
-        ours = next(side for side in self.simulation.sides if you in side)
-        name = f"{'branch' if self.point else 'versus'}-{token_hex(4)}"
-        told = LabMatch(name, at, ours, names, sitting.taken, ended, tag="versus")
-        parts = list(extras.kept(told))
-        if self.point is not None:
-            parts = self.point.kept(parts)
-        if not sitting.undone:
-            return parts
-        tags = [[*header_of(record).tags, "undo"] for record, _ in parts]
-        return [
-            (replace(record, header={**record.header, "tags": more}), moves)
-            for (record, moves), more in zip(parts, tags, strict=True)
-        ]
-
-
-def screens_of(game: Game) -> type[AnyScreen]:
-    """How people see a game; raises `ConfigError` where they cannot play it."""
-    if game.terminal is None:
-        raise ConfigError(f"{game.title} cannot be played by people.")
-    found: type[AnyScreen] = game.terminal.load()
-    return found
 
 
 def keep(parts: list[Kept]) -> str | None:
