@@ -8,45 +8,41 @@ import stat
 import time
 from contextlib import closing, redirect_stdout
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from support.cli import Cli, clean, program, written
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
+from workbench.cli import main
 
-
-class Begun(NamedTuple):
-    """A data folder with the log of two matches, what was told of them, and how long they took."""
-
-    folder: Path
-    document: dict[str, Any]
-    seconds: float
+Begun = tuple[Path, dict[str, Any], float]
 
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
-    """Played by a user whose settings are those of an arena far away."""
+    """A data folder with the log of two matches, what was told of them, and how long they took.
+
+    Played by a user whose settings are those of an arena far away.
+    """
     folder, began = tmp_path_factory.mktemp("data"), time.monotonic()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as said:
         clean(patch, folder)
         patch.setenv("CARDSHARP_ARENA_URL", "https://arena.example")
         patch.setenv("CARDSHARP_NONSENSE", "1")
-        from workbench.cli import main  # noqa: PLC0415 - after the environment is clean
-
         assert main(["play", "-n", "2", "--json", "--opponent", "champion", "--seed", "4"]) == 0
-    return Begun(folder, json.loads(said.getvalue()), time.monotonic() - began)
+    return folder, json.loads(said.getvalue()), time.monotonic() - began
 
 
 @pytest.fixture(scope="module")
 def home(begun: Begun) -> Path:
-    return begun.folder
+    return begun[0]
 
 
 def test_json_is_one_document_of_all_matches_whatever_the_users_settings_say(begun: Begun) -> None:
-    assert begun.seconds < 30, "it waited for the end of a long poll"
-    document = begun.document
+    _, document, seconds = begun
+    assert seconds < 30, "it waited for the end of a long poll"
     assert document["won"] + document["lost"] + document["tied"] == 2
     assert document["logComplete"] is True
     assert len(document["matches"]) == 2
@@ -55,8 +51,8 @@ def test_json_is_one_document_of_all_matches_whatever_the_users_settings_say(beg
     assert requests["view"] + requests["view_wait"] <= requests["act"]
 
 
-def listed(cli: Cli) -> list[dict[str, Any]]:
-    return cli("matches", "--json").json()
+def listed(cli: Cli, *options: str) -> list[dict[str, Any]]:
+    return cli("matches", "--json", *options).json()
 
 
 def our_turns(match: dict[str, Any]) -> list[int]:
@@ -65,16 +61,23 @@ def our_turns(match: dict[str, Any]) -> list[int]:
     return [turn["turn"] for turn in decided]
 
 
-def test_matches_are_listed_the_last_started_first_and_can_be_narrowed(cli: Cli) -> None:
+def test_matches_are_listed_narrowed_and_found_by_either_end_of_their_ids(cli: Cli) -> None:
+    """The last started first; an id may be shortened unless it could be two."""
     first, second = listed(cli)
     assert first["started"] > second["started"]
     table = cli("matches").out
     assert table.index(first["match"]) < table.index(second["match"])
     assert "captain (us) v champion" in table
-    assert len(cli("matches", "--day", first["started"][:10], "--json").json()) == 2
-    assert cli("matches", "--day", "2001-01-01", "--json").json() == []
-    assert cli("matches", "--status", "running", "--json").json() == []
-    assert len(cli("matches", "--limit", "1", "--json").json()) == 1
+    assert len(listed(cli, "--day", first["started"][:10])) == 2
+    assert listed(cli, "--day", "2001-01-01") == listed(cli, "--status", "running") == []
+    assert len(listed(cli, "--limit", "1")) == 1
+    ids = [first["match"], second["match"]]
+    shared = next(n for n in range(24, 0, -1) if ids[0][:n] == ids[1][:n])
+    for match_id in ids:
+        for word in (match_id, match_id[-5:], match_id[: shared + 1]):
+            assert cli("show", word, "--json").json()["match"] == match_id
+    refused = cli("show", ids[0][:shared])
+    assert (refused.code, "can be 2 matches" in refused.err) == (2, True)
 
 
 def test_everything_that_is_kept_is_for_its_owner_alone(cli: Cli, home: Path) -> None:
@@ -88,7 +91,7 @@ def test_everything_that_is_kept_is_for_its_owner_alone(cli: Cli, home: Path) ->
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_show_tells_every_turn_and_the_banks_of_the_end(cli: Cli) -> None:
+def test_show_tells_every_turn_and_why_explains_each_decision_of_one(cli: Cli) -> None:
     match = cli("show", "last", "--json").json()
     assert [turn["turn"] for turn in match["turns"]] == [*range(1, match["outcome"]["turns"] + 1)]
     assert match["turns"][-1]["scores"] == match["outcome"]["scores"]
@@ -98,6 +101,26 @@ def test_show_tells_every_turn_and_the_banks_of_the_end(cli: Cli) -> None:
     decided = [move["decision"] for move in moves if move["decision"]]
     assert len(decided) > 10
     assert all(decision["reason"] for decision in decided)
+    ours = our_turns(match)
+    decisions = cli("why", "last", str(ours[-1]), "--json").json()
+    text = cli("why", "last", str(ours[-1])).out
+    assert text.count("decision ") == len(decisions)
+    for move in decisions:
+        decision = move["decision"]
+        assert f"chosen  {decision['action']}" in text
+        assert [o for o in decision["options"] if o["action"] == decision["action"]]
+        assert f"{decision['decisionMs']:.1f} ms" in text
+    for part in ("our bank", "their bank", "play area", "discarded", "unseen", "value"):
+        assert part in text
+    theirs = next(turn["turn"] for turn in match["turns"] if turn["turn"] not in ours)
+    for question, sentence in (
+        ("show zzz", "No match 'zzz' is in the log; `cardsharp matches` lists them."),
+        ("why last 99", "There is no turn 99"),
+        (f"why last {theirs}", "by champion; our turns: "),
+    ):
+        refused = cli(*question.split())
+        assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+        assert sentence in refused.err
 
 
 def test_show_says_which_moves_the_arena_lost(cli: Cli, home: Path) -> None:
@@ -107,20 +130,6 @@ def test_show_says_which_moves_the_arena_lost(cli: Cli, home: Path) -> None:
     log.close()
     assert "the arena went back: the moves 7 were lost" in cli("show", first).err
     assert cli("show", second).err == ""
-
-
-def test_why_explains_each_decision_of_a_turn(cli: Cli) -> None:
-    number = our_turns(cli("show", "last", "--json").json())[-1]
-    decisions = cli("why", "last", str(number), "--json").json()
-    text = cli("why", "last", str(number)).out
-    assert text.count("decision ") == len(decisions)
-    for move in decisions:
-        decision = move["decision"]
-        assert f"chosen  {decision['action']}" in text
-        assert [o for o in decision["options"] if o["action"] == decision["action"]]
-        assert f"{decision['decisionMs']:.1f} ms" in text
-    for part in ("our bank", "their bank", "play area", "discarded", "unseen", "value"):
-        assert part in text
 
 
 def test_what_is_told_fits_into_its_columns_whole_and_without_spaces_at_the_ends(
@@ -147,29 +156,6 @@ def test_what_is_told_fits_into_its_columns_whole_and_without_spaces_at_the_ends
             assert [line for line in lines if line.endswith(" ")] == [], command
         assert [line.split()[-1] for line in lines[-6:-2:2]] == ["55", "51"], "no figure is lost"
         assert columns or "\N{HORIZONTAL ELLIPSIS}" not in cli("analyse", "final-2023").out
-
-
-def test_an_id_may_be_shortened_at_either_end_unless_it_could_be_two(cli: Cli) -> None:
-    ids = [match["match"] for match in listed(cli)]
-    shared = next(n for n in range(24, 0, -1) if ids[0][:n] == ids[1][:n])
-    for match_id in ids:
-        for word in (match_id, match_id[-5:], match_id[: shared + 1]):
-            assert cli("show", word, "--json").json()["match"] == match_id
-    refused = cli("show", ids[0][:shared])
-    assert (refused.code, "can be 2 matches" in refused.err) == (2, True)
-
-
-def test_wrong_questions_get_one_sentence(cli: Cli) -> None:
-    match = cli("show", "last", "--json").json()
-    theirs = next(t["turn"] for t in match["turns"] if t["turn"] not in our_turns(match))
-    for question, sentence in (
-        ("show zzz", "No match 'zzz' is in the log; `cardsharp matches` lists them."),
-        ("why last 99", "There is no turn 99"),
-        (f"why last {theirs}", "by champion; our turns: "),
-    ):
-        refused = cli(*question.split())
-        assert (refused.code, len(refused.err.splitlines())) == (2, 1)
-        assert sentence in refused.err
 
 
 def test_strategies_lists_every_name_with_a_line(cli: Cli) -> None:

@@ -74,25 +74,65 @@ def test_a_choice_is_taken_back_and_the_log_says_so(
     assert "Taken back before" in " ".join(told.split())
 
 
-def test_a_match_is_gone_on_with_from_any_of_its_steps(
+def test_a_whole_game_of_blef_is_played_kept_and_gone_on_with_from_any_of_its_steps(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the cards dealt anew or as they came; `show` and `why` tell the branch as a match."""
+    """We check whatever we may and open with the lowest bet: that ends every game.
+
+    A branch has the cards dealt anew or as they came; `show` and `why` tell it as a match.
+    """
     typed(monkeypatch, *BLUNT)
-    match = cli("blef", "versus", "greedy", "--seed", "4", "--json").json()["match"]
+    said = cli("blef", "versus", "greedy", "--seed", "1", "--why")
+    assert said.code == Exit.OK
+    assert re.search(r"(You have|greedy has) won[.!]\n", said.out)
+    assert "lost the round." in said.out
+    assert re.search(r"bet .+: it (held|did not hold)\.\n   ", said.out), "then everybody's cards"
+    assert "is out." in said.out or "are out." in said.out
+    assert "y our own cards" in said.out
+    told = cli("show", "last", "--json").json()
+    assert told["outcome"]["result"] == ("won" if "You have won" in said.out else "lost")
+    reasons = {step["decision"]["reason"] for step in told["steps"] if step["decision"]}
+    assert "Typed at the terminal." in reasons
+    assert cli("why", "last", "2").code == Exit.OK
+    match = told["match"]
     for cards in ((), ("--same-cards",)):
         typed(monkeypatch, *BLUNT)
-        said = cli("versus", "--from", f"{match}@4", "--json", *cards)
-        assert f"of {match}, then: " in said.err
-        branch = said.json()["match"]
+        branched = cli("versus", "--from", f"{match}@4", "--json", *cards)
+        assert f"of {match}, then: " in branched.err
+        branch = branched.json()["match"]
         assert branch.startswith("branch-")
-        told = cli("show", branch).out
-        assert f"tags branch {match}@" in told
-        assert ("same-cards" in told) is bool(cards)
+        shown = cli("show", branch).out
+        assert f"tags branch {match}@" in shown
+        assert ("same-cards" in shown) is bool(cards)
         assert "typed at the terminal" in cli("why", branch, "1").out.lower()
-    assert cli("versus", "--from", f"{match}@9999").code == Exit.USAGE
-    assert cli("versus", "--same-cards").code == Exit.USAGE
-    assert cli("versus", "--from", match, "--bots", "2").code == Exit.USAGE
+    for refused in (("--from", f"{match}@9999"), ("--same-cards",), ("--from", match, "--bots=2")):
+        assert cli("versus", *refused).code == Exit.USAGE
+
+
+def test_a_window_of_80_by_24_holds_the_question_and_no_hand_of_another_nor_what_cannot_hold(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table, the choices and the prompt are one screen, of however many players.
+
+    With two cards in play there are high cards and pairs; the rest is legal, and in the list.
+    """
+    monkeypatch.setenv("COLUMNS", "80")
+    typed(monkeypatch, "quit")
+    shown = cli("blef", "versus", "greedy", "--bots", "7").out.splitlines()
+    asked = next(number for number, line in enumerate(shown) if "help)? " in line)
+    window = "\n".join(shown[max(0, asked + 1 - SCREEN) : asked + 1])
+    assert re.search(r"(?m)^Round \d+; cards: ", window)
+    assert "Your hand: " in window
+    assert max(map(len, shown)) <= 80
+    typed(monkeypatch, "hint", "quit")
+    said = cli("blef", "versus", "greedy", "--seed", "1", "--bots", "3", "--why").out
+    assert len(re.findall(r"(?:9|10|J|Q|K|A)[♣♦♥♠]", said)) == 1
+    typed(monkeypatch, "?", "quit")
+    before, every = cli("blef", "versus", "greedy", "--seed", "1").out.split("help)? ")[:2]
+    assert "Pair " in before
+    assert "Full house" not in before
+    assert "Other bets cannot hold with 2 cards in play; ? lists them too." in before
+    assert "Full house" in every
 
 
 @every_table
@@ -109,18 +149,6 @@ def test_a_first_match_explains_the_rules_and_each_thing_once_when_it_comes_up(
     }
     assert said.index(begun[table[0]]) < said.index("Your move")
     assert said.count(f"  {explained[table[0]]}") == 1
-
-
-def test_a_window_of_80_by_24_holds_the_question(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table, the choices and the prompt are one screen, of however many players."""
-    monkeypatch.setenv("COLUMNS", "80")
-    typed(monkeypatch, "quit")
-    shown = cli("blef", "versus", "greedy", "--bots", "7").out.splitlines()
-    asked = next(number for number, line in enumerate(shown) if "help)? " in line)
-    window = "\n".join(shown[max(0, asked + 1 - SCREEN) : asked + 1])
-    assert re.search(r"(?m)^Round \d+; cards: ", window)
-    assert "Your hand: " in window
-    assert max(map(len, shown)) <= 80
 
 
 def test_a_match_is_kept_and_show_and_why_tell_it(
@@ -181,23 +209,6 @@ def test_a_table_in_the_browser_tells_results_and_faults_until_ctrl_c(
         assert json.loads(shown.communicate()[0])["outcome"]["result"] == "lost"
 
 
-def test_a_whole_game_is_played_and_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """We check whatever we may and open with the lowest bet: that ends every game."""
-    typed(monkeypatch, *BLUNT)
-    said = cli("blef", "versus", "greedy", "--seed", "1", "--why")
-    assert said.code == Exit.OK
-    assert re.search(r"(You have|greedy has) won[.!]\n", said.out)
-    assert "lost the round." in said.out
-    assert re.search(r"bet .+: it (held|did not hold)\.\n   ", said.out), "then everybody's cards"
-    assert "is out." in said.out or "are out." in said.out
-    assert "y our own cards" in said.out
-    told = cli("show", "last", "--json").json()
-    assert told["outcome"]["result"] == ("won" if "You have won" in said.out else "lost")
-    reasons = {step["decision"]["reason"] for step in told["steps"] if step["decision"]}
-    assert "Typed at the terminal." in reasons
-    assert cli("why", "last", "2").code == Exit.OK
-
-
 def test_the_old_name_and_options_still_work(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, "quit")
     said = cli("blef", "play", "--bots", "2", "--strategy", "greedy", "--seed", "1")
@@ -205,22 +216,6 @@ def test_the_old_name_and_options_still_work(cli: Cli, monkeypatch: pytest.Monke
     typed(monkeypatch, "quit")
     said = cli("euchre", "play", "--partner", "rules", "--opponents", "rules", "--seed", "1")
     assert said.code == Exit.OK
-
-
-def test_neither_a_hand_of_another_is_shown_nor_what_cannot_hold(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With two cards in play there are high cards and pairs; the rest is legal, and in the list."""
-    typed(monkeypatch, "?", "quit")
-    said = cli("blef", "versus", "greedy", "--seed", "1").out
-    before, every = said.split("help)? ")[:2]
-    assert "Pair " in before
-    assert "Full house" not in before
-    assert "Other bets cannot hold with 2 cards in play; ? lists them too." in before
-    assert "Full house" in every
-    typed(monkeypatch, "hint", "quit")
-    said = cli("blef", "versus", "greedy", "--seed", "1", "--bots", "3", "--why").out
-    assert len(re.findall(r"(?:9|10|J|Q|K|A)[♣♦♥♠]", said)) == 1
 
 
 def test_euchre_is_played_by_number_to_its_end(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,65 +133,54 @@ def test_nobody_gets_in_without_a_seats_secret_and_pages_run_only_what_is_ours()
 # --- invitations ---------------------------------------------------------------------------------
 
 
-Invited = tuple[Room, Seat, Seat]
-
-
-@pytest.fixture
-def two() -> Iterator[Invited]:
+def invited() -> Room:
     """A table of Blef to which somebody is invited."""
-    room = Room(setting("blef", people=2), "Ann", clock=lambda: 0.0)
-    with playing(room) as (host, guest):
-        yield room, host, guest
+    return Room(setting("blef", people=2), "Ann", clock=lambda: 0.0)
 
 
-def test_who_is_invited_takes_a_seat_by_its_link(two: Invited) -> None:
+def test_who_is_invited_takes_a_seat_by_its_link_and_acts_and_sees_for_nobody_else() -> None:
     """The match waits for them; each sees the own cards and the other's name."""
-    room, host, guest = two
-    page = host.page()
-    assert f'value="{guest.link}"' in page
-    assert "has not come yet" in page
-    assert host.path not in guest.page()
-    assert "Take the seat" in guest.page()
-    assert room.stage is TableStage.WAITING
-    guest.do("join", name=f"  {HOSTILE}\x00 ")
-    assert HOSTILE[:10] not in host.until('id="moves"', "plays") + host.page()
-    assert [one.name for one in room.chairs] == ["Ann", HOSTILE[:24]]
-    assert host.path not in guest.page()
-    assert guest.path not in host.page()
+    room = invited()
+    with playing(room) as seats:
+        host, guest = seats
+        page = host.page()
+        assert f'value="{guest.link}"' in page
+        assert "has not come yet" in page
+        assert "Take the seat" in guest.page()
+        assert room.stage is TableStage.WAITING
+        guest.do("join", name=f"  {HOSTILE}\x00 ")
+        assert HOSTILE[:10] not in host.until('id="moves"', "plays") + host.page()
+        assert [one.name for one in room.chairs] == ["Ann", HOSTILE[:24]]
+        asked = next(place for place, one in enumerate(room.chairs) if one.question is not None)
+        other, number_of = seats[1 - asked], room.chairs[asked].number
+        for key in ("0", "1", "88"):
+            assert other.tell("move", number=number_of, key=key) == chairs.REFUSALS["late"]
+        assert other.tell("hint", number=number_of) == chairs.REFUSALS["late"]
+        assert other.tell("bot", place=asked) == ""  # who is there is not replaced
+        assert room.chairs[asked].question is not None
+        hands = [str(one.drawn["hands"]) for one in room.chairs]
+        assert hands[0] != hands[1]
+        for place, seat in enumerate(seats):
+            page = seat.page()
+            assert hands[place] in page
+            assert hands[1 - place] not in page
+            assert seats[1 - place].path not in page
 
 
-def test_no_seat_acts_or_sees_for_another(two: Invited) -> None:
-    room, host, guest = two
-    guest.do("join", name="Bea")
-    seats = [host, guest]
-    host.until("plays", 'id="moves"')
-    asked = next(place for place, one in enumerate(room.chairs) if one.question is not None)
-    number_of = room.chairs[asked].number
-    other = seats[1 - asked]
-    for key in ("0", "1", "88"):
-        assert other.tell("move", number=number_of, key=key) == chairs.REFUSALS["late"]
-    assert other.tell("hint", number=number_of) == chairs.REFUSALS["late"]
-    assert other.tell("bot", place=asked) == ""  # who is there is not replaced
-    assert room.chairs[asked].question is not None
-    hands = [str(one.drawn["hands"]) for one in room.chairs]
-    assert hands[0] != hands[1]
-    for place, seat in enumerate(seats):
-        assert hands[place] in seat.page()
-        assert hands[1 - place] not in seat.page()
-
-
-def test_a_bot_may_play_for_who_does_not_come(two: Invited) -> None:
+def test_a_bot_may_play_for_who_does_not_come() -> None:
     """And gives the seat back to whoever comes late."""
-    room, host, guest = two
-    for seat, place in ((guest, 0), (guest, 1), (host, 0), (host, 7), (host, "x")):
-        seat.tell("bot", place=place)  # only who has not come is replaced, and by the host alone
-    assert [one.stand_in for one in room.chairs] == [None, None]
-    host.tell("bot", place=1)
-    host.until('id="moves"')
-    assert "threshold" in host.page()
-    assert "A bot plays here for you" in guest.page()
-    guest.do("join", name="Bea")
-    assert room.chairs[1].stand_in is None
+    room = invited()
+    with playing(room) as (host, guest):
+        assert host.path not in guest.page()
+        for seat, place in ((guest, 0), (guest, 1), (host, 0), (host, 7), (host, "x")):
+            seat.tell("bot", place=place)  # only who has not come is replaced, by the host alone
+        assert [one.stand_in for one in room.chairs] == [None, None]
+        host.tell("bot", place=1)
+        host.until('id="moves"')
+        assert "threshold" in host.page()
+        assert "A bot plays here for you" in guest.page()
+        guest.do("join", name="Bea")
+        assert room.chairs[1].stand_in is None
 
 
 # --- what a seat may not know --------------------------------------------------------------------

@@ -26,7 +26,7 @@ from workbench import strategy_file
 from workbench.lab.dice import PairDice
 from workbench.lab.duel import Duel, Result
 from workbench.lab.interval import interval, score_interval
-from workbench.lab.ladder import Climb, Memory, ladder_of
+from workbench.lab.ladder import Climb, ladder_of
 from workbench.lab.ledger import RunLedger, difference
 from workbench.lab.plan import Plan
 from workbench.lab.runs import pool_of, run
@@ -166,8 +166,7 @@ def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(tmp_pa
         return [(step.rung.name, step.rung.verdict, step.duel is not None) for step in steps]
 
     mine = Path(written(tmp_path, "climber", "pass"))
-    memory = Memory(tmp_path / "ladder.jsonl")
-    climb = Climb(Plan(first=str(mine), second="", pairs=100), memory, play)
+    climb = Climb(Plan(first=str(mine), second="", pairs=100), tmp_path / "ladder.jsonl", play)
     assert climbed(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]
     assert climbed(climb) == [("random", "beaten", False), ("draw-3", "not beaten", False)]
     assert climbed(replace(climb, anew=True))[0] == ("random", "beaten", True)

@@ -12,7 +12,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game as game_named
 from cardsharp.ratings import MEAN
 from workbench.lab.duel import Duel
-from workbench.lab.ladder import MOST, TEST, Climb, Memory, ladder_of
+from workbench.lab.ladder import MOST, TEST, Climb, ladder_of
 from workbench.lab.ledger import warn_unsteady, watched
 from workbench.lab.options import MOST_SEEDS, LessLuckToo, Player, Positive, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
@@ -79,7 +79,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
         def play(plan: Plan, tested: Sequential) -> Duel:
             return watched(plan, pool, tested=tested)
 
-        climb = Climb(plan, Memory(data_folder() / "ladder.jsonl"), play, anew=options.anew)
+        climb = Climb(plan, data_folder() / "ladder.jsonl", play, anew=options.anew)
         for step in climb.up(options.rungs):
             if step.duel is not None and sum(one.duel is not None for one in climb.steps) == 1:
                 warn_unsteady(step.duel)

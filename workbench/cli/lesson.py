@@ -18,7 +18,7 @@ from workbench.show.options import CommandOptions, Opening, Port, Store
 from workbench.show.output import print_json, results
 from workbench.show.person import Left, Person
 from workbench.show.progress import each
-from workbench.table.lesson import Lesson, Lessons, lesson_routes, question_of, unseen
+from workbench.table.lesson import Lesson, Lessons, lesson_routes, question_of
 from workbench.table.served import pages_over
 from workbench.table.setting import Setting
 from workbench.watch.sources import source_of
@@ -60,9 +60,9 @@ def begun(game: Game, options: LessonOptions) -> Lesson:
     file, today = data_folder() / "lessons.json", datetime.now(UTC).date()
     lessons = Lessons.read(file)
     with open_to_read(options.store, "cardsharp versus") as log:
-        fresh = unseen(lessons, game, log, _LOOKED_AT)
+        fresh = lessons.unseen(game, log, _LOOKED_AT)
         for record in each(fresh, "judging your matches"):
-            lessons.look_through(game, log, [record])
+            lessons.look_through(game, log, record)
         lessons.write(file)
         due = lessons.due(game, today)[: options.number]
         if not due:

@@ -29,7 +29,7 @@ from workbench.cli.games import FIRST, OneGame
 from workbench.lab.analysed import AnalysedSide, Estimate, Group, TwoRatings, analysed, two_ratings
 from workbench.lab.options import GameName, Workers
 from workbench.lab.plan import DEFAULT_GAME
-from workbench.lab.runs import all_cores, pool_of
+from workbench.lab.runs import pool_of
 from workbench.show.drawing import amount
 from workbench.show.lookup import readable
 from workbench.show.options import AnySource, CommandOptions, Json, Store
@@ -152,10 +152,9 @@ class JudgedMatches:
 def _judged(
     options: StatsOptions, of: Game, log: MatchReader, records: Sequence[MatchRecord]
 ) -> JudgedMatches:
-    processes = 1 if len(records) <= _FEW else options.workers or all_cores()
     whole = ((log.match(one.match_id) or one, log.moves(one.match_id)) for one in records)
     judged = []
-    with pool_of(processes) as pool:
+    with pool_of(1 if len(records) <= _FEW else options.workers) as pool:
         for record, found in zip(each(records), analysed(of.name, whole, pool), strict=True):
             sides = [one for one in found if options.player in {None, one.player}]
             judged += [(record.match_id, sides)] * bool(sides)

@@ -1,7 +1,7 @@
 """`cardsharp lab`: strategies against each other, and looked at closely."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
@@ -17,18 +17,16 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.lab.interval import Interval
 from workbench.lab.ledger import difference, warn_unsteady, watched
-from workbench.lab.looking import LabProbed, probe, profile
+from workbench.lab.looking import probe, profile
 from workbench.lab.matches import check_keeping, lost_first
 from workbench.lab.matches import keep as keep_matches
-from workbench.lab.options import DuelOptions, LookOptions, Player, RunOptions
+from workbench.lab.options import DuelOptions, Player, RunOptions
 from workbench.lab.players import check_players
-from workbench.lab.runs import all_cores, hosted, pool_of, run
+from workbench.lab.runs import pool_of, run
 from workbench.show import output
-from workbench.show.exits import Exit
 from workbench.show.lookup import open_log, store_or_default
 from workbench.show.options import Json
-from workbench.show.output import plain_table, print_json, print_lines, results, tell
-from workbench.show.progress import Bar
+from workbench.show.output import plain_table, print_json, print_lines, tell
 from workbench.strategy_file import is_file, is_own
 
 MOST_TESTED = 20_000  # pairs after which a sequential test gives up
@@ -46,7 +44,10 @@ app.command(
     help="Measure the players of a ladder, each against the next few: ratings in Elo points.",
 )
 
-_DUEL, _RUN, _LOOK = DuelOptions(), RunOptions(), LookOptions()
+app.command(probe)
+app.command(profile)
+
+_DUEL, _RUN = DuelOptions(), RunOptions()
 
 
 @app.command
@@ -63,9 +64,8 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
         check_keeping(plan)
     rule = None if tested is None else tested.sprt.rule()
     output.messages().print(plan.stop_rule(rule), soft_wrap=True)
-    with pool_of(
-        options.workers or all_cores(), options.cluster, apart=is_file(first) or is_file(second)
-    ) as pool:
+    apart = is_file(first) or is_file(second)
+    with pool_of(options.workers, options.cluster, apart=apart) as pool:
         played = watched(plan, pool, options.out, tested)
     warn_unsteady(played)
     ids: list[str] = []
@@ -115,7 +115,7 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
     plans = [replace(plan, first=one, second=two) for one, two in combinations(players, 2)]
     made: Made = {}
     apart = any(map(is_file, players))
-    with pool_of(options.workers or all_cores(), options.cluster, apart=apart) as pool:
+    with pool_of(options.workers, options.cluster, apart=apart) as pool:
         for each in plans:
             check_players(each)  # before anything is played
         for each in plans:
@@ -165,57 +165,3 @@ def _cross_table(players: Sequence[str], made: Made) -> Table:
     for row in ranking:
         shown.add_row(row, *(cell(row, column) for column in ranking), f"{mean(row):.1f}")
     return shown
-
-
-@app.command(name="probe")
-def probe_(strategy: Player, *, options: LookOptions = _LOOK) -> int:
-    """Test positions with a known answer, and positions where hidden cards must not matter.
-
-    Hand-made positions have one right answer each (not every game has such). In
-    positions of real matches a new strategy with the same dice must answer alike
-    when hidden cards are dealt anew. Exits with 1 where an answer is wrong or
-    changes.
-    """
-    found = probe(options.plan(strategy, 40))
-    if options.as_json:
-        answers = [
-            {"name": a.name, "action": a.action, "right": a.is_right, "reason": a.reason}
-            for a in found.answers
-        ]
-        print_json({"answers": answers, "askedTwice": found.asked, "changed": found.changed})
-    else:
-        _print_probed(found)
-    return Exit.OK if found.is_right else Exit.FAILED
-
-
-def _print_probed(found: LabProbed) -> None:
-    console = results()
-    for answer in found.answers:
-        if not answer.is_right:
-            right = " or ".join(answer.right)
-            console.print(f"wrong: {answer.name}: {answer.action}, not {right}")
-            console.print(f"       {answer.reason}", style="dim")
-    if found.answers:
-        right_ones = sum(answer.is_right for answer in found.answers)
-        console.print(f"{right_ones} of {len(found.answers)} answers are right")
-    console.print(
-        f"{found.changed} of {found.asked} answers changed when the same was asked again "
-        "with what is hidden dealt anew"
-    )
-
-
-@app.command(name="profile")
-def profile_(strategy: Player, *, options: LookOptions = _LOOK) -> None:
-    """Measure processor time and nodes a decision, in one process."""
-    plan = options.plan(strategy, 500)
-    with Bar(plan.pairs, "deciding") as bar, pool_of(1, apart=is_file(strategy)) as pool:
-        alone = None if pool is None else pool.submit(hosted, profile, plan)
-        found = profile(plan, bar.advance) if alone is None else alone.result()
-    headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
-    shown = plain_table("decisions", *headings, right=headings)
-    for kind, times in found.milliseconds.items():
-        nodes = found.nodes.get(kind)
-        counts = ("-", "-") if nodes is None else (f"{nodes.mean:,.0f}", f"{nodes.max:,.0f}")
-        spent = (f"{figure:.2f}" for figure in (times.mean, times.p95, times.max))
-        shown.add_row(kind, str(times.number), *spent, *counts)
-    tell(asdict(found), shown, as_json=options.as_json)

@@ -26,11 +26,11 @@ from workbench.lab.duel import Duel
 from workbench.lab.options import Cluster, GameName, Positive, Seed, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.runs import all_cores, pool_of, run
+from workbench.lab.runs import pool_of, run
 from workbench.lab.sprt import Sequential, Sprt
 from workbench.show.options import CommandOptions, Json
 from workbench.show.output import messages, plain_table, print_json, results
-from workbench.strategy_file import is_file
+from workbench.strategy_file import lasting
 
 TEST = Sprt(elo0=0, elo1=40)
 """When a rung is beaten: some 40 to 400 pairs tell, where a duel for tuning takes thousands."""
@@ -115,34 +115,27 @@ class Rung(BaseModel, frozen=True, extra="forbid"):
         return 100 * self.points / self.pairs
 
 
-class Memory:
-    """The file of what was climbed, a JSON document a line; a line that was cut is passed over."""
+def known(file: Path, plan: Plan) -> Rung | None:
+    """What the file of climbs has of a plan that the same code played as long or to a decision.
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-
-    def known(self, plan: Plan) -> Rung | None:
-        """What came of it when the same code played it as long or to a decision."""
-        wanted = (plan.game, _who(plan.first), plan.second, fingerprint(plan))
-        lines = self._file.read_text("utf-8").splitlines() if self._file.is_file() else []
-        for line in reversed(lines):
-            with suppress(ValueError):
-                one = Rung.model_validate_json(line)
-                decided = one.verdict != "not decided" or one.pairs >= plan.pairs
-                if decided and (one.game, one.player, one.name, one.fingerprint) == wanted:
-                    return one
-        return None
-
-    def keep(self, rung: Rung) -> None:
-        """Add a line; it begins one, also where the last was cut."""
-        make_private(self._file)
-        with self._file.open("a", encoding="utf-8") as out:
-            out.write(f"\n{rung.model_dump_json()}")
+    It has a JSON document a line; a line that was cut is passed over.
+    """
+    wanted = (plan.game, lasting(plan.first), plan.second, fingerprint(plan))
+    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
+    for line in reversed(lines):
+        with suppress(ValueError):
+            one = Rung.model_validate_json(line)
+            decided = one.verdict != "not decided" or one.pairs >= plan.pairs
+            if decided and (one.game, one.player, one.name, one.fingerprint) == wanted:
+                return one
+    return None
 
 
-def _who(name_or_file: str) -> str:
-    """A strategy's name, or a file wherever it is called from."""
-    return str(Path(name_or_file).absolute()) if is_file(name_or_file) else name_or_file
+def keep(file: Path, rung: Rung) -> None:
+    """Add a line to the file of climbs; it begins one, also where the last was cut."""
+    make_private(file)
+    with file.open("a", encoding="utf-8") as out:
+        out.write(f"\n{rung.model_dump_json()}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +158,10 @@ class LadderStep:
 
 @dataclass(slots=True)
 class Climb:
-    """Who climbs (`plan.first`), and how; `anew` also where it is known what came of it."""
+    """Who climbs (`plan.first`), kept in a file; `anew` also where it is known what came of it."""
 
     plan: Plan
-    memory: Memory
+    file: Path
     play: Callable[[Plan, Sequential], Duel]
     anew: bool = False
     steps: list[LadderStep] = field(default_factory=list, init=False)
@@ -200,9 +193,9 @@ class Climb:
         return rating_of((step.rating.value, step.rung.score) for step in self.steps)
 
     def _step(self, plan: Plan, rating: Rating) -> LadderStep:
-        known = None if self.anew else self.memory.known(plan)
-        if known is not None:
-            return LadderStep(known, rating)
+        found = None if self.anew else known(self.file, plan)
+        if found is not None:
+            return LadderStep(found, rating)
         began, tested = monotonic(), Sequential(TEST)
         try:
             duel = self.play(plan, tested)
@@ -212,7 +205,7 @@ class Climb:
         decided: Verdict = "beaten" if tested.ratio > 0 else "not beaten"
         rung = Rung(
             game=plan.game,
-            player=_who(plan.first),
+            player=lasting(plan.first),
             name=plan.second,
             fingerprint=fingerprint(plan),
             seed=plan.seed,
@@ -221,7 +214,7 @@ class Climb:
             squares=score.squares,
             verdict=decided if tested.ended else "not decided",
         )
-        self.memory.keep(rung)
+        keep(self.file, rung)
         return LadderStep(rung, rating, monotonic() - began, duel)
 
 
@@ -247,7 +240,7 @@ def ratings(*, options: RatingOptions = RatingOptions()) -> None:
     """
     game = rungs_of(options.game)
     plan = Plan(game=game.name, first="", second="", pairs=options.pairs, seed=options.seed)
-    with pool_of(options.workers or all_cores(), options.cluster) as pool:
+    with pool_of(options.workers, options.cluster) as pool:
         found = measured(plan, pool)
     if options.write:
         file_of(game.name).write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")

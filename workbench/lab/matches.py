@@ -6,7 +6,7 @@ A match of the lab depends on its plan alone. So those that are wanted in the ma
 `show`, `why` and `try` find them, are played once more while somebody takes down every decision.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from copy import deepcopy
 from datetime import datetime, timedelta
@@ -30,7 +30,6 @@ from workbench.show.lookup import keep_match
 from workbench.strategy_file import called, version_of
 
 TIMES = 15  # how often the last cards are played again
-AgainDice = Callable[[int], tuple[Random, Random]]  # of one more end: hidden cards, what comes
 
 
 def play(
@@ -146,8 +145,7 @@ class PairSeries:
             seated = [players[seat] for seat in sorted(players)]
             luck = None
             if self.plan.less_luck:
-                again = partial(self.extras.dice_again, self.plan.seed, number)
-                state, luck = self._tempered(side, opening, seated, dice.chance, again)
+                state, luck = self._tempered(number, side, opening, seated, dice.chance)
             else:
                 state = play(self.simulation, opening, seated, dice.chance, self._notes)
             for player in {id(one): one for one in seated}.values():
@@ -157,20 +155,16 @@ class PairSeries:
             yield self._result(state, side, luck)
 
     def _tempered(
-        self,
-        side: int,
-        state: object,
-        players: Sequence[LabPlayer],
-        chance: Random,
-        again: AgainDice,
+        self, number: int, side: int, state: object, players: Sequence[LabPlayer], chance: Random
     ) -> tuple[Any, Luck]:
-        """The end of a match from its opening on, and what tells its luck for that side."""
+        """The end of a pair's match from its opening on, and what tells its luck for that side."""
         cards, simulation = 0.0, self.simulation
         while (seat := simulation.to_act(state)) is not None and not self.extras.is_late(state):
             before = state
             state = _step(simulation, state, players[seat], chance, self._notes)
             cards += self.extras.luck(before, state)[side]
         copied = [] if seat is None else _copies(players)
+        again = partial(self.extras.dice_again, self.plan.seed, number)
         ends = [
             play(simulation, simulation.disguised(state, hidden), copies, later)
             for copies, (hidden, later) in zip(copied, map(again, count()), strict=False)

@@ -9,7 +9,6 @@ from cyclopts import Parameter, validators
 
 from cardsharp.errors import ConfigError
 from workbench.lab.duel import TWO
-from workbench.lab.extras import extras_of
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.sprt import Sequential, Sprt
 from workbench.show.options import CommandOptions, Json
@@ -95,22 +94,3 @@ class DuelOptions(RunOptions):
         if plan.matches_a_pair != TWO:
             raise ConfigError("--sprt is for one against one; leave out --copies.")
         return Sequential(Sprt(self.elo0, self.elo1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class LookOptions(CommandOptions):
-    """Over which positions a strategy is looked at."""
-
-    game: GameName = DEFAULT_GAME
-    positions: Annotated[int | None, Parameter(alias="-n", validator=Positive)] = None
-    """Number of positions with more than one legal action."""
-    opponent: str | None = None
-    """The opponent in those matches."""
-    seed: Seed = 1
-    as_json: Json = False
-
-    def plan(self, strategy: str, positions: int) -> Plan:
-        """Where the positions come from; `positions` of them where no number was given."""
-        second = self.opponent or extras_of(self.game).opponent or strategy
-        number = self.positions or positions
-        return Plan(game=self.game, first=strategy, second=second, pairs=number, seed=self.seed)

@@ -29,14 +29,15 @@ _PATIENCE = 10  # seconds in which a scheduler must answer
 
 @contextmanager
 def pool_of(
-    processes: int, cluster: str | None = None, *, apart: bool = False
+    workers: int | None, cluster: str | None = None, *, apart: bool = False
 ) -> Iterator[Executor | None]:
-    """An executor for a run; None where this process does it, which with `apart` is never so.
+    """An executor of so many processes, else of one a core; None where this process does it.
 
-    A cluster gives the task of a worker that dies to another one. Raises `ConfigError` without its
-    library or address, `Unreachable` where nobody answers, and `StrategyFault` where a process of
-    this machine ended in the middle of a task.
+    With `apart` that is never so. A cluster gives the task of a worker that dies to another one.
+    Raises `ConfigError` without its library or address, `Unreachable` where nobody answers, and
+    `StrategyFault` where a process of this machine ended in the middle of a task.
     """
+    processes = workers or all_cores()
     if cluster is not None:
         with _cluster(cluster) as pool:
             yield pool

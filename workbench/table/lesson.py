@@ -5,7 +5,8 @@ asked again after a longer time, else the next day, as with cards of vocabulary.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from http import HTTPStatus
@@ -81,35 +82,28 @@ class Lessons(BaseModel):
         found = [one for one in self.cards if one.game == game.name and one.due <= today]
         return sorted(found, key=lambda one: -one.cost)
 
-    def look_through(self, game: Game, log: MatchReader, matches: Iterable[MatchRecord]) -> None:
-        """Make a card of each marked decision that a person made in these matches."""
-        for record in matches:
-            self.looked.append(record.match_id)
-            self.cards += _cards(game, log, record)
+    def unseen(self, game: Game, log: MatchReader, limit: int) -> list[MatchRecord]:
+        """The matches of a game, of the newest so many, that were not looked through."""
+        fresh = (one for one in log.matches(limit=limit) if one.match_id not in self.looked)
+        readable = (one for one in fresh if one.outcome is not None and fault_of(one) is None)
+        return [one for one in readable if game_of(one) == game]
 
-
-def unseen(lessons: Lessons, game: Game, log: MatchReader, limit: int) -> list[MatchRecord]:
-    """The matches of a game, of the newest so many in the log, that were not looked through."""
-    looked = {*lessons.looked}
-    fresh = (one for one in log.matches(limit=limit) if one.match_id not in looked)
-    readable = (one for one in fresh if one.outcome is not None and fault_of(one) is None)
-    return [one for one in readable if game_of(one) == game]
-
-
-def _cards(game: Game, log: MatchReader, record: MatchRecord) -> Iterator[Exercise]:
-    moves = log.moves(record.match_id)
-    own = {one.step.sequence for one in _own(game, record, moves)}
-    if not own:
-        return
-    try:
-        decisions = analyse(game, record, moves).decisions
-    except ConfigError:  # a table at which nobody can judge
-        return
-    of, match = game.name, record.match_id
-    for one in decisions:
-        if one.sequence in own and one.mark is not None:
-            number, cost = one.sequence, one.cost
-            yield Exercise(game=of, match=match, sequence=number, cost=cost, due=date.min)
+    def look_through(self, game: Game, log: MatchReader, record: MatchRecord) -> None:
+        """Make a card of each marked decision that a person made in a match."""
+        match = record.match_id
+        self.looked.append(match)
+        moves = log.moves(match)
+        own = {one.step.sequence for one in _own(game, record, moves)}
+        if not own:
+            return
+        with suppress(ConfigError):  # a table at which nobody can judge
+            self.cards += [
+                Exercise(
+                    game=game.name, match=match, sequence=one.sequence, cost=one.cost, due=date.min
+                )
+                for one in analyse(game, record, moves).decisions
+                if one.sequence in own and one.mark is not None
+            ]
 
 
 def _own(game: Game, record: MatchRecord, moves: Sequence[MoveRecord]) -> list[Asked]:
