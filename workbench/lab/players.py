@@ -6,7 +6,7 @@ strategy that fails says nothing of it, so no safe action replaces its own there
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from hashlib import sha256
@@ -66,33 +66,6 @@ class Guarded:
             raise StrategyFault(f"{self.name}: {found.fault}.\n{found.trace}".rstrip())
         self.printed = found.printed
         return found.result
-
-
-class SeatedFile:
-    """A user's strategy at a table: its faults are told, and a safe action is `decided`."""
-
-    def __init__(
-        self,
-        name: str,
-        strategy: AnyStrategy,
-        decider: Decider[Any, Any, Any],
-        tell: Callable[[str], None],
-    ) -> None:
-        self._name, self._strategy, self._decider, self._tell = name, strategy, decider, tell
-        self._told: set[str] = set()
-        self.decided: Decided[Any] | None = None
-        self.is_useless = False
-
-    def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
-        """Its decision, or the safe one; each fault is told once."""
-        now = decided_again(self._decider, self._strategy, position)
-        self.is_useless = now.fault is not None and (self.is_useless or self.decided is None)
-        self.decided = now
-        if now.fault is not None and now.fault not in self._told:
-            self._told.add(now.fault)
-            self._tell(f"{self._name}: {now.fault}. A safe action is played.\n{now.trace}".rstrip())
-        decision: Decision[Any] = now.decision
-        return decision
 
 
 def guarded(name_or_file: str, strategy: AnyStrategy) -> AnyStrategy:

@@ -110,7 +110,7 @@ class Chair:
             raise Undone
         if self.stand_in is None:
             raise Left
-        decision: Decision[Any] = self.stand_in.strategy.decide(position)
+        decision: Decision[Any] = self.stand_in.decide(position).decision
         return decision
 
     def ask(self, position: Any) -> PersonQuestion[Any, Any]:  # noqa: ANN401 - any game's

@@ -11,7 +11,6 @@ from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision
 from workbench.lab.plan import AnySimulation, simulated
-from workbench.lab.players import SeatedFile
 from workbench.show.lookup import keep_match, open_log, store_or_default
 from workbench.show.output import print_error
 from workbench.show.person import Advisor
@@ -89,9 +88,8 @@ class Setting:
         """A strategy for a seat, with dice of its own."""
         name = strategy_named(wanted, self.game)
         strategy = self.simulation.strategy(name, self._dice(number, purpose))
-        if is_own(wanted) and self.game.decider is not None:
-            strategy = SeatedFile(called(wanted), strategy, self.game.decider.load(), print_error)
-        return SeatedBot(called(wanted), strategy)
+        decider = self.game.decider if is_own(wanted) else None
+        return SeatedBot(called(wanted), strategy, decider and decider.load())
 
     def advisor(self) -> Advisor[Any]:
         """The game's best player; its hints do not depend on the match's dice."""

@@ -8,16 +8,18 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from random import Random
 from secrets import token_hex
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic
 
-from cardsharp.deciding import Decided
+from cardsharp.deciding import Decided, Decider
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.replay import header_of
 from cardsharp.simulation import A, P, S, Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import LabMatch, Taken, extras_of
-from workbench.lab.players import SeatedFile
+from workbench.lab.plan import AnyStrategy
+from workbench.lab.players import decided_again
+from workbench.show.output import print_error
 from workbench.show.person import AtTheTable, Left, Undone
 from workbench.show.screen import AnyScreen, ScreenMove
 from workbench.table.branch import BranchPoint, Kept
@@ -26,16 +28,38 @@ PERSON = "you"  # what the person is called, also in the match log
 Opening = tuple[list[Taken], Any]  # what was done before a match is gone on with; its state
 
 
-class SeatedBot(NamedTuple):
-    """A strategy at the table, and what it is called in the match log."""
+@dataclass
+class SeatedBot:
+    """A strategy at the table, and what it is called in the match log; a user's with a `decider`.
+
+    Such a one's faults are told, each once, and a safe action is played.
+    """
 
     name: str
-    strategy: Any
+    strategy: AnyStrategy
+    decider: Decider[Any, Any, Any] | None = None
+    is_useless: bool = False
+    """Whether it is a user's, and has failed at every decision so far."""
+    _told: set[str] = field(default_factory=set, init=False)
+    _is_new: bool = field(default=True, init=False)
 
-    @property
-    def is_useless(self) -> bool:
-        """Whether it is a user's, and has failed at every decision so far."""
-        return isinstance(self.strategy, SeatedFile) and self.strategy.is_useless
+    def decide(self, position: Any) -> Decided[Any]:  # noqa: ANN401 - any game's
+        """Its decision, or the safe one."""
+        if self.decider is None:
+            return _timed(self.strategy, position)
+        now = decided_again(self.decider, self.strategy, position)
+        self.is_useless = now.fault is not None and (self.is_useless or self._is_new)
+        self._is_new = False
+        if now.fault is not None and now.fault not in self._told:
+            self._told.add(now.fault)
+            print_error(f"{self.name}: {now.fault}. A safe action is played.\n{now.trace}".rstrip())
+        return now
+
+
+def _timed(player: AnyStrategy | AtTheTable[Any, Any], position: object) -> Decided[Any]:
+    began = time.perf_counter()
+    decision = player.decide(position)
+    return Decided(decision, timedelta(seconds=time.perf_counter() - began))
 
 
 def screens_of(game: Game) -> type[AnyScreen]:
@@ -165,15 +189,14 @@ class Sitting(Generic[S, P, A]):
 
     def _decide(self, seat: int) -> Decided[Decision[A]]:
         position = self.simulation.position(self.state)
-        player = self._seated[seat] if seat in self._seated else self.bots[seat].strategy
-        began = time.perf_counter()
-        decision = player.decide(position)
-        if self._back and seat in self._seated:
-            reason = f"{decision.reason} Taken back before: {', '.join(self._back)}."
-            decision, self._back = replace(decision, reason=reason), []
-        if isinstance(player, SeatedFile) and player.decided is not None:
-            return player.decided
-        return Decided(decision, timedelta(seconds=time.perf_counter() - began))
+        if seat not in self._seated:
+            return self.bots[seat].decide(position)
+        decided = _timed(self._seated[seat], position)
+        if not self._back:
+            return decided
+        reason = f"{decided.decision.reason} Taken back before: {', '.join(self._back)}."
+        self._back = []
+        return decided._replace(decision=replace(decided.decision, reason=reason))
 
     def _explained(
         self, you: int, told: ScreenMove, seat: int, decision: Decision[A]
