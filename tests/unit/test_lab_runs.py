@@ -2,9 +2,14 @@
 
 import json
 import os
+import signal
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
 from itertools import combinations, islice, repeat
 from math import inf
 from pathlib import Path
@@ -12,7 +17,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.cli import Cli, written
+from support.cli import Cli, line_with, program, written
 from support.games import GAMES
 from support.table import QUICK
 
@@ -29,7 +34,7 @@ from workbench.lab.interval import interval, score_interval
 from workbench.lab.ladder import Climb, ladder_of
 from workbench.lab.ledger import RunLedger, difference
 from workbench.lab.plan import Plan
-from workbench.lab.runs import pool_of, run
+from workbench.lab.runs import Numbered, pool_of, run
 from workbench.lab.sprt import Sequential, Sprt
 from workbench.show.exits import Exit
 
@@ -114,6 +119,48 @@ def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_
 def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
     with pytest.raises(StrategyFault, match="a strategy ended it"), pool_of(1, apart=True) as pool:
         pool.submit(os._exit, 5).result()
+
+
+Process = subprocess.Popen[str]
+
+dask = partial(program, module="dask", errors=subprocess.STDOUT)
+"""A process of Dask's own command line, which dies with the test."""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
+    local = ("--host", "127.0.0.1", "--no-dashboard")
+    with ExitStack() as stack:
+        scheduler = stack.enter_context(dask("scheduler", *local, "--port", "0"))
+        address = line_with(scheduler.stdout, "Scheduler at:").split()[-1]
+        workers = []
+        for name in ("one", "two"):
+            given = ("--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path / name))
+            workers.append(stack.enter_context(dask("worker", address, *given, *local)))
+            line_with(workers[-1].stdout, "Registered to:")
+        yield address, workers
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed: make setup")
+def test_a_cluster_plays_the_same_though_a_worker_dies(cluster: tuple[str, list[Process]]) -> None:
+    """Two workers of this machine, of which one is killed in mid-run."""
+    address, workers = cluster
+    plan = Plan(game="euchre", first="rules", second="random", pairs=60, seed=5, plain=True)
+    done = 0
+
+    def tell(played: list[Numbered]) -> None:
+        nonlocal done
+        done += len(played)
+        if done > 5 and workers[0].poll() is None:
+            workers[0].send_signal(signal.SIGKILL)
+            workers[0].wait()
+
+    with pool_of(2, address) as pool:
+        over = run(plan, pool, tell=tell)
+    assert workers[0].poll() == -signal.SIGKILL
+    assert done == plan.pairs
+    assert over == run(plan)
 
 
 @pytest.mark.parametrize("pairs", [2, 3, 8, 100])
