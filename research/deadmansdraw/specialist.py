@@ -17,12 +17,12 @@ from cardsharp.deadmansdraw.strategies.search.weights import (
 )
 from research.deadmansdraw.engine import Engine, Twin, share
 from research.deadmansdraw.training import WHOLE, Settings, Training
-from workbench.lab.sprt import Sequential, Sprt, elo_of
+from workbench.lab.sprt import Sequential, elo_of
 from workbench.show.progress import Bar, each
 
 MOST_PAIRS = 12_000  # decks after which a test that has not ended counts as lost
 _STEP = 50
-GAIN = Sprt(0.0, elo_of(0.505))
+GAIN = elo_of(0.505)
 """Of the half difference to the captain: one point in 100, rather than none."""
 
 
@@ -54,7 +54,7 @@ class Specialists:
         opponent = self.engine.fitted(entry)
         special = self.engine.captain(read_weights(json.dumps(weights)))
         players = (special, self.engine.twin(WEIGHTS))
-        test, gains = Sequential(GAIN), list[float]()
+        test, gains = Sequential(elo1=GAIN), list[float]()
         with Bar(MOST_PAIRS, "testing, at most") as bar:
             while len(gains) < MOST_PAIRS and not test.ended:
                 decks = range(len(gains), len(gains) + _STEP)

@@ -35,7 +35,7 @@ from workbench.lab.ladder import Climb, ladder_of
 from workbench.lab.ledger import RunLedger, difference
 from workbench.lab.plan import Plan
 from workbench.lab.runs import Numbered, pool_of, run
-from workbench.lab.sprt import Sequential, Sprt
+from workbench.lab.sprt import Sequential
 from workbench.show.exits import Exit
 
 
@@ -305,7 +305,7 @@ def test_a_duel_is_wrong_as_often_as_it_says(elo: float, stronger: float, alike:
     """400 simulated tests: three standard errors are 3.3 in 100."""
     dice, called = Random(1), 0
     for _ in range(400):
-        tested = Sequential(Sprt(elo0=0, elo1=50))
+        tested = Sequential(elo0=0, elo1=50)
         tested.take(shares(elo, dice, alike))
         called += tested.ratio > 0
     assert called / 400 == pytest.approx(stronger, abs=0.033)
@@ -315,10 +315,10 @@ def test_a_run_ends_with_the_pair_that_decides(monkeypatch: pytest.MonkeyPatch) 
     # Threads of this process take it for one that is there for strategy files alone.
     monkeypatch.setattr(strategy_file, "_listeners", [])
     plan = Plan(first="champion", second="draw-2", pairs=60, seed=2, plain=True)
-    alone = Sequential(Sprt(elo1=200))
+    alone = Sequential(elo1=200)
     here = run(plan, tested=alone)
     with ThreadPoolExecutor(2) as pool:
-        there = run(plan, pool, tested=Sequential(Sprt(elo1=200)))
+        there = run(plan, pool, tested=Sequential(elo1=200))
     assert alone.ended
     assert here == there
     assert len(here.pairs) == here.plan.pairs == alone.number < 60

@@ -30,7 +30,7 @@ from workbench.lab.duel import Duel, LessLuck, Luck, Pair, Result
 from workbench.lab.ledger import RunLedger
 from workbench.lab.plan import Plan
 from workbench.lab.runs import run
-from workbench.lab.sprt import Sequential, Sprt
+from workbench.lab.sprt import Sequential
 
 EUCHRE = next(game for game in GAMES if game.name == "euchre")
 
@@ -165,7 +165,7 @@ MIRRORED = (
 
 
 def test_it_changes_no_match(tmp_path: Path) -> None:
-    tested, same = Sequential(Sprt(elo1=100)), Sequential(Sprt(elo1=100))
+    tested, same = Sequential(elo1=100), Sequential(elo1=100)
     played, plain = run(PLAN, tested=tested), run(replace(PLAN, less_luck=False))
     assert [match.points for match in played.matches] == [match.points for match in plain.matches]
     assert "less luck: " in str(played)

@@ -12,7 +12,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games import game as game_named
 from cardsharp.ratings import MEAN
 from workbench.lab.duel import Duel
-from workbench.lab.ladder import MOST, TEST, Climb, ladder_of
+from workbench.lab.ladder import MOST, STRONGER, Climb, ladder_of
 from workbench.lab.ledger import warn_unsteady, watched
 from workbench.lab.options import MOST_SEEDS, LessLuckToo, Player, Positive, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
@@ -71,7 +71,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
     plan = options.plan(player)
     messages().print(
         f"{player} climbs the ladder of {game_named(plan.game).title} (seed {plan.seed}): each "
-        f"rung {TEST.rule()}, at most {plan.pairs:,} pairs of matches.",
+        f"rung {Sequential(elo1=STRONGER).rule()}, at most {plan.pairs:,} pairs of matches.",
         soft_wrap=True,
     )
     with pool_of(processes, apart=is_file(player)) as pool:

@@ -62,7 +62,7 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
     tested = options.tested(plan)
     if options.keep is not None:
         check_keeping(plan)
-    rule = None if tested is None else tested.sprt.rule()
+    rule = None if tested is None else tested.rule()
     output.messages().print(plan.stop_rule(rule), soft_wrap=True)
     apart = is_file(first) or is_file(second)
     with pool_of(options.workers, options.cluster, apart=apart) as pool:

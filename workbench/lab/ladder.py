@@ -27,13 +27,13 @@ from workbench.lab.options import Cluster, GameName, Positive, Seed, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint
 from workbench.lab.runs import pool_of, run
-from workbench.lab.sprt import Sequential, Sprt
+from workbench.lab.sprt import Sequential
 from workbench.show.options import CommandOptions, Json
 from workbench.show.output import messages, plain_table, print_json, results
 from workbench.strategy_file import lasting
 
-TEST = Sprt(elo0=0, elo1=40)
-"""When a rung is beaten: some 40 to 400 pairs tell, where a duel for tuning takes thousands."""
+STRONGER = 40
+"""Elo by which a rung is beaten: some 40 to 400 pairs tell, a duel for tuning takes thousands."""
 
 MOST = 1000  # pairs after which a rung counts as not beaten
 REACH = 4  # how many rungs above its own a player is measured against: those farther up always win
@@ -196,7 +196,7 @@ class Climb:
         found = None if self.anew else known(self.file, plan)
         if found is not None:
             return LadderStep(found, rating)
-        began, tested = monotonic(), Sequential(TEST)
+        began, tested = monotonic(), Sequential(elo1=STRONGER)
         try:
             duel = self.play(plan, tested)
         except StrategyFault as fault:

@@ -10,7 +10,7 @@ from cyclopts import Parameter, validators
 from cardsharp.errors import ConfigError
 from workbench.lab.duel import TWO
 from workbench.lab.plan import DEFAULT_GAME, Plan
-from workbench.lab.sprt import Sequential, Sprt
+from workbench.lab.sprt import Sequential
 from workbench.show.options import CommandOptions, Json
 from workbench.strategy_file import is_own
 
@@ -93,4 +93,4 @@ class DuelOptions(RunOptions):
             raise ConfigError("--elo0 must be lower than --elo1: the test tells the two apart.")
         if plan.matches_a_pair != TWO:
             raise ConfigError("--sprt is for one against one; leave out --copies.")
-        return Sequential(Sprt(self.elo0, self.elo1))
+        return Sequential(self.elo0, self.elo1)

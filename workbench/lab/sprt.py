@@ -7,7 +7,7 @@ with the spread that was found (the generalized test that chess engines are tune
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import inf, log, log10
 
 from cardsharp.ratings import PER_TENFOLD, share_at
@@ -30,12 +30,19 @@ ERROR = 0.05  # how often the lower strength may be called stronger, or the high
 BOUND = log((1 - ERROR) / ERROR)  # the log ratio at which FIRST is called stronger
 
 
-@dataclass(frozen=True, slots=True)
-class Sprt:
-    """Whether FIRST is at least `elo1` stronger or at most `elo0`, in Elo points."""
+@dataclass(slots=True)
+class Sequential:
+    """Whether FIRST is at least `elo1` stronger or at most `elo0`, in Elo points.
+
+    It takes the pairs in the order of their numbers.
+    """
 
     elo0: float = 0.0
     elo1: float = 20.0
+    number: int = 0
+    _weight: float = field(default=_PRIOR, init=False)
+    _sum: float = field(default=_PRIOR * _MEAN, init=False)
+    _squares: float = field(default=_PRIOR * _SQUARE, init=False)
 
     def rule(self) -> str:
         """When the test ends, in words."""
@@ -43,17 +50,6 @@ class Sprt:
             f"until a test with {100 * ERROR:g} % error decides between {self.elo1:+g} "
             f"and {self.elo0:g} Elo"
         )
-
-
-@dataclass(slots=True)
-class Sequential:
-    """A test under way: it takes the pairs in the order of their numbers."""
-
-    sprt: Sprt
-    number: int = 0
-    _weight: float = field(default=_PRIOR, init=False)
-    _sum: float = field(default=_PRIOR * _MEAN, init=False)
-    _squares: float = field(default=_PRIOR * _SQUARE, init=False)
 
     def take(self, shares: Iterable[float]) -> bool:
         """Take the next pairs, as far as they are needed; whether the test has ended."""
@@ -71,7 +67,7 @@ class Sequential:
         """The log likelihood ratio of the two strengths."""
         mean = self._sum / self._weight
         spread = self._squares / self._weight - mean * mean
-        low, high = share_at(self.sprt.elo0), share_at(self.sprt.elo1)
+        low, high = share_at(self.elo0), share_at(self.elo1)
         return self._weight * (high - low) * (2 * mean - low - high) / (2 * spread)
 
     @property
@@ -84,12 +80,11 @@ class Sequential:
         """What is shown so far."""
         if not self.ended:
             return "the test is not decided"
-        sprt = self.sprt
         if self.ratio > 0:
-            return f"the test says stronger: Elo {sprt.elo1:g} rather than {sprt.elo0:g}"
-        return f"the test says not stronger: Elo {sprt.elo0:g} rather than {sprt.elo1:g}"
+            return f"the test says stronger: Elo {self.elo1:g} rather than {self.elo0:g}"
+        return f"the test says not stronger: Elo {self.elo0:g} rather than {self.elo1:g}"
 
     def document(self) -> dict[str, object]:
         """The test as JSON: what was asked, the log likelihood ratio, and whether it is decided."""
-        told = {**asdict(self.sprt), "ratio": round(self.ratio, 3), "decided": self.ended}
-        return {**told, "stronger": self.ended and self.ratio > 0}
+        told = {"elo0": self.elo0, "elo1": self.elo1, "ratio": round(self.ratio, 3)}
+        return {**told, "decided": self.ended, "stronger": self.ended and self.ratio > 0}
