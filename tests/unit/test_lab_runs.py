@@ -32,7 +32,7 @@ from workbench.lab.dice import PairDice
 from workbench.lab.duel import Duel, Result
 from workbench.lab.interval import interval, score_interval
 from workbench.lab.ladder import Climb, ladder_of
-from workbench.lab.ledger import RunLedger, difference
+from workbench.lab.ledger import difference, kept_in, watched
 from workbench.lab.plan import Plan
 from workbench.lab.runs import Numbered, pool_of, run
 from workbench.lab.sprt import Sequential
@@ -47,26 +47,24 @@ def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path
     """Even where it was stopped in the middle of a series, and of a line."""
     file = tmp_path / "run.jsonl"
     whole = run(plan(10))
-    run(plan(4), tell=RunLedger(file, plan(4)).add)
+    watched(plan(4), None, file)
     with file.open("a", encoding="utf-8") as out:
         out.write('{"kind":"pair","number":4,"the')
-    again = RunLedger(file, plan(10))
-    assert set(again.kept) == {0, 1, 2, 3}
-    assert run(plan(10), None, again.kept, again.add) == whole
+    assert watched(plan(10), None, file) == whole
     _, *lines = file.read_text().splitlines()
     assert sorted(json.loads(line)["number"] for line in lines) == [*range(10)], "each once"
-    assert RunLedger(file, plan(10)).kept == dict(enumerate(whole.pairs))
+    assert kept_in(file, plan(10)) == dict(enumerate(whole.pairs))
 
 
 @pytest.mark.parametrize("other", [plan(seed=6), plan(second="draw-3")])
 def test_the_file_of_another_run_is_refused(tmp_path: Path, other: Plan) -> None:
     file = tmp_path / "run.jsonl"
-    RunLedger(file, plan())
+    kept_in(file, plan())
     with pytest.raises(ConfigError, match=r"another run.*Give another file"):
-        RunLedger(file, other)
+        kept_in(file, other)
     file.write_text("Dear diary,\n")
     with pytest.raises(ConfigError, match="no file of a duel"):
-        RunLedger(file, other)
+        kept_in(file, other)
     assert file.read_text() == "Dear diary,\n", "and kept"
 
 
@@ -75,8 +73,7 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     files = tmp_path / "third.jsonl", tmp_path / "draw-4.jsonl"
     other = Plan(first="draw-4", second="draw-2", pairs=12, seed=5, plain=True)
     mine, theirs = (
-        run(one, tell=RunLedger(file, one).add)
-        for one, file in zip((plan(12), other), files, strict=True)
+        watched(one, None, file) for one, file in zip((plan(12), other), files, strict=True)
     )
     gap, bounds, matches = difference(*files)
     assert gap == pytest.approx(mine.points - theirs.points)
@@ -84,7 +81,7 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     assert bounds.low < gap < bounds.high
     assert bounds.margin < mine.interval.margin + theirs.interval.margin
     another = tmp_path / "another.jsonl"
-    RunLedger(another, plan(second="draw-3"))
+    kept_in(another, plan(second="draw-3"))
     with pytest.raises(ConfigError, match="nothing to compare"):
         difference(files[0], another)
 

@@ -27,7 +27,7 @@ from cardsharp.euchre.rules import start as start_deal
 from cardsharp.euchre.simulation import Dealt, shuffled
 from cardsharp.euchre.simulation import Match as EuchreMatch
 from workbench.lab.duel import Duel, LessLuck, Luck, Pair, Result
-from workbench.lab.ledger import RunLedger
+from workbench.lab.ledger import watched
 from workbench.lab.plan import Plan
 from workbench.lab.runs import run
 from workbench.lab.sprt import Sequential
@@ -165,17 +165,15 @@ MIRRORED = (
 
 
 def test_it_changes_no_match(tmp_path: Path) -> None:
-    tested, same = Sequential(elo1=100), Sequential(elo1=100)
-    played, plain = run(PLAN, tested=tested), run(replace(PLAN, less_luck=False))
+    tested, same, file = Sequential(elo1=100), Sequential(elo1=100), tmp_path / "run.jsonl"
+    played, plain = watched(PLAN, None, file, tested), run(replace(PLAN, less_luck=False))
     assert [match.points for match in played.matches] == [match.points for match in plain.matches]
     assert "less luck: " in str(played)
     same.take(played.shares)
     assert tested.ratio == same.ratio, "a sequential test takes these shares"
     assert plain.less_luck is None
     assert plain.shares == tuple(fmean(match.points for match in pair) for pair in plain.pairs)
-    file = tmp_path / "run.jsonl"
-    RunLedger(file, PLAN).add(list(enumerate(played.pairs)))
-    assert run(PLAN, kept=RunLedger(file, PLAN).kept) == played
+    assert watched(PLAN, None, file) == played
 
 
 @pytest.mark.parametrize("plan", MIRRORED, ids=lambda plan: str(plan.game))

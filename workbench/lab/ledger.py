@@ -4,7 +4,6 @@ And the run of a duel while somebody looks, kept in such a file.
 """
 
 import json
-from collections.abc import Iterable
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Literal
@@ -41,38 +40,29 @@ class _Pair(BaseModel, frozen=True, extra="forbid"):
     matches: Pair
 
 
-class RunLedger:
-    """The file of one run, what is in it in `kept`; raises `ConfigError` for another run's."""
+def kept_in(file: Path, plan: Plan) -> dict[int, Pair]:
+    """The pairs in a run's file, which is begun if need be; raises `ConfigError` for another run's.
 
-    def __init__(self, file: Path, plan: Plan) -> None:
-        self.file = file
-        self.kept: dict[int, Pair] = {}
-        told = {name: getattr(plan, name) for name in _Head.model_fields if hasattr(plan, name)}
-        self._head = _Head(**told, fingerprint=fingerprint(plan))
-        if file.is_file() and file.stat().st_size:
-            self._read()
-        else:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(self._head.model_dump_json() + "\n", encoding="utf-8")
-
-    def add(self, played: Iterable[Numbered]) -> None:
-        """Write pairs down; a line is written whole or found broken and dropped later."""
-        with self.file.open("a", encoding="utf-8") as out:
-            lines = (_Pair(number=at, matches=pair).model_dump_json() for at, pair in played)
-            out.writelines(f"{line}\n" for line in lines)
-
-    def _read(self) -> None:
-        whole, _, broken = self.file.read_text(encoding="utf-8").rpartition("\n")
-        if broken:  # the run was stopped in the middle of a line
-            self.file.write_text(f"{whole}\n", encoding="utf-8")
-        head, self.kept = _parsed(self.file, whole)
-        old, new = head.model_dump(), self._head.model_dump()
-        unlike = [f"{name} {json.dumps(old[name])}" for name in new if old[name] != new[name]]
-        if unlike:
-            raise ConfigError(
-                f"{self.file} belongs to another run, or the strategies have changed since: "
-                f"{', '.join(unlike)}. Give another file."
-            )
+    A line is written whole or found broken and dropped.
+    """
+    told = {name: getattr(plan, name) for name in _Head.model_fields if hasattr(plan, name)}
+    wanted = _Head(**told, fingerprint=fingerprint(plan))
+    if not file.is_file() or not file.stat().st_size:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(wanted.model_dump_json() + "\n", encoding="utf-8")
+        return {}
+    whole, _, broken = file.read_text(encoding="utf-8").rpartition("\n")
+    if broken:  # the run was stopped in the middle of a line
+        file.write_text(f"{whole}\n", encoding="utf-8")
+    head, kept = _parsed(file, whole)
+    old, new = head.model_dump(), wanted.model_dump()
+    unlike = [f"{name} {json.dumps(old[name])}" for name in new if old[name] != new[name]]
+    if unlike:
+        raise ConfigError(
+            f"{file} belongs to another run, or the strategies have changed since: "
+            f"{', '.join(unlike)}. Give another file."
+        )
+    return kept
 
 
 def difference(one: Path, two: Path) -> tuple[float, Interval, int]:
@@ -116,13 +106,14 @@ def watched(
     plan: Plan, pool: Executor | None, out: Path | None = None, tested: Sequential | None = None
 ) -> Duel:
     """The duel of a plan, with a bar while somebody looks; kept in the file `out`."""
-    ledger = None if out is None else RunLedger(out, plan)
-    kept = {} if ledger is None else ledger.kept
+    kept = {} if out is None else kept_in(out, plan)
     with Bar(plan.pairs, plan.title, len(kept)) as bar:
 
         def tell(played: list[Numbered]) -> None:
-            if ledger is not None:
-                ledger.add(played)
+            if out is not None:
+                lines = (_Pair(number=at, matches=pair).model_dump_json() for at, pair in played)
+                with out.open("a", encoding="utf-8") as file:
+                    file.writelines(f"{line}\n" for line in lines)
             bar.advance(len(played))
 
         return run(plan, pool, kept, tell, tested)
