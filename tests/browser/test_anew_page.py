@@ -65,7 +65,7 @@ def test_a_step_is_decided_anew_and_taken_back(
 def test_branches_are_gone_through_in_a_file(browser: Browser, tmp_path: Path) -> None:
     """From where one begins it has its own steps; then the match as it was played again."""
     record, moves = any_match("deadmansdraw")
-    branch = played(branch_point(record, moves, 9)).parts[0]
+    branch = played(branch_point(record, moves, 9)).told()[0]
     drawn = {branch[0].match_id: shown(*branch)}
     ids = {record.match_id: [*drawn]}
     branches = branches_of(record.match_id, lambda one: ids.get(one, ()), drawn.get)

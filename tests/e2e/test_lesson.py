@@ -16,7 +16,7 @@ TODAY = date(2026, 11, 26)
 def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a match in which a person always took the first choice."""
+    """Of a match in which a person always took the first choice; the judge's own is right."""
     typed(monkeypatch, *["1"] * 400)
     assert cli("versus", "draw-3", "--seed", "3").code == Exit.OK
     (first,) = cli("lesson", "-n", "1", "--json").json()
@@ -26,31 +26,25 @@ def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
     assert "1 of 3" in said
     assert "That is none of your moves" in said
     assert said.count("Then you chose ") == 1, "the second question was left"
-    asked = max(Lessons.read(data_folder() / "lessons.json").cards, key=lambda one: one.cost)
+    file = data_folder() / "lessons.json"
+    asked = max(Lessons.read(file).cards, key=lambda one: one.cost)
     assert (asked.cost, asked.well) == (first["cost"], 0), "always the first choice: wrong again"
     for _ in range(2):
         typed(monkeypatch, *["1"] * 20)
         last = cli("lesson", "-n", "20")
     assert (last.code, last.err.count("Nothing is to be asked before")) == (Exit.USAGE, 1)
-    the_judges_own_choice_is_right_and_what_cost_much_is_not()
-    file = data_folder() / "lessons.json"
+    card = max(Lessons.read(file).cards, key=lambda one: one.cost)
+    with open_to_read(None) as log:
+        question = question_of(card, game(None), log)
+    options = {one.name: one.action for one in question.screen.choices(question.asked.position)}
+    wrong = judged(game(None), question, options[question.then])
+    right = judged(game(None), question, options[wrong.thought.action])
+    assert (right.well, wrong.well) == (True, False)
+    assert wrong.best_worth - wrong.worth == pytest.approx(card.cost)
     file.write_text("{")
     broken = cli("lesson")
     assert (broken.code, str(file) in broken.err) == (Exit.FAILED, True)
     assert file.read_text() == "{", "what is none is named and kept"
-
-
-def the_judges_own_choice_is_right_and_what_cost_much_is_not() -> None:
-    """Of the mistake that cost most."""
-    cards, of = Lessons.read(data_folder() / "lessons.json").cards, game(None)
-    card = max(cards, key=lambda one: one.cost)
-    with open_to_read(None) as log:
-        question = question_of(card, of, log)
-    options = {one.name: one.action for one in question.screen.choices(question.asked.position)}
-    wrong = judged(of, question, options[question.then])
-    right = judged(of, question, options[wrong.thought.action])
-    assert (right.well, wrong.well) == (True, False)
-    assert wrong.best_worth - wrong.worth == pytest.approx(card.cost)
 
 
 def test_a_card_rests_longer_each_time_and_comes_back_at_once_when_it_was_forgotten() -> None:

@@ -315,7 +315,7 @@ def test_small_files_hold_the_branches(capsys: pytest.CaptureFixture[str], tmp_p
     record = source.match(match)
     with open_log(own_store()) as log:
         for step in range(1, 75, cases(24, every=6)):
-            ((kept, moves),) = played(branch_point(record, source.moves(match), step)).parts
+            ((kept, moves),) = played(branch_point(record, source.moves(match), step)).told()
             keep_match(kept, moves, log)
     file, cli = tmp_path / "match.html", Cli(capsys)
     assert cli("watch", FINAL, "--html", str(file)).code == 0

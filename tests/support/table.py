@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -18,10 +18,10 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
 from cardsharp.replay import header_of
-from workbench.table.branch import BranchPoint, Kept
+from workbench.table.branch import BranchPoint
 from workbench.table.room import Room
 from workbench.table.served import table_served
-from workbench.table.setting import Setting
+from workbench.table.setting import AnySitting, Setting
 
 QUICK = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules"}
 """Opponents that decide at once, where the default one does not."""
@@ -118,23 +118,14 @@ def choices(asked: str) -> list[str]:
     return re.findall(r'name="key" value="(\w+)" data-digits', asked)
 
 
-class PlayedBranch(NamedTuple):
-    """A branch that was played to its end: what was known at first, and what the log is given."""
-
-    seen: Any
-    parts: Sequence[Kept]
-    end: Any
-
-
-def played(point: BranchPoint) -> PlayedBranch:
-    """The branch from there, with quick players at every seat."""
+def played(point: BranchPoint) -> AnySitting:
+    """The branch from there, played to its end with quick players at every seat."""
     quick = setting(point.game, point=point)
     sitting = quick.sitting()
     sitter = quick.bot(quick.opponent or "", 1, "sitter")
     sitting.bots = {**sitting.bots, point.seat: sitter}
-    end = sitting.play({})
-    first = sitting.taken[len(sitting.opening[0])].state
-    return PlayedBranch(point.simulation.position(first), sitting.told(), end)
+    sitting.play({})
+    return sitting
 
 
 def happened(

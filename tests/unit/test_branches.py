@@ -43,7 +43,6 @@ from workbench.lab.again import TrialPlayer
 from workbench.lab.extras import Taken
 from workbench.show.analysis import Analysed
 from workbench.table.branch import branch_point
-from workbench.table.setting import Setting
 
 NAMED = {game.name: game for game in GAMES}
 BLEF, EUCHRE, NIM = (NAMED[name] for name in ("blef", "euchre", "nim"))
@@ -74,8 +73,8 @@ def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> No
         same = turn % 2 == 1
         point = branch_point(record, moves, number, same=same)
         branch = branched(point)
-        assert branch.seen == known[point.step.sequence]
-        (made, told), *_ = branch.parts
+        assert branch.simulation.position(branch.opening[1]) == known[point.step.sequence]
+        (made, told), *_ = branch.told()
         header = header_of(made)
         assert (header.branch.of, header.branch.step) == (record.match_id, point.number)
         assert (header.branch.same, made.status) == (same, Status.FINISHED)
@@ -87,8 +86,8 @@ def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> No
         for move in moves:  # what others thought would tell cards that are others now
             if move.sequence < point.step.sequence:
                 assert reasons[move.sequence] == (move.intent if move.sequence in own else None)
-    first = branched(branch_point(record, moves, len(moves) // 2)).parts[0]
-    ((made, _), *_) = branched(branch_point(*first, 1)).parts
+    first = branched(branch_point(record, moves, len(moves) // 2)).told()[0]
+    ((made, _), *_) = branched(branch_point(*first, 1)).told()
     assert header_of(made).branch.of == first[0].match_id  # type: ignore[union-attr]
     running = replace(record, status=Status.RUNNING, outcome=None)
     with pytest.raises(ConfigError, match="not over"):
@@ -104,19 +103,20 @@ def test_a_branch_of_a_deal_goes_on_to_the_ten_points_of_its_match() -> None:
     score: Any = record.header["score"]
     point = branch_point(record, moves, 1)
     side, branch = point.seat % 2, branched(point)
-    points = [score[side]]
-    for made, _ in branch.parts:
+    points, parts, end = [score[side]], branch.told(), branch.state
+    for made, _ in parts:
         seats, scores = header_of(made).seats, (made.outcome or {})["scores"]
         points.append(scores[min(seats) % 2])  # type: ignore[index]
         assert "branch" in header_of(made).tags
         assert made.header["score"][min(seats) % 2] == sum(points[:-1])  # type: ignore[index]
-    assert len(branch.parts) > 1
-    assert sum(points) == branch.end.points[side]
-    assert max(branch.end.points) >= WINNING
-    screen = Setting(EUCHRE, "rules", "rules", point=point).sitting().screen(point.seat)
-    assert f"core: you {score[side]}, they {score[1 - side]};" in screen.standing(branch.seen)
+    assert len(parts) > 1
+    assert sum(points) == end.points[side]
+    assert max(end.points) >= WINNING
+    seen = branch.simulation.position(branch.opening[1])
+    standing = branch.screen(point.seat).standing(seen)
+    assert f"core: you {score[side]}, they {score[1 - side]};" in standing
     alone = replace(record, header={n: part for n, part in record.header.items() if n != "score"})
-    assert branched(branch_point(alone, moves, 1)).end.past == ()
+    assert branched(branch_point(alone, moves, 1)).state.past == ()
 
 
 HIDDEN = {

@@ -216,9 +216,9 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
 
     def ended(match: EndedMatch, names: list[str]) -> None:
         if options.as_json:
-            _print_outcome(names, PERSON in names, match.left, match.kept)
+            _print_outcome(names, PERSON in names, match.sitting.left, match.kept)
         else:
-            console.print(ending(names, left=match.left))
+            console.print(ending(names, left=match.sitting.left))
 
     host = page.host or HOST
     room = Room(setting, options.nickname, options.hints, options.why, ended, teach=options.teach)

@@ -147,7 +147,7 @@ def _judged(ended: EndedMatch, chair: Chair, matches: str) -> list[JudgedChapter
     parts = []
     for part, analysis in zip_longest(ended.parts, ended.analyses):
         host = side_of(min(part.header.seats, default=0))  # the log has the host's seats
-        side = host if chair.seat in ended.ours else 1 - host
+        side = host if chair.seat in ended.sitting.ours else 1 - host
         parts.append(JudgedChapter(f"{matches}/{part.record.match_id}", analysis, side))
     return parts
 

@@ -13,7 +13,7 @@ from cardsharp.viewer.board import Board
 from cardsharp.viewer.explained import Explained, explained
 from cardsharp.viewer.shown import DrawnMatch, shown
 from workbench.table.chair import Chair
-from workbench.table.setting import Setting, ending, keep
+from workbench.table.setting import AnySitting, Setting, ending, keep
 
 _LONGEST = 24  # characters of a name
 
@@ -32,15 +32,10 @@ class _Interrupted(Exception):
 
 @dataclass(eq=False)
 class EndedMatch:
-    """A match that is over: its `winners`, the seats of the host's side (`ours`), its parts.
-
-    The parts are as the log holds them; their `analyses` come one by one.
-    """
+    """A match that is over, its id in our log, and its parts, whose `analyses` come one by one."""
 
     number: int
-    ours: tuple[int, ...]
-    winners: list[int]
-    left: bool
+    sitting: AnySitting
     kept: str | None
     parts: list[DrawnMatch]
     analyses: list[Explained | None] = field(default_factory=list)
@@ -165,14 +160,14 @@ class Room:
         self.useless |= sitting.useless
         if self.stopped.is_set():
             return
-        parts, winners = sitting.told(), sitting.winners
+        parts = sitting.told()
         found = [shown(*part) for part in parts]
         self.played |= {part.record.match_id: part for part in found}
-        self.last = EndedMatch(number, sitting.ours, winners, sitting.left, keep(parts), found)
+        self.last = EndedMatch(number, sitting, keep(parts), found)
         self.stage = TableStage.OVER
         self._touch()
         host = self.chairs[0].screen
-        self.ended(self.last, [host.names[seat] for seat in winners])
+        self.ended(self.last, [host.names[seat] for seat in sitting.winners])
         self._judge(self.last)
 
     def _judge(self, ended: EndedMatch) -> None:
@@ -211,7 +206,8 @@ def board_of(setting: Setting) -> Board:
 
 def result(ended: EndedMatch, chair: Chair) -> str:
     """How a match ended, in words for who sits there."""
-    names = [chair.screen.names[seat] for seat in ended.winners]
-    if ended.left and not chair.gone:
+    sitting = ended.sitting
+    if sitting.left and not chair.gone:
         return "The match was left."
-    return ending(names, left=ended.left)
+    names = [chair.screen.names[seat] for seat in sitting.winners]
+    return ending(names, left=sitting.left)
