@@ -171,13 +171,7 @@ class MatchSource:
     """Where matches come from. It is opened for each question anew, so several threads may ask."""
 
     reading: Callable[[], AbstractContextManager[MatchReader]]
-    game: Game | None = None
     pause: timedelta = timedelta(milliseconds=250)  # between two looks for something new
-
-    def find(self, word: str) -> str:
-        """The id of the match that a word means; raises `ConfigError` for none."""
-        with self.reading() as log:
-            return find_match(log, word, self.game)
 
     def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
         """The newest matches."""
@@ -198,10 +192,10 @@ class MatchSource:
 def source_of(word: str | None, game: Game | None = None) -> MatchSource:
     """The source that a word names, None our own log or a game's archive; raises `ConfigError`."""
     if word is None:
-        return MatchSource(partial(open_of, game, None), game)
+        return MatchSource(partial(open_of, game, None))
     if word.startswith(_URLS):
         arena = partial(ArenaMatches, word)
-        return MatchSource(lambda: nullcontext(arena()), game, timedelta(milliseconds=800))
+        return MatchSource(lambda: nullcontext(arena()), timedelta(milliseconds=800))
     place = _placed(word)
     if word == PASTED:
         recorded = recorded_in({"The standard input": sys.stdin.buffer.read()})
@@ -209,8 +203,8 @@ def source_of(word: str | None, game: Game | None = None) -> MatchSource:
         recorded = recorded_in(texts_of(place))
     else:
         store = word if word.startswith(_STORES) or not place.is_file() else f"sqlite:{place}"
-        return MatchSource(partial(open_of, game, store), game)
-    return MatchSource(lambda: nullcontext(recorded), game, timedelta(seconds=5))
+        return MatchSource(partial(open_of, game, store))
+    return MatchSource(lambda: nullcontext(recorded), timedelta(seconds=5))
 
 
 def _placed(word: str) -> Path:
@@ -230,16 +224,16 @@ def match_of(word: str, store: str | None, game: Game | None = None) -> tuple[Ma
     The word is an id or a part of one or `last`, in the source that `store` names; or it names
     a source itself, whose last match is meant, or the address of a match.
     """
-    if word.startswith(_URLS):
-        source = source_of(word, game)
-        return source, source.find(_addressed(word))
     place = _placed(word)
     known = word == PASTED or word.startswith(_STORES) or place.suffix in RECORDED
-    if word != LAST and (known or place.is_dir() or place.is_file()):
+    if word.startswith(_URLS):
+        source, word = source_of(word, game), _addressed(word)
+    elif word != LAST and (known or place.is_dir() or place.is_file()):
         source, word = source_of(word, game), LAST
     else:
         source = source_of(store, game)
-    return source, source.find(word)
+    with source.reading() as log:
+        return source, find_match(log, word, game)
 
 
 class Found(NamedTuple):
