@@ -62,12 +62,15 @@ def test_a_whole_match_is_played_by_forms(game: Game) -> None:
             assert "versus" in kept.header["tags"][0]
 
 
-def test_a_bot_that_fails_at_every_decision_of_a_match_is_named_at_the_end(tmp_path: Path) -> None:
+def test_a_bot_that_fails_at_every_decision_of_a_match_is_told_of_once_and_named_at_the_end(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     bad = written(tmp_path, "bad", "return 1 / 0")
     room = Room(replace(setting("deadmansdraw"), opponent=bad), "Ann")
     with playing(room) as (seat,):
         seat.match()
     assert room.useless == {"bad.py"}
+    assert capsys.readouterr().err.count("A safe action is played") == 1
 
 
 def test_ctrl_c_leaves_no_lock_behind() -> None:

@@ -19,7 +19,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from workbench import process
-from workbench.lab.players import guarded
+from workbench.lab.players import Guarded
 from workbench.strategy_file import strategy_named
 
 ROOT = Path(__file__).parents[2]
@@ -67,7 +67,7 @@ def test_every_game_tells_its_positions_and_takes_every_action_back(game: Game, 
     all_of = "question['actions']"
     command = made(f"first['action'] = {all_of}[question['seed'] % len({all_of})]")
     named = strategy_named(command, game)
-    player = guarded(command, strategies_of(game.strategies).build(named, Random(5)))
+    player = Guarded(command, strategies_of(game.strategies).build(named, Random(5)))
     simulation = simulated(game)
     *played, _ = states(simulation, 5)
     for state in played:

@@ -68,12 +68,6 @@ class Guarded:
         return found.result
 
 
-def guarded(name_or_file: str, strategy: AnyStrategy) -> AnyStrategy:
-    """The strategy; guarded where it comes from a user's file or program."""
-    name = called(name_or_file) if is_submission(name_or_file) else name_or_file
-    return Guarded(name, strategy) if is_own(name_or_file) else strategy
-
-
 def decided_again(
     decider: Decider[Any, Any, Any], strategy: AnyStrategy, position: object
 ) -> Decided[Any]:
@@ -131,8 +125,13 @@ def _limited(strategy: object) -> Iterator[None]:
 
 
 def strategy_of(plan: Plan, name_or_file: str, dice: Random, past: Past = ()) -> AnyStrategy:
-    """A player of the plan, with the past in mind and all its `dice`; raises `ConfigError`."""
-    return guarded(name_or_file, bare_strategy_of(plan, name_or_file, dice, past))
+    """A player of the plan, with the past in mind and all its `dice`; raises `ConfigError`.
+
+    It is guarded where it comes from a user's file or program.
+    """
+    strategy = bare_strategy_of(plan, name_or_file, dice, past)
+    name = called(name_or_file) if is_submission(name_or_file) else name_or_file
+    return Guarded(name, strategy) if is_own(name_or_file) else strategy
 
 
 def bare_strategy_of(plan: Plan, name_or_file: str, dice: Random, past: Past = ()) -> AnyStrategy:
