@@ -35,7 +35,7 @@ from cardsharp.web.service import Service
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
 from workbench.euchre.probe import KINDS, met
 from workbench.euchre.remote import RemotePlayer
-from workbench.show.screen import SCREEN, Screen, matching
+from workbench.show.screen import SCREEN, matching
 from workbench.stage.serving import made
 
 BODIES = (
@@ -147,11 +147,6 @@ PLAYED = [game for game in GAMES if game.terminal is not None]
 every_terminal = pytest.mark.parametrize("game", PLAYED, ids=id_of)
 
 
-def screen_of(game: Game) -> Screen[Any, Any, Any]:
-    names = [f"player {seat}" for seat in range(simulated(game).seats)]
-    return game.terminal.load()(names, 0)
-
-
 def drawn(lines: Any) -> list[str]:  # noqa: ANN401 - strings and what rich renders
     """The lines as they come to stand on a terminal."""
     console = Console(width=WIDTH, highlight=False, markup=False, emoji=False)
@@ -168,7 +163,8 @@ def test_a_match_is_seen_at_once_and_told_to_its_end(game: Game, seed: int) -> N
 
     Nothing of it, nor the rules, needs more than the screen.
     """
-    simulation, screen, dice = simulated(game), screen_of(game), Random(seed)
+    simulation, dice = simulated(game), Random(seed)
+    screen = game.terminal.load()([f"player {seat}" for seat in range(simulation.seats)], 0)
     rules = screen.rules.splitlines()
     assert 5 < len(rules) < SCREEN
     assert max(map(len, rules)) < WIDTH
