@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from cardsharp.access import Limits
 from cardsharp.blef.actions import LOST, name_of
-from cardsharp.blef.bot import BREATH, SeatMatch, SeatOrder, meet
+from cardsharp.blef.bot import SeatMatch, SeatOrder, meet
 from cardsharp.blef.client import BlefClient, Sighting
 from cardsharp.blef.game import GAME
 from cardsharp.blef.position import Position
@@ -18,7 +18,6 @@ from cardsharp.blef.records import Status
 from cardsharp.blef.wire import StateBody, position_in
 from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import Clock
 from cardsharp.errors import ArenaError, Garbled, Rejected
 from cardsharp.seats import Seat
 from workbench.blef.bot import check_there
@@ -46,7 +45,7 @@ class Terminal(BlefScreen):
             vault.add(order.match_id, kept.body)
             connect = partial(BlefClient, limits=_LIMITS)
             with meet(connect, vault, clock, order.match_id) as match:
-                return Visit(match, clock, seat).play()
+                return Visit(match, seat).play()
 
 
 @dataclass
@@ -54,7 +53,6 @@ class Visit:
     """A seat of a person's in a served game, from joining to the end."""
 
     match: SeatMatch
-    clock: Clock
     seat: Seating[Position, int]
     _closed: int = field(default=0, init=False)
     _said: int = field(default=0, init=False)
@@ -80,7 +78,8 @@ class Visit:
             if state.cp_nickname == self.match.seat.nickname:
                 seen = self._move(state, person)
             else:
-                seen = self._wait(seen, person, f"{state.cp_nickname} is to move ...")
+                with person.waiting(f"{state.cp_nickname} is to move ..."):
+                    seen = self.match.after(seen.version)
 
     def _started(self, seen: Sighting) -> Sighting:
         """The game once it has begun; the one who joined first begins it by a word."""
@@ -94,7 +93,8 @@ class Visit:
             if seen.state.admin_nickname == self.match.seat.nickname:
                 seen = self._start(person)
             else:
-                seen = self._wait(seen, person, f"{seen.state.admin_nickname} starts the game ...")
+                with person.waiting(f"{seen.state.admin_nickname} starts the game ..."):
+                    seen = self.match.after(seen.version)
         return seen
 
     def _start(self, person: Person[Position, int]) -> Sighting:
@@ -104,7 +104,7 @@ class Visit:
                 self.match.client.start(seat.game, seat.secret)
             except Rejected as denied:
                 person.tell(ScreenMove([denied.message]))
-        return self.match.client.look(seat.game, seat.secret)
+        return self.match.now()
 
     def _catch_up(
         self, state: StateBody, screen: BlefScreen, person: Person[Position, int]
@@ -134,27 +134,17 @@ class Visit:
 
     def _move(self, state: StateBody, person: Person[Position, int]) -> Sighting:
         """Have the person decide, and the game after it; whatever came of it, it is sent once."""
-        seat, client = self.match.seat, self.match.client
+        seat = self.match.seat
         action = person.decide(self._position(state, seat.nickname)).action
         try:
-            client.act(seat.game, seat.secret, action)
+            self.match.client.act(seat.game, seat.secret, action)
         except ArenaError as error:
             person.tell(ScreenMove([str(error)]))
-        return client.look(seat.game, seat.secret)
-
-    def _wait(self, seen: Sighting, person: Person[Position, int], what: str) -> Sighting:
-        seat = self.match.seat
-        with person.waiting(what):
-            if seen.version is None:
-                self.clock.sleep(BREATH)
-            return self.match.client.wait(seat.game, seat.secret, seen.version)
+        return self.match.now()
 
     def _position(self, state: StateBody, nickname: str | None) -> Position:
         """What a state shows; raises `Garbled` where it contradicts itself or the states before."""
-        try:
-            position = position_in(state, nickname)
-        except ValueError:
-            position = None
+        position = position_in(state, nickname)
         if position is None or _nicknames(state) != self._seated:
             raise Garbled("The state does not show a round of this game.")
         return position

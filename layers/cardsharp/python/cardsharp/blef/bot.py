@@ -111,13 +111,11 @@ class SeatMatch:
 
     def look(self, known: Facts) -> Sight[int]:
         """The game as it is now; joined first, where we are not in it yet."""
-        return self._sight(self._look() if self.entered else self.enter(), known)
+        return self._sight(self.now() if self.entered else self.enter(), known)
 
     def wait(self, known: Facts) -> Sight[int]:
         """The game when it has changed, or after a while."""
-        if self.version is None:
-            self.clock.sleep(BREATH)
-        return self._sight(self.client.wait(self.seat.game, self.seat.secret, self.version), known)
+        return self._sight(self.after(self.version), known)
 
     def gone(self, denied: Rejected) -> Body | None:
         """The outcome where the service itself says that there is nothing for us to play.
@@ -128,13 +126,20 @@ class SeatMatch:
             return None
         return {"result": UNKNOWN, "winner": None, "reason": denied.message}
 
-    def _look(self) -> Sighting:
+    def now(self) -> Sighting:
+        """The game as we see it where we are in it."""
         return self.client.look(self.seat.game, self.seat.secret)
+
+    def after(self, version: int | None) -> Sighting:
+        """The same when it has another version, or after a while."""
+        if version is None:
+            self.clock.sleep(BREATH)
+        return self.client.wait(self.seat.game, self.seat.secret, version)
 
     def enter(self) -> Sighting:
         """The game with us in it."""
         try:
-            seen = self._look()
+            seen = self.now()
         except Rejected as denied:
             if denied.message != NO_PLAYER:
                 raise
@@ -146,13 +151,13 @@ class SeatMatch:
         kept = find_seat(self.vault, self.match_id)
         if kept.secret != self.seat.secret:  # another worker joined after we had read it
             self.seat = kept
-            return self._look()
+            return self.now()
         given = self.client.join(self.seat.game, self.seat.nickname, self.seat.secret)
         if given != self.seat.secret:  # a service that lets nobody choose
             self.seat = self.seat.known_as(given)
             self.vault.replace(self.match_id, self.seat.body)
         _log.info("joined", extra={"match_id": self.match_id})
-        return self._look()
+        return self.now()
 
     def _sight(self, seen: Sighting, known: Facts) -> Sight[int]:
         """What was seen, with the hands of the rounds that are over since the log was written."""
@@ -199,10 +204,7 @@ class SeatTurn:
 
 def _position(seen: Sighting, nickname: str, told: Facts) -> Position:
     """What the state shows to us, and the rounds before; raises `Garbled` at a contradiction."""
-    try:
-        position = position_in(seen.state, nickname)
-    except ValueError:
-        position = None
+    position = position_in(seen.state, nickname)
     if position is None or len(position.hand) != position.n_cards[position.me or 0]:
         raise Garbled("The state does not show our own hand.")
     seats = {player.nickname: seat for seat, player in enumerate(seen.state.players)}

@@ -269,7 +269,10 @@ def parse_state(raw: bytes | str) -> StateBody:
 
 
 def position_in(state: StateBody, nickname: str | None) -> Position | None:
-    """The position that a state shows to that player, to an observer if None; None at first."""
+    """The position that a state shows to that player, to an observer if None; None at first.
+
+    Raises `Garbled` where it names somebody who does not play.
+    """
     if state.status is Status.NOT_STARTED:
         return None
     names = [player.nickname for player in state.players]
@@ -277,12 +280,15 @@ def position_in(state: StateBody, nickname: str | None) -> Position | None:
         shown.nickname: tuple(Card(card.value, card.colour) for card in shown.hand)
         for shown in state.hands
     }
-    return Position(
-        me=None if nickname is None else names.index(nickname),
-        number=state.round_number,
-        max_cards=state.max_cards,
-        n_cards=tuple(player.n_cards for player in state.players),
-        hands=tuple(hands.get(name, ()) for name in names),
-        turn=None if state.cp_nickname is None else names.index(state.cp_nickname),
-        history=tuple(Move(names.index(move.player), move.action_id) for move in state.history),
-    )
+    try:
+        return Position(
+            me=None if nickname is None else names.index(nickname),
+            number=state.round_number,
+            max_cards=state.max_cards,
+            n_cards=tuple(player.n_cards for player in state.players),
+            hands=tuple(hands.get(name, ()) for name in names),
+            turn=None if state.cp_nickname is None else names.index(state.cp_nickname),
+            history=tuple(Move(names.index(move.player), move.action_id) for move in state.history),
+        )
+    except ValueError:
+        raise Garbled("The state names somebody who does not play.") from None
