@@ -2,18 +2,18 @@
 
 import ast
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
+from support.blef import faced
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import DECK, VALUES
 from cardsharp.blef.game import GAME
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import Move
-from cardsharp.blef.simulation import SETUPS, Blef, Match
+from cardsharp.blef.simulation import SETUPS
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.greedy import own_odds
 from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
@@ -25,35 +25,23 @@ from workbench.lab.plan import Plan
 from workbench.lab.runs import run
 
 
-def positions(name: str, seed: int, seats: int = 2, other: str = "threshold") -> Iterator[Position]:
-    """What a player sees where it is to act, in a game with others of that name."""
-    simulation, dice = Blef(seats), Random(seed)
-    players = [build(name if seat == 0 else other, Random(seat)) for seat in range(seats)]
-    state: Match = simulation.deal(dice)
-    while (seat := simulation.to_act(state)) is not None:
-        seen = simulation.position(state)
-        if seat == 0:
-            yield seen
-        state = simulation.act(state, players[seat].decide(seen).action, dice)
-
-
 @pytest.mark.parametrize("name", strangers.RULES)
 @pytest.mark.parametrize("habit", range(len(HABITS)))
 def test_no_stranger_has_a_habit_that_the_player_knows(name: str, habit: int) -> None:
-    stranger, other, seen = build(name, Random(1)), 0, 0
-    for position in (one for seed in range(4) for one in positions(name, seed)):
+    stranger, other, asked = build(name, Random(1)), 0, 0
+    for position in (one for seed in range(4) for one in faced(name, "threshold", seed)):
         mind = mind_of(bits_of(position.hand), position.hidden)
         last = OPENING if position.last_bet is None else position.last_bet
         if last < len(BETS) - 1:
-            seen += 1
+            asked += 1
             other += stranger.decide(position).action != mind.replies[habit][last]
-    assert seen > 40
-    assert other > 0.15 * seen
+    assert asked > 40
+    assert other > 0.15 * asked
 
 
 @pytest.mark.parametrize(("name", "believes"), [("believer", True), ("honest-6", False)])
 def test_who_believes_bets_is_read_so_and_who_does_not_is_not(name: str, believes: bool) -> None:
-    *_, last = positions(name, 3)
+    *_, last = faced(name, "threshold", 3)
     weights = reading_of(last.earlier, 0).weights
     assert weights[-1] > 0.5 if believes else weights[-1] == 0
 
@@ -67,7 +55,8 @@ def test_no_stranger_is_made_with_what_our_players_model() -> None:
 
 
 def test_the_rules_are_those_that_they_say() -> None:
-    position = next(one for one in positions("honest-6", 3) if one.last_bet is not None)
+    found = faced("honest-6", "threshold", 3)
+    position = next(one for one in found if one.last_bet is not None)
     table = strangers.Table(position, Random(1))
     last = table.last
     said = strangers.honest(table, doubt=0.0, least=0.0)
@@ -99,8 +88,8 @@ def test_a_reader_believes_what_the_table_says_only_with_such_cards(name: str) -
 def test_who_answers_our_tables_is_read_in_large_rounds_and_who_plays_them_is_not(
     name: str, least: float, most: float
 ) -> None:
-    seen = (one for seed in range(3) for one in positions("solved", seed, other=name))
-    found = [unlike_tables(one, readings(one)) for one in seen if sum(one.n_cards) >= 8]
+    asked = (one for seed in range(3) for one in faced("solved", name, seed))
+    found = [unlike_tables(one, readings(one)) for one in asked if sum(one.n_cards) >= 8]
     assert least <= sum(found) / len(found) <= most
 
 
@@ -156,14 +145,9 @@ def test_a_curve_has_what_was_said_and_what_held_by_tenths() -> None:
 
 
 def test_who_says_more_sees_more_hold(capsys: pytest.CaptureFixture[str]) -> None:
-    """And beliefs are beliefs: none is 0 or 1."""
     gate.reliability(options=gate.ReliabilityOptions(bets=120, seed=3, as_json=True))
     found = json.loads(capsys.readouterr().out)
     assert sum(level["bets"] for level in found["levels"]) == 120
     assert found["error"] < 0.25
-    said = [one for one, _ in zip(gate.bets(3, 3), range(120), strict=False)]
-    assert all(0 < one.chance < 1 for one in said)
-    likely, unlikely = (
-        [one.held for one in said if (one.chance > 0.5) == wanted] for wanted in (True, False)
-    )
-    assert sum(likely) / len(likely) > sum(unlikely) / len(unlikely) + 0.2
+    lowest, *_, highest = found["levels"]
+    assert highest["held"] > lowest["held"] + 20

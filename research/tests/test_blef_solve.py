@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -10,21 +9,14 @@ from random import Random
 
 import pytest
 
-from cardsharp.blef.actions import BETS, CHECK
-from cardsharp.blef.cards import DECK, Card
+from cardsharp.blef.actions import BETS
+from cardsharp.blef.cards import DECK, Card, Hand
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import Move
 from cardsharp.blef.strategies import build
-from cardsharp.blef.strategies.equilibrium import SOLVED, Mixture, mixture, table
+from cardsharp.blef.strategies.equilibrium import CHECK_ONLY, SOLVED, Mixture, mixture, table
 from research.blef.commands import solve
-from research.blef.solve import (
-    SEATS,
-    Solver,
-    Values,
-    best_response,
-    exploitability,
-    small_round,
-)
+from research.blef.solve import SEATS, Solver, best_response, exploitability, small_round
 from research.blef.tables import FOLDER, plays_of, plays_of_table, position_in, write
 
 run = partial(solve, result_action="return_value")
@@ -95,32 +87,19 @@ def test_the_solver_nears_the_equilibrium_and_its_value() -> None:
 
 
 @pytest.mark.parametrize("cards", SOLVED)
-def test_the_shipped_tables_lack_no_more_than_is_aimed_at(cards: tuple[int, int]) -> None:
-    """By an exact best answer to what the table says, and it says of itself what is found."""
-    small = small_round(*cards)
-    shipped = table(*cards)
+def test_shipped_tables_and_who_plays_them_lack_no_more_than_is_aimed_at(
+    cards: tuple[int, int],
+) -> None:
+    """By an exact best answer, and a table says of itself what is found.
+
+    `bayes` is asked position by position, as it plays.
+    """
+    small, shipped = small_round(*cards), table(*cards)
     lacks = exploitability(small, plays_of_table(small, shipped.plans))
     assert lacks <= AIMS[cards]
+    assert exploitability(small, plays_of(small, "bayes")) <= AIMS[cards]
     assert shipped.exploitability == pytest.approx(lacks, abs=1e-6)
     assert shipped.value == pytest.approx(VALUES[cards], abs=2e-3)
-
-
-@pytest.mark.parametrize("cards", SOLVED)
-def test_bayes_lacks_no_more_either(cards: tuple[int, int]) -> None:
-    """Asked position by position, as it plays."""
-    small = small_round(*cards)
-    assert exploitability(small, plays_of(small, "bayes")) <= AIMS[cards]
-
-
-def test_a_spoilt_table_is_found_out() -> None:
-    """Mutation guard: a starter who opens with the nine whatever he holds loses by it."""
-    small = small_round(1, 1)
-    plays = plays_of_table(small, table(1, 1).plans)
-
-    def spoilt(said: int, hand: Values) -> Mixture:
-        return plays(said, hand) if said else ((0, 1.0),)
-
-    assert exploitability(small, spoilt) > 100 * AIMS[1, 1]
 
 
 def test_the_command_writes_what_is_shipped(
@@ -135,32 +114,31 @@ def test_the_command_writes_what_is_shipped(
     assert write(table(1, 1), tmp_path).read_text() == (FOLDER / "1v1.json").read_text()
 
 
-def opened_with(bet: int, *later: int, value: int) -> Position:
-    """One card against one: what the second player, who holds this value, or the first sees."""
-    said = sum(1 << one for one in (bet, *later))
-    return position_in(small_round(1, 1), said, (value,))
-
-
-def test_a_table_answers_for_its_own_play_only() -> None:
-    """In 1v1 the queen is always opened with the queen; having said the nine is not its play."""
-    assert mixture(opened_with(0, 1, value=3)) is None
-    assert mixture(opened_with(3, 9, value=3)) == ((CHECK, 1.0),)
-
-
-def test_what_cannot_hold_is_checked() -> None:
-    """Two pair with two cards in play is in no table, and cannot be better than a lost bet."""
-    position = opened_with(5, value=0)
-    impossible = replace(position, history=(Move(0, 12),))
-    assert mixture(impossible) == ((CHECK, 1.0),)
+NINE, QUEEN = DECK[:1], DECK[12:13]
 
 
 @pytest.mark.parametrize(
-    ("n_cards", "hand"), [((2, 2), 2), ((1, 1, 1), 1), ((3, 1), 3), ((0, 1, 1, 1), 1)]
+    ("n_cards", "hand", "bets", "mixed"),
+    [
+        # The queen is always opened with the queen; having said the nine is not its play.
+        ((1, 1), QUEEN, (0, 1), None),
+        ((1, 1), QUEEN, (3, 9), CHECK_ONLY),
+        # Two pair with two cards in play is in no table, and cannot be better than a lost bet.
+        ((1, 1), NINE, (12,), CHECK_ONLY),
+        # Other rounds have no table.
+        ((2, 2), DECK[:2], (), None),
+        ((3, 1), DECK[:3], (), None),
+        ((1, 1, 1), NINE, (), None),
+        ((1, 0, 1, 1), NINE, (), None),
+    ],
 )
-def test_rounds_that_are_not_solved_have_no_table(n_cards: tuple[int, ...], hand: int) -> None:
-    turn = len(n_cards) - 1
-    hands = tuple(DECK[:hand] if seat == turn else () for seat in range(len(n_cards)))
-    assert mixture(Position(turn, 1, 11, n_cards, hands, turn)) is None
+def test_a_table_answers_for_its_own_play_only(
+    n_cards: tuple[int, ...], hand: Hand, bets: tuple[int, ...], mixed: Mixture | None
+) -> None:
+    me = len(bets) % 2
+    hands = tuple(hand if seat == me else () for seat in range(len(n_cards)))
+    history = tuple(Move(place % 2, bet) for place, bet in enumerate(bets))
+    assert mixture(Position(me, 1, 11, n_cards, hands, me, history)) == mixed
 
 
 def test_bayes_mixes_as_often_as_the_table_says() -> None:

@@ -5,7 +5,6 @@ known for the smallest rounds (docs/blef-strength.md).
 """
 
 import ctypes
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import combinations
@@ -59,10 +58,6 @@ def table(learner: Learner) -> CTable:
     return table_of(learner.setup, packed(learner))
 
 
-def lacks_least(cards: Cards, table: CTable, rounds: int, depth: int = 1) -> float:
-    return lacking(cards, player("tables", {cards: table}), depth, 1, rounds).low
-
-
 def test_the_compiled_rules_are_those_of_python() -> None:
     """Which bets hold for pools of any size, and the chance of each, to the last bit."""
     dice = Random(5)
@@ -109,53 +104,44 @@ def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
     small, learner = small_round(1, 1), learned((1, 1), 40)
     lacks = exploitability(small, average_of(learner, small))
     assert lacks < 0.001
-    assert lacks > lacks_least((1, 1), table(learner), 4000)
-    assert lacks > lacks_least((1, 1), table(learner), 4000, depth=2)
     ours = player("tables", {(1, 1): table(learner)})
+    assert all(lacks > lacking((1, 1), ours, depth, 1, 4000).low for depth in (1, 2))
     assert play_rounds(ours, ours, (1, 1), 3, 20_000) == pytest.approx(0.4638, abs=0.015)
 
 
-def test_training_makes_a_table_harder_to_beat() -> None:
-    """Mutation guard: nobody trained loses a quarter of all rounds more than an equal share."""
-    raw, better = learned((2, 1), 1), learned((2, 1), 20)
-    for numbers in raw.sums:
-        ctypes.memset(numbers, 0, ctypes.sizeof(numbers))
-    assert lacks_least((2, 1), table(raw), 1000) > 0.25
-    assert lacks_least((2, 1), table(better), 1000) < 0.07
-
-
-def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    folder = Folder(tmp_path)
-    train(folder, [(1, 2)], Budget(20))
-    assert folder.steps((1, 2)) == 20
-    assert folder.read((1, 2)) == advance((1, 2), advance((1, 2), b""))
-
-
-def test_time_ends_training_and_the_least_trained_round_is_next(tmp_path: Path) -> None:
-    folder, told = Folder(tmp_path), []
+def test_training_goes_on_where_it_was_the_least_trained_round_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if nothing had happened, until its time is over; an executor learns the same."""
+    monkeypatch.setattr("research.blef.training._DEALS", 100)
+    here, there, told = Folder(tmp_path / "here"), Folder(tmp_path / "there"), []
     clock = iter([0.0, 1.0, 2.0, 3.0, 99.0])
-    train(
-        folder,
-        [(1, 1), (2, 1)],
-        Budget(1000, 10, lambda: next(clock)),
-        tell=lambda cards, steps: told.append((cards, steps)),
-    )
-    assert told == [((1, 1), 10), ((2, 1), 10), ((1, 1), 20)]
-
-
-def test_an_executor_learns_the_same(tmp_path: Path) -> None:
-    here, there = Folder(tmp_path / "here"), Folder(tmp_path / "there")
-    train(here, [(1, 1), (1, 2)], Budget(10))
+    budget = Budget(1000, 10, lambda: next(clock))
+    train(here, [(1, 1), (1, 2)], budget, tell=lambda *one: told.append(one))
+    assert told == [((1, 1), 10), ((1, 2), 10), ((1, 1), 20)]
+    assert here.steps((1, 1)) == 20
+    assert here.read((1, 1)) == advance((1, 1), advance((1, 1), b""))
     with ThreadPoolExecutor(2) as pool:
-        train(there, [(1, 1), (1, 2)], Budget(10), pool=pool)
-    for cards in ((1, 1), (1, 2)):
-        assert here.read(cards) == there.read(cards)
+        train(there, [(1, 2), (1, 1)], Budget(10), pool)
+    assert [there.steps((1, 1)), there.read((1, 2))] == [10, here.read((1, 2))]
 
 
-def test_a_checkpoint_of_another_format_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_said(tmp_path: Path) -> None:
+    """A checkpoint of another format, a damaged file, and rounds that are not trained."""
     (tmp_path / "2v2.state").write_text('{"format": 0, "cards": [2, 2], "steps": 3}\n')
-    with pytest.raises(ConfigError, match="begin a new folder"):
-        Folder(tmp_path).steps((2, 2))
+    spoilt = tmp_path / "t.bin"
+    spoilt.write_bytes(FILE.read_bytes()[:-1] + b"?")
+    for used, told in (
+        (lambda: Folder(tmp_path).steps((2, 2)), "begin a new folder"),
+        (lambda: tables_in(spoilt), "is damaged"),
+        (lambda: run(f"train --setups 9v9 --checkpoint {tmp_path}"), "'9v9' is not trained"),
+        (
+            lambda: run(f"large --setups 2v2 --out {tmp_path / 'x'}"),
+            "'2v2' is not trained; there are 1v7",
+        ),
+    ):
+        with pytest.raises(ConfigError, match=told):
+            used()
 
 
 def test_a_row_is_kept_to_a_two_hundred_and_fifty_fifth() -> None:
@@ -180,45 +166,21 @@ def test_a_packed_table_plays_as_what_was_learned(tmp_path: Path) -> None:
     assert shares[0] == pytest.approx(shares[1], abs=0.02)
 
 
-def test_the_shipped_tables_lack_little() -> None:
-    """At least so much, by a player who knows them; docs/blef-strength.md has closer figures."""
-    for cards in ((2, 2), (3, 3)):
-        assert lacks_least(cards, opened(cards, trained().rounds[cards]), 1000) < 0.05
-
-
-def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
-    spoilt = tmp_path / "t.bin"
-    spoilt.write_bytes(FILE.read_bytes()[:-1] + b"?")
-    with pytest.raises(ConfigError, match="is damaged"):
-        tables_in(spoilt)
-
-
 def test_the_commands_train_pack_and_check(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("research.blef.training._DEALS", 100)
-    kept, out = str(tmp_path / "kept"), str(tmp_path / "t.bin")
-    say = ["train", "--setups", "3v2", "--until", "10", "--checkpoint", kept]
-    run(say)
-    run(["pack", "--checkpoint", kept, "--out", out])
-    run(["check", "--file", out, "-n", "100"])
+    kept, out, learned = (tmp_path / name for name in ("kept", "t.bin", "large.bin"))
+    run(f"train --setups 3v2 --until 10 --checkpoint {kept}")
+    run(f"pack --checkpoint {kept} --out {out}")
+    run(f"check --file {out} -n 100")
     said = capsys.readouterr().out
     assert "3v2: 10 of 10 steps" in said
     assert "1 rounds" in " ".join(said.split())
     assert "3v2 depth 2" in said
-    assert "3v2 10" in read(Path(out)).file.made_by
-
-
-@pytest.mark.parametrize(
-    ("say", "told"),
-    [
-        ("train --setups 9v9 --checkpoint", "'9v9' is not trained"),
-        ("large --setups 2v2 --out", "'2v2' is not trained; there are 1v7"),
-    ],
-)
-def test_a_round_that_is_not_trained_is_named(tmp_path: Path, say: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
-        run([*say.split(), str(tmp_path / "x")])
+    assert "3v2 10" in read(out).file.made_by
+    run(f"large --out {learned} --setups 4v6 --steps 1")
+    assert sorted(large.read(learned).rounds) == [(4, 6), (6, 4)]
 
 
 def test_what_is_kept_is_what_was_learned_and_is_played_alike(tmp_path: Path) -> None:
@@ -240,8 +202,12 @@ def test_what_is_kept_is_what_was_learned_and_is_played_alike(tmp_path: Path) ->
             assert play[action] == pytest.approx(mixed.get(action, 0), abs=1e-9)
 
 
-def test_learning_makes_a_better_player() -> None:
-    """Mutation guard: hardly taught it loses to what was taught for a second."""
+def test_learning_makes_a_better_player_and_what_is_shipped_lacks_little() -> None:
+    """At least so much, by a player who knows it; docs/blef-strength.md has closer figures.
+
+    Mutation guard: who is hardly taught loses to what was taught for a second, and nearly every
+    round to a local best response.
+    """
     hardly = teach(player("tables"), learn((5, 5), FEW))
     taught = teach(player("tables"), learn((5, 5), Lessons(steps=40, deals=100)))
     won = [
@@ -249,20 +215,10 @@ def test_learning_makes_a_better_player() -> None:
         1 - play_rounds(hardly, taught, (5, 5), 2, 2000),
     ]
     assert sum(won) / 2 > 0.6
-
-
-def test_the_command_writes_what_it_learned(tmp_path: Path) -> None:
-    file = tmp_path / "large.bin"
-    run(["large", "--out", str(file), "--setups", "4v6", "--steps", "1"])
-    assert sorted(large.read(file).rounds) == [(4, 6), (6, 4)]
-
-
-def test_a_local_best_response_finds_what_a_player_of_a_large_round_lacks() -> None:
-    """Mutation guard: of one who knows next to nothing it wins nearly every round."""
-    hardly = teach(player("tables"), learn((5, 5), FEW))
     assert lacking((5, 5), hardly, 1, 1, 40).low > 0.15
-    shipped = teach(player("tables"), known_in(large.known()))
-    assert lacking((5, 5), shipped, 1, 1, 40).low < 0.15
+    shipped = teach(player("tables", tables_in(FILE)), known_in(large.known()))
+    for cards, rounds, most in (((2, 2), 1000, 0.05), ((3, 3), 1000, 0.05), ((5, 5), 40, 0.15)):
+        assert lacking(cards, shipped, 1, 1, rounds).low < most
 
 
 # --- players ------------------------------------------------------------------------------------
@@ -278,18 +234,6 @@ class View(ctypes.Structure):
     _fields_ = members(
         "iI.i.", "role hand cards said bet", ctypes.c_int * 2, ctypes.c_uint8 * len(BETS)
     )
-
-
-def positions(dice: Random, many: int) -> Iterator[Position]:
-    """Rounds with up to three bets, mostly low as they are at a table."""
-    for _ in range(many):
-        n_cards = dice.randint(1, 5), dice.randint(2, 5)
-        said = sorted(dice.sample(range(len(BETS) - 1), dice.randint(0, 3)))
-        me = len(said) % 2
-        hand = tuple(dice.sample(DECK, n_cards[me]))
-        hands = (hand, ()) if me == 0 else ((), hand)
-        history = tuple(Move(place % 2, bet) for place, bet in enumerate(said))
-        yield Position(me, 1, 11, n_cards, hands, me, history)
 
 
 def test_minds_are_the_same() -> None:
@@ -309,14 +253,21 @@ def test_minds_are_the_same() -> None:
 
 def test_the_shipped_tables_are_played_as_in_python() -> None:
     """The same chances of the same actions, wherever the strategy finds any."""
-    ours, found = player("tables", tables_in(FILE)), 0
-    for seen in positions(Random(9), 400):
-        play = (ctypes.c_double * (CHECK + 1))()
-        mixed = looked_up(trained(), seen)
-        said = tuple(move.action for move in seen.history)
-        view = View(seen.me, bits_of(seen.hand), seen.n_cards, len(said), said)
+    ours, dice, found = player("tables", tables_in(FILE)), Random(9), 0
+    for _ in range(400):
+        n_cards = dice.randint(1, 5), dice.randint(2, 5)
+        said = tuple(sorted(dice.sample(range(len(BETS) - 1), dice.randint(0, 3))))
+        me = len(said) % 2
+        hand = tuple(dice.sample(DECK, n_cards[me]))
+        hands = (hand, ()) if me == 0 else ((), hand)
+        history = tuple(Move(place % 2, bet) for place, bet in enumerate(said))
+        mixed = looked_up(trained(), Position(me, 1, 11, n_cards, hands, me, history))
+        play, view = (
+            (ctypes.c_double * (CHECK + 1))(),
+            View(me, bits_of(hand), n_cards, len(said), said),
+        )
         knows = library().tables_play(ctypes.byref(ours), ctypes.byref(view), play)
-        if mixed is not None and sum(seen.n_cards) < 8:
+        if mixed is not None and sum(n_cards) < 8:
             assert knows
             assert dict(mixed) == {action: often for action, often in enumerate(play) if often}
             found += 1

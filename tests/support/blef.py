@@ -13,6 +13,8 @@ from urllib.parse import urlencode
 from cardsharp.blef import routes_next
 from cardsharp.blef.cards import Card, Hand
 from cardsharp.blef.changes import SecretChance
+from cardsharp.blef.game import GAME
+from cardsharp.blef.position import Position
 from cardsharp.blef.routes import API
 from cardsharp.blef.rules import Deal, Move, Round, max_cards
 from cardsharp.blef.service import NO_AGENTS, Agents, Blef
@@ -23,6 +25,7 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import edge
 from support.cloud_benches import FakeClock
+from support.games import Decides, taken
 from support.recorded import table
 from workbench.cloud.events import LambdaContext
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
@@ -194,6 +197,15 @@ def random_round(random: Random, players: int, out: int = 0) -> Round:
     turn, number = left[len(bets) % len(left)], random.randint(1, 9)
     bare = Round(number, most, n_cards, ((),) * players, turn, history)
     return dealt_anew(bare, None, random)
+
+
+def faced(first: str, second: str, seed: int, seats: int | None = None) -> Iterator[Position]:
+    """What whoever sits first sees where it is to act, in a game between those strategies."""
+    players = [Decides(GAME, name, seed, seats) for name in (first, second)]
+    simulation = players[0].simulation
+    for note in taken(simulation.deal(Random(seed)), players, Random(seed))[:-1]:
+        if simulation.to_act(note.state) == 0:
+            yield simulation.position(note.state)
 
 
 @dataclass(frozen=True)

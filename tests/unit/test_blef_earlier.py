@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 from pydantic import SecretStr
+from support.blef import faced
 from support.blef_bot import NAME, SECRET, SERVICE, BlefPlace
 from support.cloud_benches import FakeClock
 from support.games import Decides, begun, kept, simulated, taken
@@ -41,13 +42,11 @@ NUMBERS = {bet.name: number for number, bet in enumerate(BETS)}
 
 def test_it_is_in_no_text_and_bayes_decides_as_without() -> None:
     """The dice of `bayes` are seeded by that text."""
-    player = Decides(BLEF, "greedy")
-    notes = taken(begun(BLEF, 3), (player,), Random(3))
-    seen: Position = player.simulation.position(notes[20].state)
-    without = replace(seen, earlier=())
-    assert seen.earlier
-    assert repr(seen) == repr(without)
-    assert decided("bayes", seen) == decided("bayes", without)
+    *_, position = faced("greedy", "greedy", 3)
+    without = replace(position, earlier=())
+    assert position.earlier
+    assert repr(position) == repr(without)
+    assert decided("bayes", position) == decided("bayes", without)
 
 
 @pytest.mark.parametrize("intents", [True, False])
@@ -122,14 +121,6 @@ def test_a_log_that_cannot_be_read_costs_no_move(client: Asking, end: Body) -> N
             return
 
 
-def seen(first: str, second: str, seed: int, seats: int | None = None) -> Iterator[Position]:
-    """What whoever sits first sees where it is to act, in a game between those strategies."""
-    players = [Decides(BLEF, name, seed, seats) for name in (first, second)]
-    for note in taken(players[0].simulation.deal(Random(seed)), players, Random(seed))[:-1]:
-        if players[0].simulation.to_act(note.state) == 0:
-            yield players[0].simulation.position(note.state)
-
-
 def decided(name: str, position: Position) -> Decision:
     return build(name, Random(1)).decide(position)
 
@@ -201,14 +192,14 @@ def test_who_doubts_bets_that_are_high_to_everybody_is_expected_to() -> None:
 
 @pytest.mark.parametrize(("name", "least", "most"), [("greedy", 0.6, 1), ("solved", 0, 0.2)])
 def test_who_plays_by_the_table_is_not_read(name: str, least: float, most: float) -> None:
-    positions = [one for seed in range(3) for one in seen("greedy", name, seed)]
+    positions = [one for seed in range(3) for one in faced("greedy", name, seed)]
     found = [unlike_tables(one, readings(one)) for one in positions]
     assert least <= sum(found) / len(found) <= most
 
 
 def test_of_several_each_is_known_for_itself_and_whoever_is_out_is_nobody() -> None:
     """With three at the table no table of ours says how to play."""
-    for position in seen("random", "greedy", 5, seats=3):
+    for position in faced("random", "greedy", 5, seats=3):
         read = readings(position)
         assert read.keys() == {*position.round().active} - {0}
         assert unlike_tables(position, read)
@@ -217,7 +208,7 @@ def test_of_several_each_is_known_for_itself_and_whoever_is_out_is_nobody() -> N
 
 def test_the_default_plays_the_table_or_as_bayes_who_knows_what_was_read() -> None:
     as_bayes = 0
-    for position in [*seen("greedy", "threshold(0.2,0.5)", 7)][::3]:
+    for position in [*faced("greedy", "threshold(0.2,0.5)", 7)][::3]:
         read, unread = readings(position), replace(position, earlier=())
         if unlike_tables(position, read):
             assert decided("reader", position) == Bayes(Random(1)).decide(position, read)
