@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cardsharp.blef.actions import BETS, CHECK, name_of
+from cardsharp.blef.actions import BETS, CHECK, Bet, name_of
 from cardsharp.blef.cards import DECK, VALUES, Card, Hand, sort_hand
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import Move, max_cards
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.bayes import foresee, holds
 from cardsharp.blef.strategies.large import BONDS, CLASSES, KINDS, bond, known
-from cardsharp.blef.strategies.odds import bits_of, odds, truths
+from cardsharp.blef.strategies.odds import bits_of, claimed, odds, truths
 from cardsharp.blef.strategies.sight import OPENING, Shape
 from cardsharp.blef.strategies.tabled import looked_up, tabled
 from cardsharp.blef.strategies.trained import Rows, read, trained, write
@@ -64,6 +64,17 @@ def test_verdicts_are_the_rules_and_odds_where_nothing_is_hidden(pool: list[Card
     held = truths(bits_of(pool))
     assert [bool(held >> number & 1) for number in range(len(BETS))] == verdicts
     assert odds(bits_of(pool), 0) == verdicts
+
+
+@given(st.sampled_from(BETS), st.sets(st.sampled_from(DECK)))
+def test_with_what_it_claims_a_bet_holds_and_without_any_of_that_it_does_not(
+    bet: Bet, pool: set[Card]
+) -> None:
+    missing = claimed(BETS.index(bet), bits_of(pool))
+    lacked = {card for card in DECK if missing & bits_of([card])}
+    assert not lacked & pool
+    assert bet.holds(pool | lacked)
+    assert not any(bet.holds((pool | lacked) - {card}) for card in lacked)
 
 
 IMPOSSIBLE = "Great straight flush (9-A), spades"
