@@ -5,7 +5,6 @@ generation invites it, as its app does.
 """
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -103,22 +102,19 @@ def test_a_game_is_played_and_explained_beside_one_that_never_starts(
     assert secret not in log.getvalue() + store.read_bytes().decode("latin-1")
 
 
-@pytest.fixture
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Settings of a worker to whom no arena was named; its queue's name."""
-    name = f"blef-{tmp_path.name}"
-    clean(monkeypatch, tmp_path / "data")
-    monkeypatch.setenv("CARDSHARP_STORE", f"sqlite:{tmp_path / 'log.db'}")
-    monkeypatch.setenv("CARDSHARP_QUEUE", f"memory:{name}")
-    monkeypatch.setenv("CARDSHARP_HANDOVER_SECONDS", "1")
-    return name
-
-
-def test_the_functions_order_and_play_a_seat(service: BlefPlace, workplace: str) -> None:
+def test_the_functions_order_and_play_a_seat(
+    service: BlefPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The practice function's event, the message that it sends, the worker's handler.
 
     The rival acts before an answer goes out, so that the worker never leaves a game to its start.
+    A message of a game that nobody plays is a failure of its own.
     """
+    queue, store = f"blef-{tmp_path.name}", tmp_path / "log.db"
+    clean(monkeypatch, tmp_path / "data")
+    monkeypatch.setenv("CARDSHARP_STORE", f"sqlite:{store}")
+    monkeypatch.setenv("CARDSHARP_QUEUE", f"memory:{queue}")
+    monkeypatch.setenv("CARDSHARP_HANDOVER_SECONDS", "1")
 
     def api(event: Event, context: LambdaContext) -> object:
         answer = service.client.api(event, context)
@@ -128,19 +124,15 @@ def test_the_functions_order_and_play_a_seat(service: BlefPlace, workplace: str)
     with HttpFront(Function("blef", api, TIMEOUT)) as front:
         event = {**SEAT, "game": service.table, "url": front.url, "strategy": "greedy"}
         (match_id,) = practice.app.handler(event, context())["match_ids"]
-        message = received(named(workplace, SystemClock()))
+        message = received(named(queue, SystemClock()))
         assert parse_message(message.body) == MatchMessage(match_id=match_id, game=GAME.name)
         worker.app.handler(event_of(message.body), context(GRACE))
-    place = Path(os.environ["CARDSHARP_STORE"].partition(":")[2])
-    with closing(SqliteLog(place, SystemClock())) as log:
+    with closing(SqliteLog(store, SystemClock())) as log:
         assert known(log, match_id).outcome is not None
-
-
-def test_a_message_of_a_game_that_nobody_plays_is_a_failure_of_its_own(workplace: str) -> None:
-    del workplace
-    body = MatchMessage(match_id="abc", game="chess").body
     with logged() as log:
-        answer = worker.app.handler(event_of(body), context())
+        answer = worker.app.handler(
+            event_of(MatchMessage(match_id="abc", game="chess").body), context()
+        )
     assert answer == {"batchItemFailures": [{"itemIdentifier": "0"}]}
     assert "No game is called 'chess' here. There are: deadmansdraw, blef" in log.getvalue()
 
@@ -291,30 +283,23 @@ def test_the_command_joins_what_comes_and_tells_how_it_ended(shown: BlefPlace, u
 # --- invited -----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    """A service as `cardsharp blef serve` has it, with bots to invite, who have left in the end.
-
-    They do when their game is gone.
-    """
+def test_an_invited_bot_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a service as `cardsharp blef serve` has it; it leaves when its game is gone."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     games = tmp_path / "games.db"
     with made(GAME, f"sqlite:{games}") as front, front:
-        yield Place(front.url)
+        place = Place(front.url)
+        game, (ann,) = place.joined("ann")
+        place.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name="Porevit")
+        with place.watch(game_uuid=game) as feed:
+            place.get(f"/games/{game}/start", admin_uuid=ann)
+            state = heard(feed)
+            if state["cp_nickname"] == "ann":
+                place.get(f"/games/{game}/play", player_uuid=ann, action_id=0)
+                state = heard(feed)
+            assert (state["cp_nickname"], state["hands"]) == ("Porevit_(AI)", [])
+            assert heard(feed)["history"][-1]["player"] in {"Porevit_(AI)", "ann"}
         with closing(sqlite3.connect(games)) as file, file:
             file.execute("DELETE FROM documents")
         with closing(SqliteLog(tmp_path / "games.db.bots", SystemClock())) as log:
             until(lambda: not log.running())
-
-
-def test_an_invited_bot_plays(place: Place) -> None:
-    game, (ann,) = place.joined("ann")
-    place.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name="Porevit")
-    with place.watch(game_uuid=game) as feed:
-        place.get(f"/games/{game}/start", admin_uuid=ann)
-        state = heard(feed)
-        if state["cp_nickname"] == "ann":
-            place.get(f"/games/{game}/play", player_uuid=ann, action_id=0)
-            state = heard(feed)
-        assert (state["cp_nickname"], state["hands"]) == ("Porevit_(AI)", [])
-        assert heard(feed)["history"][-1]["player"] in {"Porevit_(AI)", "ann"}

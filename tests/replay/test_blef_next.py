@@ -3,24 +3,19 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from copy import deepcopy
 from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from support.blef import Client, RecordedChance, Reply, cards_of, decisions
+from support.blef import RecordedChance, Reply, cards_of, decisions, memory_client
 from support.blef_next import AGENTS, NotedSockets, next_rows
-from support.cloud_benches import FakeClock
 
-from cardsharp.blef.assembly import announce, subscribe
+from cardsharp.blef.assembly import subscribe
+from cardsharp.blef.cards import sort_hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.records import room_of
-from cardsharp.blef.store import GAME_STORE
-from cardsharp.cloud.feeds import WATCHERS
-from cardsharp.cloud.sockets import Feed
-from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import gate
 from workbench.cloud.events import LambdaContext
 from workbench.cloud.http_events import WireRequest, read_answer
@@ -48,13 +43,11 @@ class NextRecording:
     """The service as the recording finds it, row after row."""
 
     def __init__(self) -> None:
-        clock = FakeClock()
-        self.clock, self.chance, self.sockets = clock, RecordedChance(), NotedSockets()
-        self.store = GAME_STORE.in_file(MEMORY, clock)
-        self.client = Client(self.store, clock, self.chance, "", AGENTS)
-        feed = Feed(WATCHERS.open("sqlite::memory:", clock), self.sockets, clock)
-        self.client.blef.hear = partial(announce, feed)
-        self._gate = gate.build(feed, partial(subscribe, self.client.blef))
+        self.chance, self.sockets = RecordedChance(), NotedSockets()
+        self.client = memory_client("", chance=self.chance, agents=AGENTS)
+        self.clock, self.store = self.client.clock, self.client.store
+        about = partial(subscribe, self.client.blef)
+        self._gate = gate.build(self.client.fed_into(self.sockets), about)
         self._game = ""
         self._dealt = defaultdict[str, list[Row]](list)
 
@@ -93,7 +86,7 @@ class NextRecording:
     def told(self) -> Counter[tuple[str, str]]:
         """What the last change told to which connection, and how often."""
         sent = self.sockets.sent.items()
-        return Counter((to, written(seen(deepcopy(body)))) for to, all_ in sent for body in all_)
+        return Counter((to, written(plain(body))) for to, all_ in sent for body in all_)
 
     def _prepare(self, row: Row) -> None:
         """Have chance as it was."""
@@ -151,14 +144,6 @@ def orders(players: list[tuple[str, bool]], seats: list[str]) -> dict[int, tuple
     return found
 
 
-def seen(body: Any) -> Any:  # noqa: ANN401 - whatever JSON came
-    """One of our bodies as `NextRecording.expected` has them."""
-    if isinstance(body, list):
-        moments = [one["last_modified"] for one in body]
-        assert moments == sorted(moments, reverse=True), "newest first"
-    return plain(body)
-
-
 def plain(body: Any) -> Any:  # noqa: ANN401 - JSON
     """A body without its moment, which must be a number, with sorted hands; a list by the uuids."""
     if isinstance(body, list):
@@ -169,8 +154,8 @@ def plain(body: Any) -> Any:  # noqa: ANN401 - JSON
     told = {name: value for name, value in body.items() if name != "last_modified"}
     if "game_uuid" in told:
         told["room"] = room_of(told["game_uuid"])
-    for shown in told.get("hands", []):
-        shown["hand"].sort(key=lambda card: (card["value"], card["colour"]), reverse=True)
+    if "hands" in told:
+        told["hands"] = [{**one, "hand": sort_hand(cards_of(one["hand"]))} for one in told["hands"]]
     return told
 
 
@@ -186,8 +171,11 @@ def agrees(row: Row, reply: Reply, recorded: NextRecording) -> bool:
         return (reply.status, reply.json) == (400, {"error": told})
     if reply.status != row["status"] or reply.headers["Content-Type"] != "application/json":
         return False
+    if isinstance(reply.json, list):
+        moments = [one["last_modified"] for one in reply.json]
+        assert moments == sorted(moments, reverse=True), "newest first"
     # What is ours to choose is the uuid of a new game or player, and so it is the recorded one.
-    return bool(seen(reply.json) == recorded.expected(row))
+    return bool(plain(reply.json) == recorded.expected(row))
 
 
 PARTLY = "gw.play.check"  # of this change one text of two was recorded

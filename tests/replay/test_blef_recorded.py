@@ -12,8 +12,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.blef import Client, RecordedChance, Reply, decisions, hands_of, without_nothings
-from support.cloud_benches import START, FakeClock
+from support.blef import RecordedChance, Reply, decisions, hands_of, memory_client, without_nothings
+from support.cloud_benches import START
 from support.recorded import recording
 
 from cardsharp.blef import rules, service
@@ -23,9 +23,7 @@ from cardsharp.blef.position import position_of
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.rules import Round
 from cardsharp.blef.simulation import dealing
-from cardsharp.blef.store import GAME_STORE
 from cardsharp.blef.wire import parse_state, position_in, state_body
-from cardsharp.cloud.sqlite_file import MEMORY
 from workbench.cloud.http_events import WireRequest
 
 ALICE = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
@@ -50,10 +48,9 @@ class Recording:
     def __post_init__(self) -> None:
         # By real chance alice's bets would hold in one run of 170, and bob would be out instead.
         self.chance = RecordedChance(dealing(Random(1)))
-        clock = FakeClock()
-        self.store = GAME_STORE.in_file(MEMORY, clock)
+        self.client = memory_client(chance=self.chance)
+        self.store = self.client.store
         self.first = {pair["case"]: pair for pair in reversed(self.pairs)}
-        self.client = Client(self.store, clock, self.chance)
 
     def ask(self, pair: dict[str, Any]) -> Reply:
         """Send a recorded request."""

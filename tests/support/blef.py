@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from random import Random
 from typing import Any
 from urllib.parse import urlencode
 
 from cardsharp.blef import routes_next
+from cardsharp.blef.assembly import announce
 from cardsharp.blef.cards import Card, Hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.game import GAME
@@ -21,7 +23,9 @@ from cardsharp.blef.service import NO_AGENTS, Agents, Blef
 from cardsharp.blef.simulation import dealt_anew
 from cardsharp.blef.store import GAME_STORE, Games
 from cardsharp.cloud import telemetry
+from cardsharp.cloud.feeds import WATCHERS
 from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.sockets import Feed, Sockets
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import edge
 from support.cloud_benches import FakeClock
@@ -60,6 +64,12 @@ class Client:
     def __post_init__(self) -> None:
         self.blef = Blef(self.store, self.clock, self.chance, self.agents)
         self.api = edge.build_all((API, routes_next.API), self.blef)
+
+    def fed_into(self, sockets: Sockets) -> Feed:
+        """Have what changes told to those who watch; who may watch is still to be said."""
+        feed = Feed(WATCHERS.open(f"sqlite:{MEMORY}", self.clock), sockets, self.clock)
+        self.blef.hear = partial(announce, feed)
+        return feed
 
     def send(self, asked: WireRequest) -> Reply:
         event = json.loads(json.dumps(http_event(asked, self.clock.now())))
@@ -142,10 +152,10 @@ def logged() -> Iterator[io.StringIO]:
             handler.setStream(stream)  # type: ignore[attr-defined]
 
 
-def memory_client(base: str = API.base, agents: Agents = NO_AGENTS) -> Client:
+def memory_client(base: str = API.base, **parts: Any) -> Client:  # noqa: ANN401 - of `Client`
     """A client of a service that keeps its games in this process, under a fake clock."""
     clock = FakeClock()
-    return Client(GAME_STORE.in_file(MEMORY, clock), clock, base=base, agents=agents)
+    return Client(GAME_STORE.in_file(MEMORY, clock), clock, base=base, **parts)
 
 
 class RecordedChance(SecretChance):

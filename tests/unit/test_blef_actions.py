@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from random import Random
 from typing import Any
 from unittest.mock import Mock
@@ -21,7 +20,7 @@ from support.size import cases
 
 from cardsharp.blef import rules
 from cardsharp.blef.actions import BETS, CHECK, LOST, name_of
-from cardsharp.blef.assembly import announce, subscribe
+from cardsharp.blef.assembly import subscribe
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.params import is_random, read_number
@@ -31,8 +30,6 @@ from cardsharp.blef.rules import Round
 from cardsharp.blef.simulation import dealing, dealt_anew
 from cardsharp.blef.store import GAME_STORE, Games
 from cardsharp.blef.wire import parse_state, position_in, state_body
-from cardsharp.cloud.feeds import WATCHERS
-from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.keep.sqlite import SqliteKeep
 
@@ -196,8 +193,7 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
         ("/play", {**mine, "action_id": 87}),
     ]
     sockets = NotedSockets()
-    feed = Feed(WATCHERS.open("sqlite::memory:", client.clock), sockets, client.clock)
-    client.blef.hear = partial(announce, feed)
+    feed = client.fed_into(sockets)
     for about in (mine, {}):
         topic, key = subscribe(client.blef, {"game_uuid": GAME, **about})
         feed.watch(topic, str(about), key)

@@ -4,22 +4,19 @@ Today's generation of the API has the same games in other words.
 """
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.blef import Client, StartedGame, logged, memory_client
+from support.blef import Client, logged, memory_client
 from support.blef_next import AGENTS
 from support.bot_events import context
-from support.cloud_benches import START, FakeClock
+from support.cloud_benches import START
 
 from cardsharp.blef.assembly import NEXT, SERVICE
-from cardsharp.blef.store import Games, Saved
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.games import games
-from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web.request import LONGEST_WAIT
 from workbench.cli.document import files_of
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
@@ -103,19 +100,6 @@ def test_a_browser_may_ask_from_anywhere(client: Client) -> None:
     assert not any(name.startswith("Access-") for name in client.get("/version").headers)
 
 
-class Watched(Games):
-    """A store in which something happens at a given look at a game."""
-
-    def __init__(self, clock: FakeClock, events: dict[int, Callable[[], object]]) -> None:
-        super().__init__(SqliteKeep(MEMORY, clock), clock)
-        self.looks, self.events = 0, events
-
-    def read(self, game_uuid: str) -> Saved | None:
-        self.looks += 1
-        self.events.pop(self.looks, lambda: None)()
-        return super().read(game_uuid)
-
-
 @pytest.mark.parametrize(
     ("error", "status", "body"),
     [
@@ -123,12 +107,13 @@ class Watched(Games):
         (ValueError("hand: K of hearts"), 500, "500 - Internal server error"),
     ],
 )
-def test_a_failure_tells_only_the_log_where(error: Exception, status: int, body: str) -> None:
-
-    def fail() -> None:
+def test_a_failure_tells_only_the_log_where(
+    client: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, body: str
+) -> None:
+    def fail(_game: str) -> None:
         raise error
 
-    client = Client(Watched(FakeClock(), {1: fail}))
+    monkeypatch.setattr(client.store, "read", fail)
     secret = "5b7a1c1e-0000-4000-8000-00000000abcd"
     with logged() as log:
         reply = client.get(f"/games/{secret}", player_uuid=secret)
@@ -156,32 +141,33 @@ def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     assert '"ALL"' not in shown
 
 
-def waiting_table() -> tuple[Watched, FakeClock, StartedGame]:
-    clock = FakeClock()
-    store = Watched(clock, {})
-    return store, clock, Client(store, clock).started()
-
-
-def test_a_game_is_waited_for_until_it_changes_in_good_time_and_after_few_looks() -> None:
-    store, clock, table = waiting_table()
-    version = table.client.get(f"/games/{table.game}").headers["Game-Version"]
+def test_a_game_is_waited_for_until_it_changes_in_good_time_and_after_few_looks(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, clock, read, looks = client.started(), client.clock, client.store.read, list[str]()
+    version = client.get(f"/games/{table.game}").headers["Game-Version"]
     mover = table.state()["cp_nickname"]
-    store.looks = 0
-    store.events = {5: lambda: table.play(3, mover)}
+
+    def watched(game: str) -> object:
+        looks.append(game)
+        if len(looks) == 5:
+            table.play(3, mover)
+        return read(game)
+
+    monkeypatch.setattr(client.store, "read", watched)
     began = clock.now()
-    reply = table.client.get(f"/games/{table.game}", wait="true", since=version)
+    reply = client.get(f"/games/{table.game}", wait="true", since=version)
     assert reply.json["history"] == [{"player": mover, "action_id": 3}]
     assert reply.headers["Game-Version"] == str(int(version) + 1)
     assert timedelta(0) < clock.now() - began < timedelta(seconds=5)
-    store, clock, table = waiting_table()
-    store.looks, began = 0, clock.now()
-    assert table.state(wait="true")["history"] == []
+    began, before = clock.now(), len(looks)
+    assert table.state(wait="true") == reply.json
     assert clock.now() - began == LONGEST_WAIT
-    assert store.looks <= 30, "the store is not asked more than about once a second"
+    assert len(looks) - before <= 30, "the store is not asked more than about once a second"
 
 
-def test_a_finished_game_and_a_past_round_are_not_waited_for() -> None:
-    _, clock, table = waiting_table()
+def test_a_finished_game_and_a_past_round_are_not_waited_for(client: Client) -> None:
+    table, clock = client.started(), client.clock
     assert table.play(87).status == 200
     assert table.play(88).status == 200
     began = clock.now()
@@ -193,7 +179,7 @@ def test_a_finished_game_and_a_past_round_are_not_waited_for() -> None:
 
 def test_a_start_hides_a_game_but_not_in_version_2_3_and_states_are_newer() -> None:
     """The clock stands still: iOS leaves out what is not newer than what it shows."""
-    today = memory_client("", AGENTS)
+    today = memory_client("", agents=AGENTS)
     for prefix, left in (("", "false"), ("/v2", "true")):
         game = today.create()
         ann, _ = today.join(game, "ann"), today.join(game, "bob")
@@ -215,7 +201,7 @@ def test_a_start_hides_a_game_but_not_in_version_2_3_and_states_are_newer() -> N
 def test_one_caller_invites_only_so_many_bots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each counts once, however often others come in between; a refused one not at all."""
     monkeypatch.setattr("cardsharp.blef.service.MAX_INVITED", 2)
-    today = memory_client("", AGENTS)
+    today = memory_client("", agents=AGENTS)
     game = today.create()
     ann = today.join(game, "ann")
     interrupted, write = [True, True, False, False], today.store.write
