@@ -6,32 +6,40 @@ from markupsafe import Markup
 
 from cardsharp.blef.actions import name_of
 from cardsharp.blef.position import Position
-from cardsharp.replay import Header, Step, Thought
+from cardsharp.replay import Header, Step
 from cardsharp.viewer.board import NOTHING, SYMBOLS, Board, Parts, french, row, texts, titled
 
 
 def _parts(header: Header, step: Step) -> Parts:
     """What was said and shown; a hand that only we know is there where we decided."""
-    state = step.state
-    hands = state.get("hands")
+    hands, thought = step.state.get("hands"), step.ours
     shown = hands if isinstance(hands, Mapping) else {}
-    return {
-        "middle": titled(f"Round {step.turn}", _said(state.get("history"))),
-        "hands": _hands({str(name): texts(cards) for name, cards in shown.items()})
-        or _own(header, step),
-    }
+    if not shown and thought is not None and thought.position:
+        shown = {header.name(step.seat): thought.position.get("hand")}
+    return _drawn(step.turn, step.state.get("history"), shown)
 
 
 def _seen(names: Sequence[str], you: int, seen: Position) -> Parts:
     """The same out of a position, with how many cards everybody has."""
-    hands = {names[seat]: [*map(str, hand)] for seat, hand in enumerate(seen.hands) if hand}
-    state = {
-        "history": [(names[seat], name_of(bet)) for seat, bet in seen.history],
-        "hands": hands if seen.round().is_over else {},
+    said = [(names[seat], name_of(bet)) for seat, bet in seen.history]
+    hands = {names[seat]: hand for seat, hand in enumerate(seen.hands) if hand}
+    drawn = _drawn(seen.number, said, hands or {names[you]: seen.hand})
+    return {"players": _players(names, seen), **drawn}
+
+
+def _drawn(number: int | None, said: object, hands: Mapping[str, object]) -> Parts:
+    """A round; no hands are shown before it is over."""
+    told = "The hands are shown when the round is over."
+    shown = NOTHING.join(
+        Markup('<section class="hand">{}</section>').format(
+            titled(str(name), row(map(french, texts(cards)), "no cards"))
+        )
+        for name, cards in hands.items()
+    )
+    return {
+        "middle": titled(f"Round {number}", _said(said)),
+        "hands": shown or Markup('<p class="quiet">{}</p>').format(told),
     }
-    own = Thought(position={"hand": [*map(str, seen.hand)]})
-    step = Step(sequence=0, turn=seen.number, seat=you, happened="", state=state, ours=own)
-    return {"players": _players(names, seen), **_parts(Header(players=tuple(names)), step)}
 
 
 def _players(names: Sequence[str], seen: Position) -> Markup:
@@ -61,23 +69,6 @@ def _said(history: object) -> Markup:
     return Markup('<ol class="said">{}</ol>').format(
         NOTHING.join(line.format(name, action) for name, action in told)
     )
-
-
-def _hands(hands: Mapping[str, list[str]]) -> Markup:
-    return NOTHING.join(
-        Markup('<section class="hand">{}</section>').format(
-            titled(name, row(map(french, cards), "no cards"))
-        )
-        for name, cards in hands.items()
-    )
-
-
-def _own(header: Header, step: Step) -> Markup:
-    """Our hand, where the step is a decision of ours."""
-    seen = step.ours.position if step.ours is not None else None
-    if not seen:
-        return Markup('<p class="quiet">The hands are shown when the round is over.</p>')
-    return _hands({header.name(step.seat): texts(seen.get("hand"))})
 
 
 BOARD = Board(SYMBOLS, _parts, _seen, recap="hands")
