@@ -140,7 +140,6 @@ class Solver:
         self.small = small
         self.iterations = 0
         self._regrets: tuple[dict[int, Play], dict[int, Play]] = ({}, {})
-        self._now: Profile = ({}, {})
         self._sums: Profile = ({}, {})
         self._seat = STARTER
 
@@ -179,7 +178,6 @@ class Solver:
             action: _added(old[action] if old else [0.0] * len(worth), values, worth)
             for action, values in options.items()
         }
-        self._now[seat].pop(said, None)
         return worth
 
     def _others(self, said: int, reach: Row) -> Row:
@@ -196,14 +194,8 @@ class Solver:
 
     def _play(self, seat: int, said: int) -> Play:
         """How a seat plays now: each action as often as it is regretted."""
-        known = self._now[seat].get(said)
-        if known is None:
-            known = self.small.default(seat, said)
-            regrets = self._regrets[seat].get(said)
-            if regrets is not None:
-                known = _matched(regrets, known)
-            self._now[seat][said] = known
-        return known
+        default, regrets = self.small.default(seat, said), self._regrets[seat].get(said)
+        return default if regrets is None else _matched(regrets, default)
 
 
 def _added(regrets: Row, values: Row, worth: Row) -> Row:

@@ -11,7 +11,6 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -31,13 +30,10 @@ from cardsharp.blef.bot import SeatOrder
 from cardsharp.blef.game import GAME
 from cardsharp.blef.records import room_of
 from cardsharp.blef.replay import replay
-from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
 from cardsharp.cloud.messages import MatchMessage, parse_message
-from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.switches import Switches
 from cardsharp.errors import ConfigError, Malformed, NotFound, Unreachable
 from cardsharp.seats import order_seat
 from workbench.blef.bot import public_games
@@ -148,6 +144,11 @@ def test_an_order_that_cannot_be_used_is_refused_in_a_sentence() -> None:
     ):
         with pytest.raises(Malformed, match=f"^The seat cannot be taken. {field}: .*[^.]\\.$"):
             SeatOrder.parse({**SEAT, field: value})
+    names = [
+        SeatOrder.parse({**SEAT, **other}).match_id
+        for other in ({}, {"game": OUR_GAME.upper()}, {"nickname": "other"})
+    ]
+    assert names[0] == names[1] != names[2], "the same order names the same seat"
 
 
 def test_an_order_is_for_the_game_that_it_names_or_whose_keys_it_has() -> None:
@@ -157,21 +158,6 @@ def test_an_order_is_for_the_game_that_it_names_or_whose_keys_it_has() -> None:
     assert all(ordering(event) is first for event in ({}, {"matches": 1}, [], None, "game"))
     with pytest.raises(Malformed, match="Nothing of Euchre can be ordered"):
         ordering({"play": "euchre"})
-
-
-def test_the_same_order_names_the_same_seat_and_a_paused_bot_takes_none(tmp_path: Path) -> None:
-    one, two = (SeatOrder.parse(SEAT), SeatOrder.parse({**SEAT, "game": OUR_GAME.upper()}))
-    assert one.match_id == two.match_id
-    assert SeatOrder.parse({**SEAT, "nickname": "other"}).match_id != one.match_id
-    clock, board = SystemClock(), SimpleNamespace(read=lambda: Switches(paused=True))
-    with (
-        closing(SqliteLog(tmp_path / "log", clock)) as log,
-        closing(build_vault(f"sqlite:{tmp_path / 'log'}", clock)) as vault,
-    ):
-        offering = Offering(log, named(tmp_path.name, clock), clock, switchboard=board)
-        with pytest.raises(ConfigError, match="paused"):
-            order_seat("blef", one, OUR_GAME, vault, offering)
-        assert vault.find(one.match_id) is None
 
 
 def test_a_join_that_is_asked_again_is_one_join(service: BlefPlace) -> None:

@@ -19,6 +19,7 @@ from support.blef import Client, Reply, StartedGame
 from support.cloud_benches import FakeClock, at_once, environment, known
 from support.size import cases
 
+from cardsharp.blef.bot import SeatOrder
 from cardsharp.blef.invited import build_agents
 from cardsharp.blef.store import GAME_STORE
 from cardsharp.cloud.adapters import build_vault
@@ -29,8 +30,8 @@ from cardsharp.cloud.ports import Status
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.switches import Switchboard, Switches
-from cardsharp.errors import Conflict, StoreError
-from cardsharp.seats import Places, Seat, reserved
+from cardsharp.errors import ConfigError, Conflict, StoreError
+from cardsharp.seats import Places, Seat, order_seat, reserved
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import create_table
@@ -195,7 +196,7 @@ def test_a_setting_names_the_bots_and_a_pause_keeps_them_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = served(tmp_path, BLEF_AGENTS="Perun=threshold(0.2,0.5); Zorya = greedy")
-    game = client.create()
+    game, places = client.create(), client.agents.places
     invite, ann = f"/games/{game}/invite-aiagent", client.join(game, "ann")
     for name in ("Perun", "Zorya"):
         client.get(invite, admin_uuid=ann, agent_name=name)
@@ -204,3 +205,7 @@ def test_a_setting_names_the_bots_and_a_pause_keeps_them_away(
     assert (reply.status, reply.json["error"][:23]) == (503, "No agent can join now -")
     kinds = [one.get("ai_agent") for one in client.get(f"/games/{game}").json["players"]]
     assert kinds == [None, "threshold(0.2,0.5)", "greedy"]
+    order = SeatOrder.parse({"url": "https://there.example", "game": game, "nickname": "ours"})
+    with pytest.raises(ConfigError, match="paused"):
+        order_seat("blef", order, ann, places.vault, places.offering)
+    assert places.vault.find(order.match_id) is None
