@@ -82,11 +82,12 @@ def solve_blef(*, options: SolveOptions = SolveOptions()) -> None:
 def _measured(small: SmallRound, options: SolveOptions) -> dict[str, object]:
     """What the shipped table lacks, and what the strategy does, both worked out now."""
     shipped = table(*small.cards)
+    plans = shipped["starter"], shipped["other"]
     return {
         "cards": _name(small.cards),
-        "table": round(exploitability(small, plays_of_table(small, shipped.plans)), 6),
+        "table": round(exploitability(small, plays_of_table(small, plans)), 6),
         options.strategy: round(exploitability(small, plays_of(small, options.strategy)), 6),
-        "value": shipped.value,
+        "value": shipped["value"],
     }
 
 
@@ -98,8 +99,8 @@ def _solved(small: SmallRound, options: SolveOptions) -> dict[str, object]:
     file = write_solved(made, options.write or FOLDER)
     return {
         "cards": _name(small.cards),
-        "value": made.value,
-        "exploitability": made.exploitability,
+        "value": made["value"],
+        "exploitability": made["exploitability"],
         "file": str(file),
     }
 

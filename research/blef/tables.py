@@ -28,7 +28,7 @@ from cardsharp.blef.strategies.equilibrium import (
     said_key,
 )
 from research.blef.solve import (
-    OTHER,
+    SEATS,
     STARTER,
     Plays,
     SmallRound,
@@ -46,37 +46,35 @@ Parts = dict[str, int]
 
 def table_of(small: SmallRound, plays: Plays, made_by: str, made_on: date) -> Solution:
     """How somebody plays as a table; its exploitability is that of what is written."""
-    plans = (_plan(small, plays, STARTER), _plan(small, plays, OTHER))
-    written = plays_of_table(small, plans)
+    starter, other = (_plan(small, plays, seat) for seat in SEATS)
+    written = plays_of_table(small, (starter, other))
     return Solution(
+        format=FORMAT,
         cards=small.cards,
-        value=round(best_response(small, written, STARTER), 6),
-        exploitability=round(exploitability(small, written), 6),
         made_by=made_by,
         made_on=made_on.isoformat(),
-        plans=plans,
+        value=round(best_response(small, written, STARTER), 6),
+        exploitability=round(exploitability(small, written), 6),
+        starter=starter,
+        other=other,
     )
 
 
 def write(table: Solution, folder: Path) -> Path:
     """The file in which the table is now; one line for everything that may have been said."""
-    names = ("cards", "made_by", "made_on", "value", "exploitability")
-    head = {"format": FORMAT, **{name: getattr(table, name) for name in names}}
-    lines = [f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in head.items()]
-    lines += [
-        f"  {json.dumps(name)}: {{\n{_lines(plan)}\n  }}"
-        for name, plan in zip(("starter", "other"), table.plans, strict=True)
-    ]
     folder.mkdir(exist_ok=True)
-    file = folder / f"{table.cards[0]}v{table.cards[1]}.json"
+    file = folder / "{}v{}.json".format(*table["cards"])
+    lines = [f"  {json.dumps(name)}: {_written(entry)}" for name, entry in table.items()]
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     return file
 
 
-def _lines(plan: Plan) -> str:
-    return ",\n".join(
-        f"    {json.dumps(said)}: {json.dumps(hands)}" for said, hands in plan.items()
-    )
+def _written(entry: object) -> str:
+    """A plan, with a line for everything that may have been said; all else in one line."""
+    if not isinstance(entry, dict):
+        return json.dumps(entry)
+    lines = (f"    {json.dumps(said)}: {json.dumps(hands)}" for said, hands in entry.items())
+    return "{\n" + ",\n".join(lines) + "\n  }"
 
 
 def plays_of_table(small: SmallRound, plans: tuple[Plan, Plan]) -> Plays:

@@ -58,11 +58,6 @@ class Changed:
     now: Saved
     closed: Round | None = None
 
-    @property
-    def mover(self) -> int | None:
-        """The seat whose turn it was."""
-        return None if self.before.round is None else self.before.round.turn
-
     def closed_seen_by(self, seat: int | None) -> Sight | None:
         """The round that it closed, as that seat or an observer sees it; None if it closed none."""
         if self.closed is None:
@@ -207,7 +202,8 @@ class Blef:
         changed = self._change(
             game_uuid, lambda game: changes.play(game, player_uuid, action, self.chance)
         )
-        return changed.closed_seen_by(changed.mover) or present(changed.now, changed.mover)
+        seat = None if changed.before.round is None else changed.before.round.turn
+        return changed.closed_seen_by(seat) or present(changed.now, seat)
 
     def state(self, game_uuid: str, look: StateLook, time_left: TimeLeft) -> Sight:
         """What may be seen of a game, if wished not before it has changed."""

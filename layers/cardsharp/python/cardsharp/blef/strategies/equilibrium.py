@@ -6,10 +6,10 @@ can only be checked.
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import TypedDict
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import VALUES
@@ -27,16 +27,17 @@ Plan = Mapping[str, Mapping[str, Mapping[str, int]]]
 """By what was said and hand, the thousandths of each action; what is missing is a check."""
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """A solved round: the plans of who begins and of the other, and what they lack."""
+class Solution(TypedDict):
+    """A solved round as its file has it: the plans of who begins and the other; what they lack."""
 
-    cards: tuple[int, int]
-    value: float
-    exploitability: float
+    format: int
+    cards: Sequence[int]
     made_by: str
     made_on: str
-    plans: tuple[Plan, Plan]
+    value: float
+    exploitability: float
+    starter: Plan
+    other: Plan
 
 
 def mixture(position: Position) -> Mixture | None:
@@ -67,7 +68,8 @@ def _cannot_hold(position: Position) -> bool:
 
 def _asked(position: Position) -> tuple[Plan, tuple[int, ...], str]:
     """The viewer's plan, what was bet, and the viewer's hand."""
-    plan = table(*cards_of(position)).plans[len(position.history) % 2]
+    solved = table(*cards_of(position))
+    plan = solved["other"] if len(position.history) % 2 else solved["starter"]
     bets = tuple(move.action for move in position.history)
     return plan, bets, hand_key(card.value for card in position.hand)
 
@@ -77,19 +79,12 @@ def table(starter: int, other: int) -> Solution:
     """The table of a round, read when first needed; raises `ConfigError` if it cannot be read."""
     file = files("cardsharp.blef.strategies") / "tables" / f"{starter}v{other}.json"
     try:
-        read = json.loads(file.read_text())
+        read: Solution = json.loads(file.read_text())
     except (OSError, ValueError) as error:
         raise unreadable(str(file)) from error
     if read["format"] != FORMAT:
         raise ConfigError(f"{file} has format {read['format']}, not {FORMAT}; solve it again.")
-    return Solution(
-        (starter, other),
-        read["value"],
-        read["exploitability"],
-        read["made_by"],
-        read["made_on"],
-        (read["starter"], read["other"]),
-    )
+    return read
 
 
 def said_key(bets: tuple[int, ...]) -> str:
