@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from support.blef import RecordedChance, Reply, cards_of, decisions, memory_client
+from support.blef import Decisions, RecordedChance, Reply, cards_of, memory_client
 from support.blef_next import AGENTS, NotedSockets, next_rows
 
 from cardsharp.blef.assembly import subscribe
@@ -31,7 +31,7 @@ REFUSED_NAMES: Mapping[str, str] = {
     LONG: "Nickname too long - must be within 32 characters",
     FED: "Nickname must start with a letter and only contain alphanumeric characters",
 }
-DECIDED = decisions("blef_next_decisions")
+DECIDED = Decisions("blef_next_decisions")
 
 
 def game_of(row: Row) -> str:
@@ -62,7 +62,7 @@ class NextRecording:
         if ours is not None and reply.status == 400:
             assert self._send({**row, "query": {"nickname": ours}}).status == 200
         now = self.store.read(self._game)
-        if row["case"] in DECIDED and DECIDED[row["case"]].undo and saved and now:
+        if DECIDED.listed.get(row["case"], {}).get("undo") and saved and now:
             self.store.write(now, saved.game)
         return reply
 
@@ -181,15 +181,12 @@ def agrees(row: Row, reply: Reply, recorded: NextRecording) -> bool:
 PARTLY = "gw.play.check"  # of this change one text of two was recorded
 
 
-def wrong(row: Row, recorded: NextRecording, needed: set[str]) -> Reply | None:
+def wrong(row: Row, recorded: NextRecording) -> Reply | None:
     """The answer to a recorded request where it is neither as recorded nor a listed decision."""
     reply, case = recorded.ask(row), row["case"]
     if agrees(row, reply, recorded):
         return None
-    if case not in DECIDED:
-        return reply
-    needed.add(case)
-    right = DECIDED[case].agrees(reply, {**row["query"], "game": game_of(row)})
+    right = DECIDED.agree(case, reply, {**row["query"], "game": game_of(row)})
     if case in {"state.one.upper", "gid.upper"}:
         query = {name: value.lower() for name, value in row["query"].items()}
         lowered = {**row, "path": row["path"].lower(), "query": query}
@@ -199,15 +196,14 @@ def wrong(row: Row, recorded: NextRecording, needed: set[str]) -> Reply | None:
 
 def test_every_recorded_answer_and_watcher_agrees_or_is_a_listed_decision() -> None:
     """Whoever watches is told all that was recorded of a change, and nothing else."""
-    recorded, needed = NextRecording(), set[str]()
-    faults: list[object] = []
+    recorded, faults = NextRecording(), list[object]()
     for row, following in pairwise((*ROWS, {"method": "GET", "case": ""})):
         match row["method"]:
             case "CONTROL":
                 recorded.clock.advance(timedelta(seconds=row["query"].get("advance", 0)))
             case "GET":
                 change, wanted = row["case"], Counter[tuple[str, str]]()
-                faults += filter(None, [wrong(row, recorded, needed)])
+                faults += filter(None, [wrong(row, recorded)])
             case "WS":
                 wanted[row["query"]["connection"], written(recorded.expected(row))] += 1
                 told = recorded.told()
@@ -219,6 +215,6 @@ def test_every_recorded_answer_and_watcher_agrees_or_is_a_listed_decision() -> N
                 if (reply.status, reply.json) != (row["status"], row["body"]):
                     faults.append((row["case"], reply))
     assert faults == []
-    assert needed == set(DECIDED), "a decision that nothing needs is none"
+    assert DECIDED.needed == set(DECIDED.listed), "a decision that nothing needs is none"
     asked = Counter(row["method"] for row in ROWS)
     assert (asked["GET"], asked["WS"], asked["CONNECT"] + asked["DISCONNECT"]) == (550, 23, 11)

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.blef import RecordedChance, Reply, decisions, hands_of, memory_client, without_nothings
+from support.blef import Decisions, RecordedChance, Reply, hands_of, memory_client, without_nothings
 from support.cloud_benches import START
 from support.recorded import recording
 
@@ -210,16 +210,11 @@ def test_every_recorded_pair_agrees_or_is_a_listed_decision(
     pairs = recording("blef_requests")
     assert len(pairs) == 220
     served = Recording(pairs, monkeypatch)
-    decided = decisions("blef_decisions")
-    wrong, needed = [], set()
+    decided, wrong = Decisions("blef_decisions"), []
     for pair in pairs:
         case = pair["case"]
         reply = ask(served, pair)
-        if case in decided and not agrees(pair, reply):
-            needed.add(case)
-            right = decided[case].agrees(reply, {})
-        else:
-            right = agrees(pair, reply)
+        right = agrees(pair, reply) or decided.agree(case, reply, {})
         if case == "state.uppercase.game_uuid":
             target = pair["request"]["target"].lower()
             right &= reply.json == served.client.send(WireRequest("GET", target)).json
@@ -230,7 +225,7 @@ def test_every_recorded_pair_agrees_or_is_a_listed_decision(
             assert kept == ["a", "A", "a_1", "aé", "NULL", "a\u0661"]
             served.full_house()
     assert wrong == []
-    assert needed == set(decided), "a decision that nothing needs is none"
+    assert decided.needed == set(decided.listed), "a decision that nothing needs is none"
 
 
 # --- rules -------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -218,23 +218,21 @@ def faced(first: str, second: str, seed: int, seats: int | None = None) -> Itera
             yield simulation.position(note.state)
 
 
-@dataclass(frozen=True)
-class Decision:
-    """Where we answer otherwise than the original on purpose: which cases, with what, and why."""
+class Decisions:
+    """Where we answer otherwise than the original on purpose: which cases, with what, and why.
 
-    cases: Sequence[str]
-    reason: str
-    status: int = 400
-    error: str | None = None
-    undo: bool = False
+    A table of `tests/samples` lists them; noted is which of them are `needed`.
+    """
 
-    def agrees(self, reply: Reply, told: Mapping[str, object]) -> bool:
-        """Whether this is the answer; its error may have words in braces, which are `told`."""
-        error = self.error and self.error.format(**told)
-        return reply.status == self.status and (error is None or reply.json["error"] == error)
+    def __init__(self, name: str) -> None:
+        self.listed = {case: one for one in table(name)["decision"] for case in one["cases"]}
+        self.needed: set[str] = set()
 
-
-def decisions(name: str) -> Mapping[str, Decision]:
-    """Those that a table of `tests/samples` lists, by case."""
-    listed = (Decision(**one) for one in table(name)["decision"])
-    return {case: decision for decision in listed for case in decision.cases}
+    def agree(self, case: str, reply: Reply, told: Mapping[str, object]) -> bool:
+        """Whether this is what is listed; its error may have words in braces, which are `told`."""
+        listed = self.listed.get(case)
+        if listed is None:
+            return False
+        self.needed.add(case)
+        error = "error" not in listed or reply.json["error"] == listed["error"].format(**told)
+        return bool(error and reply.status == listed.get("status", 400))
