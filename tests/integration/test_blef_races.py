@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -164,47 +165,44 @@ def test_the_poller_sees_to_seats_not_queued(
         assert offering.offer() == looks
 
 
-def served(tmp_path: Path, **settings: str) -> Client:
-    clock = SystemClock()
+def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the bots that a setting names; a pause keeps them from this and any other seat."""
     told = {
         BOT_STORE: f"sqlite:{tmp_path / 'log.db'}",
         BOT_QUEUE: f"memory:{tmp_path}",
         BOT_URL: "http://there",
+        "BLEF_AGENTS": "Perun=threshold(0.2,0.5); Zorya = greedy",
     }
-    store = GAME_STORE.in_file(tmp_path / "games.db", clock)
-    return Client(store, clock, base="", agents=build_agents({**told, **settings}))
+    agents, clock = build_agents(told), SystemClock()
+    client = Client(GAME_STORE.in_file(tmp_path / "games.db", clock), clock, base="", agents=agents)
+    game, places = client.create(), agents.places
+    ann = client.join(game, "ann")
 
+    def invite(me: int) -> Reply:
+        agent = ("Perun", "Zorya")[me % 2]
+        return client.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name=agent)
 
-def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(tmp_path: Path) -> None:
-    client = served(tmp_path)
-    game = client.create()
-    asked = {"admin_uuid": client.join(game, "ann"), "agent_name": "Dazhbog"}
-    replies = at_once(12, lambda _: client.get(f"/games/{game}/invite-aiagent", **asked))
+    replies = at_once(12, invite)
     assert {reply.status for reply in replies} <= {200, 403, 503}
-    told = {reply.json["message"] for reply in replies if reply.status == 200}
+    acknowledged = {reply.json["message"] for reply in replies if reply.status == 200}
     players = client.get(f"/games/{game}").json["players"]
-    joined = {f"{one['nickname']} joined the game" for one in players if "ai_agent" in one}
-    assert told == joined
-    assert len(players) == len({one["nickname"] for one in players}) <= 8
-    log = SqliteLog(tmp_path / "log.db", SystemClock())
-    names = [str(record.header["names"][0]) for record in log.running()]  # type: ignore[index]
-    log.close()
-    assert sorted(names) == sorted(one["nickname"] for one in players if "ai_agent" in one)
+    kinds = {one["nickname"]: one["ai_agent"] for one in players if "ai_agent" in one}
+    assert acknowledged == {f"{name} joined the game" for name in kinds}
+    assert len(players) == 1 + len(kinds) <= 8
+    named = {("Perun", "threshold(0.2,0.5)"), ("Zorya", "greedy")}
+    assert kinds
+    assert {(name[:5], kind) for name, kind in kinds.items()} <= named
+    seats: list[Any] = [record.header for record in places.offering.log.running()]
+    assert {seat["names"][0]: seat["strategy"] for seat in seats} == kinds
 
-
-def test_a_setting_names_the_bots_and_a_pause_keeps_them_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = served(tmp_path, BLEF_AGENTS="Perun=threshold(0.2,0.5); Zorya = greedy")
-    game, places = client.create(), client.agents.places
-    invite, ann = f"/games/{game}/invite-aiagent", client.join(game, "ann")
-    for name in ("Perun", "Zorya"):
-        client.get(invite, admin_uuid=ann, agent_name=name)
     monkeypatch.setattr(Switchboard, "read", lambda _: Switches(paused=True))
-    reply = client.get(invite, admin_uuid=ann, agent_name="Perun")
+    game = client.create()
+    ann = client.join(game, "ann")
+    reply = invite(0)
     assert (reply.status, reply.json["error"][:23]) == (503, "No agent can join now -")
-    kinds = [one.get("ai_agent") for one in client.get(f"/games/{game}").json["players"]]
-    assert kinds == [None, "threshold(0.2,0.5)", "greedy"]
+    assert len(client.get(f"/games/{game}").json["players"]) == 1
     order = SeatOrder.parse({"url": "https://there.example", "game": game, "nickname": "ours"})
     with pytest.raises(ConfigError, match="paused"):
         order_seat("blef", order, ann, places.vault, places.offering)

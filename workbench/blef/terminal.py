@@ -61,10 +61,8 @@ class Visit:
     def play(self) -> str:
         """The name of who has won; raises `Left`, and the seat stays theirs."""
         seen = self._started(self.match.enter())
-        self._seated, own = _nicknames(seen.state), self.match.seat.nickname
-        if self._seated.count(own) != 1:
-            raise Garbled("The state does not show our own seat.")
-        you = self._seated.index(own)
+        self._seated = _nicknames(seen.state)
+        you = self._position(seen.state, self.match.seat.nickname).me or 0
         screen = BlefScreen([*self._seated[:you], "you", *self._seated[you + 1 :]], you)
         person = self.seat(screen)
         # Who takes the seat again has seen the rounds before.

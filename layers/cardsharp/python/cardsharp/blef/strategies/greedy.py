@@ -16,11 +16,6 @@ def own_odds(position: Position) -> list[float]:
     return odds(bits_of(position.hand), position.hidden)
 
 
-def likeliest(chances: Odds, last: int) -> int:
-    """The likeliest of the bets above `last`, which must not be the highest; of equals the top."""
-    return max(range(last + 1, len(BETS)), key=lambda bet: (chances[bet], bet))
-
-
 def weighed(position: Position, chances: Odds) -> tuple[Option, ...]:
     """The check, worth the chance that the last bet fails, and the likeliest bets."""
     legal = choices(position)
@@ -50,7 +45,8 @@ class Greedy:
         options = weighed(position, chances)
         if last is not None and last == len(BETS) - 1:
             return Decision(CHECK, "Nothing higher can be bet.", options)
-        best = likeliest(chances, -1 if last is None else last)
+        higher = range(0 if last is None else last + 1, len(BETS))
+        best = max(higher, key=lambda bet: (chances[bet], bet))
         if last is not None and 1 - chances[last] >= chances[best]:
             reason = (
                 f"{name_of(last)} fails with {percent(1 - chances[last])}, "
