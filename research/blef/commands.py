@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +17,7 @@ from cardsharp.blef.strategies.large import known
 from cardsharp.blef.strategies.large import write as write_large
 from cardsharp.blef.strategies.trained import FILE, write
 from cardsharp.errors import ConfigError
-from research.blef.compiled import Cards, CPlayer, lacking, library, player
+from research.blef.compiled import Cards, lacking, library, player
 from research.blef.packing import ROUNDS as LARGE_ROUNDS
 from research.blef.packing import Lessons, known_in, learn, packed, tables_in, teach
 from research.blef.solve import SmallRound, Solver, exploitability, small_round
@@ -210,15 +211,9 @@ def check(
     """
     library()
     tables, learned = tables_in(file), known_in(known())
-    for cards in _rounds(setups, (*ROUNDS, *learned)) if setups else tables:
-        if cards in tables:
-            _check(cards, player("tables", {cards: tables[cards]}), options)
-        elif cards in learned:
-            _check(cards, teach(player("tables"), learned), options)
-
-
-def _check(cards: Cards, ours: CPlayer, options: CheckOptions) -> None:
-    for depth in (1, 2):
+    ours, there = teach(player("tables", tables), learned), {*tables, *learned}
+    wanted = _rounds(setups, (*ROUNDS, *learned)) if setups else tables
+    for cards, depth in product(filter(there.__contains__, wanted), (1, 2)):
         found = lacking(cards, ours, depth, options.seed, options.rounds)
         if options.as_json:
             told = {"setup": _name(cards), "measure": f"depth {depth}", "rounds": options.rounds}
