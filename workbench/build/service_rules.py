@@ -8,11 +8,8 @@ templates with all that they nest, so they hold however a stack is cut into file
 
 import re
 from collections.abc import Callable, Iterator
-from copy import deepcopy
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import botocore.session
 from botocore.model import ListShape, Shape, StructureShape
@@ -92,54 +89,7 @@ def _matches(pattern: str, text: str) -> bool:
 Check = Callable[[Template], Iterator[str]]  # yields a sentence for each breach
 
 _MODULES = (refused, refused_rights, refused_watching)
-
-BY_LINT, BY_MODEL, BY_US = "cfn-lint", "model", "here"
-
-
-@dataclass(frozen=True, slots=True)
-class Breach:
-    """What a rule must catch: a value put at a place of the first resource of a type, or of one.
-
-    Without either the place is one of the template itself; without a value it is emptied.
-    """
-
-    at: str
-    value: Part
-    kind: str = ""
-    of: str = ""  # the logical name of the resource
-    told: str = ""  # cfn-lint's name for it
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One row of the table."""
-
-    name: str
-    says: str
-    source: str
-    by: str
-    breaches: tuple[Breach, ...] = field(default=())
-
-
-@cache
-def rules() -> tuple[Rule, ...]:
-    """The table, in its order."""
-    return tuple(
-        Rule(**{**row, "breaches": tuple(_breach(one) for one in row.get("breaches", ()))})
-        for row in deepcopy(told_of("rule"))
-    )
-
-
-def _breach(told: dict[str, Any]) -> Breach:
-    """A breach; `length` makes a text of that many characters, `times` a list of copies."""
-    value = told.pop("value", None)
-    if "length" in told:
-        value = "x" * told.pop("length")
-    elif "times" in told:
-        value = [value] * told.pop("times")
-    elif "entries" in told:
-        value = {f"Entry{n}": value for n in range(told.pop("entries"))}
-    return Breach(value=value, **told)
+BY_MODEL = "model"
 
 
 def findings(path: Path) -> Iterator[str]:
@@ -155,9 +105,9 @@ def findings(path: Path) -> Iterator[str]:
 
 def checks() -> dict[str, Check]:
     """What looks at a template, by the names of the rules; all of the models' are one."""
-    own = {rule.name: rule.name.replace("-", "_") for rule in rules() if rule.by == BY_US}
+    own = [rule["name"] for rule in told_of("rule") if rule["by"] == "here"]
     found: dict[str, Check] = {
         rule: next(getattr(one, name) for one in _MODULES if hasattr(one, name))
-        for rule, name in own.items()
+        for rule, name in ((rule, rule.replace("-", "_")) for rule in own)
     }
     return {BY_MODEL: modelled, **found}
