@@ -27,6 +27,7 @@ from cardsharp.cloud.metrics import ALARMED
 from cardsharp.cloud.ports import Message, MoveRecord
 from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError
 from cardsharp.viewer.assembly import EVERYTHING, OWNER, PARAMETER, STORE, pass_to, viewer_of
@@ -270,7 +271,7 @@ def measure_pages() -> PagesUse:
 @contextmanager
 def _pages() -> Iterator[_Pages]:
     with Emulator() as emulator, UseMeter() as uses, environment(emulator.environment):
-        secret = json.dumps({"username": "admin", "password": _WORD})
+        secret = json.dumps({"username": ADMIN, "password": _WORD})
         emulator.client("ssm").put_parameter(Name=_NAME, Value=secret, Type="SecureString")
         table = create_table(emulator.client("dynamodb"), "Matches")
         secrets.provider.cache_clear()

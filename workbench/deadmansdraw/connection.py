@@ -12,6 +12,7 @@ from pathlib import Path
 from cardsharp.access import Limits
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.settings import PREFIX
+from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.settings import Settings
@@ -21,8 +22,6 @@ from cardsharp.games import settings_names
 from workbench.show.lookup import own_store
 from workbench.show.options import CommandOptions
 from workbench.strategy_file import strategy_named, version_of
-
-ORGANISER = "admin"  # the name by which an arena knows who runs it (docs/spec/arena.md section 3)
 
 _FLAGS = {
     "CARDSHARP_ARENA_URL": "--url",
@@ -73,9 +72,9 @@ def variables_for(
     }
     told = {f"{PREFIX}{k.upper()}": v for k, v in given.items() if v is not None}
     found |= told
-    if found.get("CARDSHARP_USER") == ORGANISER:
+    if found.get("CARDSHARP_USER") == ADMIN:
         raise ConfigError(
-            f"'{ORGANISER}' is the arena's organiser, who plays no match; "
+            f"'{ADMIN}' is the arena's organiser, who plays no match; "
             "give a player's id (--user or CARDSHARP_USER), e.g. 636438380ee778617e6e5be8."
         )
     found.setdefault("CARDSHARP_STORE", own_store())

@@ -11,6 +11,7 @@ from pydantic import Field
 from cardsharp.cloud.aws import call
 from cardsharp.cloud.redaction import register
 from cardsharp.cloud.switches import Switches
+from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.registry import strategies_of
@@ -18,7 +19,6 @@ from cardsharp.viewer.assembly import ADMISSION, pass_to
 from workbench.operate.letters import LetterBox, drop
 from workbench.operate.stack import Moment, OperatorView, Stack
 
-ORGANISER = "admin"  # who has the secret of a service: the user name of an arena's organiser
 VIEWER = "viewer"  # the pages' name, where a service is named by its game
 
 
@@ -73,7 +73,7 @@ def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
     if not password:
         raise ConfigError("A password is needed.")
     register(password)
-    _put_secret(stack, f"/{stack.name}/{service}", ORGANISER, password)
+    _put_secret(stack, f"/{stack.name}/{service}", ADMIN, password)
 
 
 def link_to(stack: Stack, match_id: str, until: datetime) -> str:
