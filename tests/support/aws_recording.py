@@ -90,8 +90,8 @@ class Recorder:
 
     def call(self, name: str, event: Event, timeout: timedelta) -> Invocation:
         """Invoke a function; Lambda counts its errors, and keeps a tick that failed."""
-        function, clock = Function(name, FUNCTIONS[name], timeout), SystemClock()
-        done = invoke(function, event, function.context(clock), clock)
+        function = Function(name, FUNCTIONS[name], timeout)
+        done = invoke(function, event, function.context(SystemClock()))
         failed = done.error is not None
         self.note("AWS/Lambda", "Errors", {"FunctionName": name}, failed)
         self.note("AWS/Lambda", "Throttles", {"FunctionName": name}, 0)
@@ -111,8 +111,8 @@ class Recorder:
                 told[SERVICES[name]] = f"dynamodb:{place}"
             stack.enter_context(environment(told))
             event = json.loads(min((ROOT / "events").glob(f"{name}_*.json")).read_text())
-            asked, clock = Function(name, handler, timedelta(seconds=29)), SystemClock()
-            done = invoke(asked, event, asked.context(clock), clock)
+            asked = Function(name, handler, timedelta(seconds=29))
+            done = invoke(asked, event, asked.context(SystemClock()))
         answer = done.answer if isinstance(done.answer, dict) else {}
         status = int(answer.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
         failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR

@@ -85,17 +85,17 @@ class LambdaContext(PowertoolsContext):
         self._aws_request_id = str(uuid.uuid4())
         self._log_group_name = f"/aws/lambda/{function_name}"
         self._log_stream_name = "this-machine"
-        self._clock = clock
+        self.clock = clock
         self._end = clock.monotonic() + timeout.total_seconds()
 
     # Powertools declares it static, Lambda's own is not.
     def get_remaining_time_in_millis(self) -> int:  # type: ignore[override]
         """The milliseconds until Lambda would kill the invocation, 0 when it is over."""
-        return max(0, round((self._end - self._clock.monotonic()) * 1000))
+        return max(0, round((self._end - self.clock.monotonic()) * 1000))
 
     def cut_short(self) -> None:
         """Let the time be over now, so that a handler that looks at it ends soon."""
-        self._end = self._clock.monotonic()
+        self._end = self.clock.monotonic()
 
 
 LambdaHandler = Callable[[Event, LambdaContext], object]  # in this process, or elsewhere
@@ -137,15 +137,15 @@ def failures_to(say: Callable[[str], None]) -> Observer:
     return observe
 
 
-def invoke(function: Function, event: Event, context: LambdaContext, clock: Clock) -> Invocation:
+def invoke(function: Function, event: Event, context: LambdaContext) -> Invocation:
     """What became of an invocation, whatever it raised; event and answer go through JSON."""
-    began = clock.monotonic()
+    began = context.clock.monotonic()
     answer, error = None, None
     try:
         given: Event = json.loads(json.dumps(event))
         answer = json.loads(json.dumps(function.handler(given, context)))
     except Exception as failure:  # noqa: BLE001 - the boundary that Lambda itself is
         error = f"{type(failure).__name__}: {failure}"
-    if error is None and clock.monotonic() - began > function.timeout.total_seconds():
+    if error is None and context.clock.monotonic() - began > function.timeout.total_seconds():
         answer, error = None, f"Task timed out after {function.timeout.total_seconds():.2f} seconds"
     return Invocation(function.name, event, answer, error)

@@ -115,7 +115,7 @@ class Home:
         while not self._stop.is_set():
             context = self._tick_context = self._poller.context(self._clock)
             event = schedule_event(self._clock.now(), self._poller.name)
-            invocation = invoke(self._poller, event, context, self._clock)
+            invocation = invoke(self._poller, event, context)
             self._report(invocation)
             failures = 0 if invocation.error is None else failures + 1
             now, tick = self._clock.monotonic(), self._options.tick.total_seconds()
@@ -154,7 +154,7 @@ class Home:
         try:
             context = self._worker.context(self._clock)
             event = sqs_event([message], self._clock.now())
-            invocation = invoke(self._worker, event, context, self._clock)
+            invocation = invoke(self._worker, event, context)
             self._settle(message, invocation)
             self._report(invocation)
         finally:

@@ -199,7 +199,7 @@ class HttpGateway:
         self._running.add(context)
         try:
             invocation = await asyncio.get_running_loop().run_in_executor(
-                self._threads, invoke, self._function, event, context, self._clock
+                self._threads, invoke, self._function, event, context
             )
         finally:
             self._running.discard(context)

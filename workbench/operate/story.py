@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -30,7 +30,7 @@ class LogLine:
     at: datetime
     function: str
     text: str
-    fields: dict[str, object]
+    fields: dict[str, object] = field(compare=False)
 
     def __str__(self) -> str:
         told = f"{self.fields.get('level', '')} {self.fields.get('message', self.text)}".strip()
@@ -39,11 +39,6 @@ class LogLine:
         line = f"{self.at:%Y-%m-%d %H:%M:%S} {self.function:8} {told} {more}".rstrip()
         # Whatever was logged, no other line begins where a line of ours would.
         return line.replace("\n", "\n    ")
-
-    @property
-    def key(self) -> tuple[datetime, str, str]:
-        """What tells it apart from other lines."""
-        return self.at, self.function, self.text
 
     def document(self) -> dict[str, object]:
         """The line as a JSON document."""
@@ -55,11 +50,11 @@ def followed(
     look: Callable[[datetime], list[LogLine]], since: datetime, clock: Clock
 ) -> Iterator[LogLine]:
     """What `look` finds from then on, each line once; it looks back a while, for late ones."""
-    told: set[tuple[datetime, str, str]] = set()
+    told: set[LogLine] = set()
     while True:
         now = clock.now()
-        fresh = [line for line in look(since) if line.key not in told]
-        told |= {line.key for line in fresh}
+        fresh = [line for line in look(since) if line not in told]
+        told.update(fresh)
         yield from fresh
         since = max(since, now - _LATE)
         clock.sleep(_PAUSE)
