@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from boto3.session import Session
 
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.build.deploy import STACK_SERVICES, deploy, deployment
+from workbench.build.deploy import STACK_SERVICES, deploy, deployment, stored
 from workbench.build.sam import Build
 from workbench.build.target import ROOT, ran
 from workbench.cloud.emulator import Emulator
@@ -121,21 +120,17 @@ def _deploy_released(
                 resource["Properties"]["Location"] = places["watching"]
         s3.put_object(Bucket="released", Key=f"{name}-{key}", Body=json.dumps(template).encode())
         places[key] = f"{emulator.endpoint}/released/{name}-{key}"
-    with deployment(emulator) as front:
-        session = Session("none", "none", region_name=front["AWS_REGION"])
-        formation = session.client(
-            "cloudformation", endpoint_url=front["AWS_ENDPOINT_URL_CLOUDFORMATION"]
-        )
-        formation.create_stack(
-            StackName=name,
-            TemplateURL=places["template"],
-            Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
-            Parameters=[
-                {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
-            ],
-        )
-        made = formation.get_waiter("stack_create_complete")
-        made.wait(StackName=name, WaiterConfig={"Delay": 1})
+    formation = emulator.client("cloudformation")
+    formation.create_stack(
+        StackName=name,
+        TemplateURL=stored(emulator, places["template"], parameters),
+        Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        Parameters=[
+            {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
+        ],
+    )
+    made = formation.get_waiter("stack_create_complete")
+    made.wait(StackName=name, WaiterConfig={"Delay": 1})
 
 
 def _released(file: str, parameters: Mapping[str, str]) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def _parameters(emulator: Emulator, request: Mapping[str, str]) -> dict[str, str
     return given
 
 
-def _stored(emulator: Emulator, url: str, given: Mapping[str, str]) -> str:
+def stored(emulator: Emulator, url: str, given: Mapping[str, str]) -> str:
     """The address of the transformed template, which lies beside the one at this address.
 
     Of it and of what it nests is left what the emulator can take. Raises `ConfigError`.
@@ -78,7 +78,7 @@ def _stored(emulator: Emulator, url: str, given: Mapping[str, str]) -> str:
     for resource in known.values():
         told = resource.get("Properties", {})
         if resource["Type"] in NESTED:
-            told["TemplateURL"] = _stored(emulator, told["TemplateURL"], {})
+            told["TemplateURL"] = stored(emulator, told["TemplateURL"], {})
         if resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in told:
             resource["Properties"] = _on_one_metric(told)
         if "MaximumConcurrency" in told.get("ScalingConfig", {}):
@@ -93,7 +93,7 @@ def _answered(emulator: Emulator, told: dict[str, str], headers: Mapping[str, st
     """What the emulator answers where templates are transformed before."""
     if told.get("Action") in {"CreateChangeSet", "CreateStack"} and "TemplateURL" in told:
         try:
-            url = _stored(emulator, told["TemplateURL"], _parameters(emulator, told))
+            url = stored(emulator, told["TemplateURL"], _parameters(emulator, told))
         except ConfigError as error:
             return Response(_REFUSED.format(error), 400, media_type="text/xml")
         told = {**told, "TemplateURL": url}
