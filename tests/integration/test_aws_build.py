@@ -87,7 +87,7 @@ def test_a_function_carries_its_own_code_and_no_others(built: Build, name: str) 
         carried |= {"networkx"}
     found = {one.name for one in folder.iterdir() if one.suffix != ".dist-info"}
     assert found == carried, "one function for all HTTP services"
-    assert built.resources[name].properties["Handler"] == f"{package}.app.handler"
+    assert built.resources[name]["Properties"]["Handler"] == f"{package}.app.handler"
     source = ROOT / "functions" / package / "app.py"
     assert (folder / package / "app.py").read_bytes() == source.read_bytes()
 

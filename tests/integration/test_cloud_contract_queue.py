@@ -108,6 +108,6 @@ def test_a_receipt_of_an_earlier_delivery_deletes_nothing() -> None:
 
 
 def test_the_memory_queue_behaves_as_the_template_says() -> None:
-    properties = all_resources()["MatchQueue"].properties
+    properties = all_resources()["MatchQueue"]["Properties"]
     assert properties["VisibilityTimeout"] == USUAL_VISIBILITY.total_seconds()
     assert properties["RedrivePolicy"]["maxReceiveCount"] == USUAL_RECEIVES

@@ -276,7 +276,7 @@ def test_a_file_of_version_0_2_is_read_and_written_on(tmp_path: Path) -> None:
 
 def test_an_item_of_version_0_2_is_read_and_written_on(moto: "DynamoDBClient") -> None:
     clock = FakeClock()
-    moto.create_table(TableName="old", **table_request(all_resources()["Matches"].properties))
+    moto.create_table(TableName="old", **table_request(all_resources()["Matches"]["Properties"]))
     end = int((clock.now() + 2 * SECOND).timestamp())
     item = {"secret_json": text(json.dumps(ANN)), "expires_at": number(end)}
     moto.put_item(TableName="old", Item={**key("vault#m", "secret"), **item})

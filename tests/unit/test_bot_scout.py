@@ -264,7 +264,7 @@ def test_r29_a_refusal_is_asked_again_soon_by_the_newest_password_then_ever_more
     assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
 
 
-LIFE = timedelta(seconds=all_resources()["Poller"].properties["Timeout"])
+LIFE = timedelta(seconds=all_resources()["Poller"]["Properties"]["Timeout"])
 START = timedelta(seconds=6)  # more than a poller takes from its tick to its first question
 
 

@@ -88,7 +88,7 @@ def in_the_cloud() -> Iterator[Home]:
         # To sign a request, and to tell who asks, takes a tenth of its time; nobody reads it here.
         plain = Config(signature_version=UNSIGNED, user_agent="world")
         aws = session.client("dynamodb", config=plain), session.client("sqs", config=plain)
-        table, numbers = table_request(all_resources()["Matches"].properties), count()
+        table, numbers = table_request(all_resources()["Matches"]["Properties"]), count()
         yield lambda _, clock: _in_aws(*aws, f"matches-{next(numbers)}", table, clock)
 
 

@@ -30,7 +30,7 @@ from workbench.build.target import (
     say,
 )
 from workbench.cloud.nested import flattened
-from workbench.cloud.template import ARENA, TEMPLATE, Resource, load_template, parsed
+from workbench.cloud.template import ARENA, TEMPLATE, load_template, parsed
 
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
@@ -51,10 +51,10 @@ class Build:
         return self.folder / FOLDERS[root] / "template.yaml"
 
     @cached_property
-    def resources(self) -> dict[str, Resource]:
+    def resources(self) -> dict[str, dict[str, Any]]:
         """All functions and layers by their logical names, with their code's place; layers once."""
         return {
-            name: Resource(one["Type"], one["Properties"])
+            name: one
             for root in (ARENA, TEMPLATE)
             for name, one in flattened(self.template(root), _located)["Resources"].items()
             if one["Type"] in CODE
@@ -62,13 +62,13 @@ class Build:
 
     def layers(self, architecture: str) -> list[str]:
         """The logical names of the layers that functions have on that processor."""
-        layers = [name for name, one in self.resources.items() if one.kind == LAYER]
+        layers = [name for name, one in self.resources.items() if one["Type"] == LAYER]
         return [name for name in layers if name != OTHERS_PACKAGES[architecture]]
 
     def folder_of(self, name: str) -> Path:
         """The built folder of a function or layer; raises `ConfigError` if it is not there."""
         resource = self.resources[name]
-        folder = Path(str(resource.properties[CODE[resource.kind]]))
+        folder = Path(resource["Properties"][CODE[resource["Type"]]])
         if not folder.is_dir():
             raise ConfigError(f"{folder} is missing; run `make build` again.")
         return folder
@@ -82,7 +82,7 @@ class Build:
         return {
             name: layers + size_of(self.folder_of(name))
             for name, resource in self.resources.items()
-            if resource.kind == FUNCTION
+            if resource["Type"] == FUNCTION
         }
 
 

@@ -31,7 +31,6 @@ from starlette.routing import Route
 from cardsharp.errors import CardsharpError
 from workbench.build.sam import Build, BuildError
 from workbench.build.target import ROOT, native_architecture, ran
-from workbench.cloud.template import Resource
 from workbench.listening import Background
 
 _LOOK = 0.2  # seconds between looks at whether the environment still runs
@@ -87,10 +86,9 @@ def _run(command: list[str], otherwise: str) -> None:
         raise BuildError(f"{otherwise}: {done.stderr.strip()}")
 
 
-def plain_variables(function: Resource) -> dict[str, str]:
+def plain_variables(function: Mapping[str, Any]) -> dict[str, str]:
     """The variables that a function is given whatever is deployed around it."""
-    environment: Any = function.properties.get("Environment", {})
-    told = environment.get("Variables", {})
+    told = function["Properties"].get("Environment", {}).get("Variables", {})
     return {name: value for name, value in told.items() if isinstance(value, str)}
 
 
@@ -112,7 +110,7 @@ class Sandbox:
     ) -> None:
         self._name, self._mounts, self._log = name, mounts, log
         self._root = build.folder_of(name)
-        self._handler = str(build.resources[name].properties["Handler"])
+        self._handler: str = build.resources[name]["Properties"]["Handler"]
         self._environment = {**plain_variables(build.resources[name]), **environment}
         self._stack = ExitStack()
         self._pending: queue.Queue[Response] = queue.Queue()

@@ -24,7 +24,7 @@ from boto3.session import Session
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import CardsharpError
 from workbench.cloud.events import REGION
-from workbench.cloud.template import Properties, all_resources, table_request
+from workbench.cloud.template import all_resources, table_request
 from workbench.files import lacking
 
 HOST = "127.0.0.1"
@@ -123,23 +123,23 @@ class Emulator:
 
     def create(self, prefix: str = "cardsharp") -> EmulatedStack:
         """Make the tables and queues that the templates describe, named PREFIX-LOGICALNAME."""
-        tables, queues = dict[str, str](), dict[str, Properties]()
+        tables, queues = dict[str, str](), dict[str, dict[str, Any]]()
         for name, resource in all_resources().items():
-            if resource.kind == "AWS::DynamoDB::Table":
+            if resource["Type"] == "AWS::DynamoDB::Table":
                 tables[name] = f"{prefix}-{name}"
                 self.client("dynamodb").create_table(
-                    TableName=tables[name], **table_request(resource.properties)
+                    TableName=tables[name], **table_request(resource["Properties"])
                 )
-            elif resource.kind == "AWS::SQS::Queue":
-                queues[name] = resource.properties
+            elif resource["Type"] == "AWS::SQS::Queue":
+                queues[name] = resource["Properties"]
         return EmulatedStack(tables, self._create_queues(queues, prefix))
 
-    def _create_queues(self, queues: Mapping[str, Properties], prefix: str) -> dict[str, str]:
+    def _create_queues(self, queues: Mapping[str, dict[str, Any]], prefix: str) -> dict[str, str]:
         """Make the queues, each after the one that its dead letters go to; return their URLs."""
         sqs, urls = self.client("sqs"), dict[str, str]()
         for name, told in sorted(queues.items(), key=lambda item: "RedrivePolicy" in item[1]):
             attributes = {key: str(told[key]) for key in _QUEUE_ATTRIBUTES if key in told}
-            policy: Any = told.get("RedrivePolicy")
+            policy = told.get("RedrivePolicy")
             if policy is not None:
                 target = urls[policy["deadLetterTargetArn"]["Fn::GetAtt"].partition(".")[0]]
                 dead = {"deadLetterTargetArn": queue_arn(sqs, target)}

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -25,8 +24,6 @@ STACKS = TEMPLATE.with_name("stacks")
 ARENA = STACKS / "arena.yaml"  # the competition's arena with its director: a stack of its own
 ROOTS = (TEMPLATE, ARENA)  # what is deployed by its name
 WATCHING = STACKS / "watching.yaml"  # what the bot's template nests to watch it
-
-Properties = Mapping[str, object]
 
 _TABLE_REQUEST = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
 """The properties that mean the same in a CreateTable request."""
@@ -58,14 +55,6 @@ def services() -> tuple[str, ...]:
     return tuple(name for name, part in parts if part is not None and not part.given)
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """One resource: its CloudFormation type and its properties as written."""
-
-    kind: str
-    properties: Properties
-
-
 def templates() -> tuple[Path, ...]:
     """All templates, roots and nested ones."""
     return (TEMPLATE, *sorted(STACKS.glob("*.yaml")))
@@ -95,16 +84,16 @@ def read_template(text: str) -> dict[str, Any]:
 
 
 @cache
-def all_resources() -> Mapping[str, Resource]:
+def all_resources() -> Mapping[str, dict[str, Any]]:
     """All that our templates can deploy: the bot and what it nests, and the arena."""
     return {
-        name: Resource(one["Type"], one.get("Properties", {}))
+        name: one
         for root in ROOTS
         for name, one in flattened(root, load_template)["Resources"].items()
     }
 
 
-def table_request(properties: Properties) -> dict[str, object]:
+def table_request(properties: Mapping[str, object]) -> dict[str, object]:
     """The CreateTable request, without the name, that makes such a table by default."""
     return {name: _by_default(properties[name]) for name in _TABLE_REQUEST if name in properties}
 
@@ -124,6 +113,6 @@ def _by_default(value: object) -> object:
 def create_table(client: "DynamoDBClient", resource: str) -> str:
     """Make the table that the template calls `resource`, such as "blefTable"; return its name."""
     name = f"{resource}-{uuid.uuid4()}"
-    request = table_request(all_resources()[resource].properties)
+    request = table_request(all_resources()[resource]["Properties"])
     client.create_table(TableName=name, **request)  # type: ignore[arg-type]
     return name

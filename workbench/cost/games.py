@@ -24,9 +24,10 @@ from workbench.build.target import say
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Function, LambdaHandler
 from workbench.cloud.http_front import HttpFront
+from workbench.cloud.template import all_resources
 from workbench.cost.bill import load_prices, make_bill
 from workbench.cost.meter import UseMeter
-from workbench.cost.usage import CloudUse, billed, memory_of, properties_of
+from workbench.cost.usage import CloudUse, billed, memory_of
 from workbench.deadmansdraw.emulated import CloudServer, new_table
 from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
 from workbench.stage.serving import EMULATOR, kept
@@ -37,27 +38,16 @@ PATIENCE = 180  # seconds in which a match between two programs must be over
 
 def measure(
     game: Game, build: Callable[[dict[str, str]], LambdaHandler], visit: Visit, matches: int
-) -> dict[str, float]:
-    """What so many matches of a game use over its service, by the names of the price list."""
+) -> CloudUse:
+    """The mean of so many matches of a game over its service."""
     with UseMeter() as uses, kept(game, EMULATOR) as variables:
         handler = uses.timed(build({**os.environ, **variables}))
-        limit = timedelta(seconds=int(str(properties_of(game.name)["Timeout"])))
+        told = all_resources()[f"{game.name}Service"]["Properties"]
         before = uses.counts
-        with HttpFront(Function(game.name, handler, limit)) as front:
+        with HttpFront(Function(game.name, handler, timedelta(seconds=told["Timeout"]))) as front:
             for seed in range(matches):
                 visit(front.url, Random(seed))
-        counts = uses.since(before)
-    requests, seconds = counts["requests"], counts["microseconds"] / 1e6
-    say(
-        f"  {requests / matches:.0f} requests a game, "
-        f"{THOUSAND * seconds / requests:.2f} ms of processor time each"
-    )
-    table, memory, logged = counts.of("dynamodb"), memory_of(game.name), counts["log bytes"]
-    return {
-        **billed(requests, seconds, table, memory=memory, logged=logged),
-        "DynamoDB write units": counts["write units"],
-        "DynamoDB read units": counts["read units"],
-    }
+        return uses.since(before).use(matches)
 
 
 def measure_contest(matches: int = 5) -> CloudUse:
@@ -99,10 +89,11 @@ def main() -> None:
             continue
         say(f"{game.title}: playing {matches} games ...")
         used = measure(game, game.service.load().build, game.visit.load(), matches)
-        thousand = {item: one * THOUSAND / matches for item, one in used.items()}
-        bill = make_bill(thousand, load_prices())
+        milliseconds = THOUSAND * used.seconds / used.requests
+        say(f"  {used.requests:.0f} requests a game, {milliseconds:.2f} ms of processor time each")
+        bill = make_bill(billed(used.times(THOUSAND), memory_of(game.name)), load_prices())
         for line in bill.lines:
-            say(f"  {line.item:24} {thousand[line.item]:14,.1f}  {line.full:7.3f} USD")
+            say(f"  {line.item:24} {line.units:14,.1f}  {line.full:7.3f} USD")
         say(f"  1,000 games{' ':33}{bill.full:7.3f} USD without the free tier")
 
 

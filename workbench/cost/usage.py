@@ -1,6 +1,5 @@
 """How much of everything a load uses: what was measured, times what is planned."""
 
-from collections.abc import Mapping
 from datetime import date
 from math import exp
 from pathlib import Path
@@ -47,10 +46,20 @@ class CloudUse(BaseModel, frozen=True, extra="forbid"):
     log_bytes: Amount
     seconds: Amount
 
+    def times(self, number: float) -> "CloudUse":
+        """What so many of it use."""
+        return used_by((number, self))
+
     def billed(self, memory: float) -> float:
         """The seconds for which Lambda bills a look at the arena at so many megabytes."""
         worked = (self.seconds + TLS_SECONDS) * max(1, WHOLE_PROCESSOR / memory)
         return worked + (self.table_requests + self.queue_requests) * TABLE_SECONDS + ARENA_SECONDS
+
+
+def used_by(*parts: tuple[float, CloudUse]) -> CloudUse:
+    """What is used together: of each so many."""
+    names = CloudUse.model_fields
+    return CloudUse(**{name: sum(n * getattr(one, name) for n, one in parts) for name in names})
 
 
 class PagesUse(BaseModel, frozen=True, extra="forbid"):
@@ -119,20 +128,13 @@ def pages_usage(load: Load, measured: Measured) -> dict[str, float]:
     """What looking at pages uses, by the names of the price list."""
     use = measured.pages
     watched = load.watched_hours * _HOUR
-    answers = (
+    answers = used_by(
         (load.page_views, use.view),
         (watched * use.moves / load.match_seconds, use.news),
         (watched / PAUSE.total_seconds(), use.nothing),
     )
-    memory = memory_of("viewer")
-    requests = sum(times * one.requests for times, one in answers)
-    seconds = sum(times * one.seconds for times, one in answers)
-    table = sum(times * one.table_requests for times, one in answers)
-    return {
-        **billed(requests, seconds, table, memory=memory, architecture=load.architecture),
-        "DynamoDB read units": sum(times * one.read_units for times, one in answers),
-        "X-Ray traces": requests * TRACED,
-    }
+    traces = answers.requests * TRACED
+    return {**billed(answers, memory_of("viewer"), load.architecture), "X-Ray traces": traces}
 
 
 def _compute(load: Load, measured: Measured) -> dict[str, float]:
@@ -232,9 +234,8 @@ def contest_usage(contest: Contest, measured: Measured) -> dict[str, float]:
     use, memory = measured.contest, memory_of("deadmansdraw")
     waited = contest.teams * contest.hours * _HOUR
     requests = contest.matches * use.requests + waited / POLL_SECONDS
-    each = requests / use.requests  # those that wait use as much
-    seconds, table, logged = each * use.seconds, each * use.table_requests, each * use.log_bytes
-    used = billed(requests, seconds, table, memory=memory, logged=logged)
+    # Requests that wait use as much, but for the table's units.
+    used = billed(use.times(requests / use.requests), memory)
     reads = contest.matches * use.read_units + waited * UNITS_A_SECOND
     waiting = waited * memory / _MB
     return {
@@ -246,35 +247,21 @@ def contest_usage(contest: Contest, measured: Measured) -> dict[str, float]:
     }
 
 
-def properties_of(game: str) -> Mapping[str, object]:
-    """What the template says of the function of a game, or of the viewer."""
-    return all_resources()[f"{game}Service"].properties
-
-
 def memory_of(game: str) -> int:
-    """The megabytes of such a function where nobody asks for others."""
-    told = properties_of(game)["MemorySize"]
-    return int(told["Fn::If"][2]) if isinstance(told, dict) else int(str(told))
+    """The megabytes of a game's function, or the viewer's, where nobody asks for others."""
+    told = all_resources()[f"{game}Service"]["Properties"]["MemorySize"]
+    return int(told["Fn::If"][2]) if isinstance(told, dict) else int(told)
 
 
-def billed(  # noqa: PLR0913 - figures
-    requests: float,
-    seconds: float,
-    table_requests: float,
-    *,
-    memory: float,
-    logged: float = 0,
-    architecture: str = "arm64",
-) -> dict[str, float]:
-    """What requests to a function behind an HTTP API use, by the names of the price list.
-
-    They took so many seconds of a whole processor, asked the table so often, and the function
-    itself logged so many bytes.
-    """
-    busy = seconds * max(1, WHOLE_PROCESSOR / memory) + table_requests * TABLE_SECONDS
+def billed(use: CloudUse, memory: float, architecture: str = "arm64") -> dict[str, float]:
+    """What requests to a function behind an HTTP API use, by the names of the price list."""
+    busy = use.seconds * max(1, WHOLE_PROCESSOR / memory) + use.table_requests * TABLE_SECONDS
+    logged = use.log_bytes + use.requests * (PLATFORM_BYTES + ACCESS_BYTES)
     return {
-        f"Lambda GB-seconds {architecture}": busy * memory / 1024,
-        "Lambda requests": requests,
-        "HTTP API requests": requests,
-        "Logs GB written": (logged + requests * (PLATFORM_BYTES + ACCESS_BYTES)) / 1e9,
+        f"Lambda GB-seconds {architecture}": busy * memory / _MB,
+        "Lambda requests": use.requests,
+        "HTTP API requests": use.requests,
+        "Logs GB written": logged / _GB,
+        "DynamoDB write units": use.write_units,
+        "DynamoDB read units": use.read_units,
     }

@@ -61,9 +61,9 @@ class Demand:
     def reserved(self) -> int:
         """What `Reserve=yes` takes for functions; raises `ConfigError` for an unknown service."""
         told = {
-            name: _most(resource.properties["ReservedConcurrentExecutions"])
+            name: _most(resource["Properties"]["ReservedConcurrentExecutions"])
             for name, resource in all_resources().items()
-            if "ReservedConcurrentExecutions" in resource.properties
+            if "ReservedConcurrentExecutions" in resource.get("Properties", {})
         }
         wanted = [f"{service}Service" for service in self.services]
         wanted += ["viewerService"] if self.web else []
