@@ -97,11 +97,10 @@ def ended(cloud: CloudTrial, match_id: str) -> MatchRecord:
 
 
 @pytest.fixture(scope="module")
-def watched(cloud: CloudTrial) -> tuple[str, list[int]]:
-    """A match that the practice function created, and how many steps each look at it told.
+def played(cloud: CloudTrial) -> MatchRecord:
+    """A match that the practice function created, and that was watched from its first move on.
 
-    A whole one, and looked at from its first move on, as a quick machine plays a short one within
-    one look.
+    A whole one, as a quick machine plays a short one within one look.
     """
     cookie, answers, told = entered(cloud), list[int](), {"over": False}
     (match_id,) = practise(cloud.stack, {})
@@ -112,13 +111,10 @@ def watched(cloud: CloudTrial) -> tuple[str, list[int]]:
         answers.append(len(told["steps"]))
         if not told["steps"]:  # or nobody has taken it up yet
             SystemClock().sleep(PAUSE)
-    return match_id, answers
-
-
-@pytest.fixture(scope="module")
-def played(cloud: CloudTrial, watched: tuple[str, list[int]]) -> MatchRecord:
-    """That match as the match log has it at its end."""
-    return ended(cloud, watched[0])
+    record = ended(cloud, match_id)
+    assert sum(answers) == len(cloud.stack.log.moves(match_id))
+    assert len([one for one in answers if one]) > 1, "not all of it at the end"
+    return record
 
 
 @contextmanager
@@ -150,21 +146,13 @@ def run_cli(cloud: CloudTrial, *arguments: str) -> int:
         return main(["cloud", *arguments])
 
 
-def test_a_practice_match_is_played_to_the_table_and_watched_meanwhile(
-    cloud: CloudTrial, played: MatchRecord, watched: tuple[str, list[int]]
+def test_a_practice_match_is_played_to_the_table_logged_and_counted(
+    cloud: CloudTrial, played: MatchRecord
 ) -> None:
     assert played.outcome is not None
     moves = cloud.stack.log.moves(played.match_id)
     assert [move.sequence for move in moves] == list(range(len(moves)))
     assert all(move.facts is not None for move in moves)
-    _, answers = watched
-    assert sum(answers) == len(moves)
-    assert len([one for one in answers if one]) > 1, "not all of it at the end"
-
-
-def test_what_was_logged_of_a_match_is_found_across_the_functions(
-    cloud: CloudTrial, played: MatchRecord
-) -> None:
     since = datetime.now(UTC) - HOUR
     lines = lines_about(cloud.stack, played.match_id, since)
     while not any("attended" in str(line) for line in lines):
@@ -173,15 +161,9 @@ def test_what_was_logged_of_a_match_is_found_across_the_functions(
     assert [line.at for line in lines] == sorted(line.at for line in lines)
     own = [line.fields for line in lines if "level" in line.fields]
     assert all({"request_id", "cold_start", "build"} <= fields.keys() for fields in own)
-    assert {fields["build"] for fields in own} == {look_at(cloud.stack).build} != {"unknown"}
-
-
-def test_the_metrics_that_functions_log_reach_status(
-    cloud: CloudTrial, played: MatchRecord
-) -> None:
-    # The match is over in the table before the worker's last line is in the log.
     until(lambda: publish(cloud.stack.client) > 0, limit=60)
     look = look_at(cloud.stack)
+    assert {fields["build"] for fields in own} == {look.build} != {"unknown"}
     assert look.bot.results["both seats"] == 1
     assert look.problems == ()
     assert played.match_id not in look.bot.running
@@ -207,13 +189,12 @@ def test_the_command_line_does_the_same_and_speaks_json(
 # errors. So what follows upsets them.
 
 
-def test_an_alarm_goes_on_for_a_test(cloud: CloudTrial) -> None:
+def test_an_alarm_can_be_tried_and_a_stack_that_could_be_deleted_is_told(
+    cloud: CloudTrial,
+) -> None:
     name = ring(cloud.stack, datetime.now(UTC))
     told = cloud.emulator.client("cloudwatch").describe_alarms(AlarmNames=[name])["MetricAlarms"]
     assert "A test by cardsharp cloud" in told[0]["StateReason"]
-
-
-def test_a_stack_that_could_be_deleted_or_is_not_there_is_told(cloud: CloudTrial) -> None:
     prod = replace(cloud.stack, parameters={**cloud.stack.parameters, "Stage": "prod"})
     assert any("update-termination-protection" in one for one in look_at(prod).problems)
     kept = replace(prod, protected=True)
@@ -243,9 +224,7 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Clo
             lambda: assembly.offering.offer([fresh]) == 1 or assembly.log.match(fresh) is not None
         )
         cloud.emulator.client("sqs").purge_queue(QueueUrl=cloud.stack.output("DeadLetterUrl"))
-
-
-def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: CloudTrial) -> None:
+    # When nothing runs, the schedule can be stopped.
     while cloud.stack.log.matches(status=Status.RUNNING):
         pass
     pause(cloud.stack, stop_schedule=True)

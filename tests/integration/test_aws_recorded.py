@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 import stamina
 from support.alarms import MINUTE, STACK, alarms, composite_is_on, composites, fired
-from support.arena import ALICE, BOB, HandClock
-from support.aws_recording import GAMES, SERVICES, Recorder, opponent, recorder
+from support.arena import HandClock
+from support.aws_recording import GAMES, SERVICES, Recorder, recorder
 from support.aws_template import properties
-from support.cloud_benches import FakeClock, received
+from support.cloud_benches import FakeClock
 from world.arena import BenchArena
 from world.bench import Bench, played
 from world.faults import Kind
@@ -42,6 +42,7 @@ from workbench.build.refused_watching import recorded
 from workbench.cloud.lifeline import matcher
 from workbench.cloud.samples import MetricKey, Sample, read_emf
 from workbench.operate.story import PROBLEMS
+from workbench.stage.opponent import OPPONENT, US, steady_at
 
 VISIBILITY = timedelta(minutes=30)
 QUICK = 500  # milliseconds that are late for nobody
@@ -93,8 +94,8 @@ def found_by(pattern: str, lines: list[str]) -> list[str]:
 def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
     """A minute in which a match against another player was found and played to its end."""
     folder = tmp_path_factory.mktemp("healthy")
-    with recorder(folder) as here, opponent(here, folder):
-        match_id = here.arena.create_match([BOB, ALICE])
+    with recorder(folder) as here, steady_at(here.arena.url, folder):
+        match_id = here.arena.create_match([OPPONENT[0], US[0]])
         while (done := here.work()) is None:
             assert here.listen().error is None
         assert done.error is None
@@ -121,19 +122,15 @@ def quiet(tmp_path: Path) -> Iterator[Recorder]:
         yield here
 
 
-def test_a_healthy_run_says_everything_that_alarms_listen_to(healthy: list[Sample]) -> None:
+def test_a_healthy_run_says_all_that_alarms_listen_to_and_none_is_on_until_polls_end(
+    healthy: list[Sample],
+) -> None:
     said = {one.metric for one in healthy}
     # A further game is watched as the others are, but there is none.
     ours = [one for one in alarms() if not one.name.startswith("game")]
     watched = {series.metric for alarm in ours for series in alarm.series.values()}
     assert {one.name for one in watched - said} <= {Metric.UNANSWERED, "ErrorLines"}, "faults"
-
-
-def test_no_alarm_goes_on_while_all_is_well(healthy: list[Sample]) -> None:
     assert fired(every_minute(healthy, 25)) == set()
-
-
-def test_three_minutes_without_a_poll_are_noticed(healthy: list[Sample]) -> None:
     steady = every_minute(healthy, 5)
     assert fired(steady, tail=2 * MINUTE) == set()
     assert fired(steady, tail=5 * MINUTE) == {"NotListening"}
@@ -156,8 +153,11 @@ def test_ten_minutes_without_an_action_are_noticed(healthy: list[Sample], quiet:
     assert fired([*before, *every_minute(quiet.samples, 21)]) == {"NotActing"}
 
 
-def test_a_message_that_fails_five_times_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
-    clock = FakeClock()
+def test_a_message_that_fails_five_times_and_what_is_logged_of_it_are_noticed(
+    healthy: list[Sample], quiet: Recorder
+) -> None:
+    errors, clock = properties("WorkerErrorLines")["FilterPattern"], FakeClock()
+    assert found_by(errors, quiet.lines.getvalue().splitlines()) == []
     letters = MemoryQueue(clock)
     queue = MemoryQueue(clock, VISIBILITY, letters)
     queue.send("this is no match message")
@@ -167,8 +167,23 @@ def test_a_message_that_fails_five_times_is_noticed(healthy: list[Sample], quiet
         quiet.note_depth("DeadLetters", len(letters))
         assert on_amid(healthy, quiet.samples) == set()
         clock.advance(VISIBILITY)
-    quiet.note_depth("DeadLetters", len(letters))
-    assert on_amid(healthy, quiet.samples) == {"MatchDeadLetter"}
+    ours = found_by(errors, quiet.lines.getvalue().splitlines())
+    assert ['"a message failed"' in line for line in ours] == [True] * 5
+    for note, expected in (
+        (partial(quiet.note_depth, "DeadLetters", len(letters)), "MatchDeadLetter"),
+        (partial(quiet.note, STACK, "ErrorLines", {}, len(ours)), "ErrorLogged"),
+    ):
+        quiet.extra.clear()
+        note()
+        assert on_amid(healthy, quiet.samples) == {expected}
+
+
+def test_a_function_that_died_is_noticed() -> None:
+    """By the filter of the alarm, by `cardsharp cloud logs` and by the saved query."""
+    for pattern in (properties("WorkerErrorLines")["FilterPattern"], PROBLEMS):
+        assert found_by(pattern, [*DEATHS, *LIVES]) == DEATHS
+    asked = re.search(r"@message like /(.+)/", properties("RecentProblems")["QueryString"])
+    assert [line for line in [*DEATHS, *LIVES] if re.search(asked[1], line)] == DEATHS
 
 
 def test_a_message_that_nobody_takes_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
@@ -206,21 +221,6 @@ def test_a_worker_failing_before_a_lease_is_noticed(healthy: list[Sample], tmp_p
     assert on_amid(healthy, found) == {"NobodyComes"}
 
 
-def test_a_function_that_failed_or_died_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
-    errors = properties("WorkerErrorLines")["FilterPattern"]
-    assert found_by(errors, quiet.lines.getvalue().splitlines()) == []
-    queue = MemoryQueue(FakeClock(), VISIBILITY)
-    queue.send("this is no match message")
-    quiet.deliver(received(queue))
-    (ours,) = found_by(errors, quiet.lines.getvalue().splitlines())
-    assert '"a message failed"' in ours
-    assert found_by(errors, [*DEATHS, *LIVES]) == found_by(PROBLEMS, DEATHS) == DEATHS
-    quiet.note(STACK, "ErrorLines", {}, 1)
-    assert on_amid(healthy, quiet.samples) == {"ErrorLogged"}
-    asked = re.search(r"@message like /(.+)/", properties("RecentProblems")["QueryString"])
-    assert [line for line in [*DEATHS, *LIVES] if re.search(asked[1], line)] == DEATHS
-
-
 SEEN = (
     ("ApproximateNumberOfMessagesVisible", "TickLetters", 1, {"TickFailed"}),
     (OLDEST, "Ticks", 35, set()),  # a tick whose director died
@@ -254,10 +254,11 @@ def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: Recorder) 
 
 def test_turns_taken_up_six_seconds_late_are_noticed(healthy: list[Sample], tmp_path: Path) -> None:
     late = timedelta(seconds=6)
-    with recorder(tmp_path, clock=lambda: utc_now() - late) as here, opponent(here, tmp_path):
-        here.arena.create_match([ALICE, BOB])
-        here.listen()
-        assert here.work() is not None
+    with recorder(tmp_path, clock=lambda: utc_now() - late) as here:
+        here.arena.create_match([US[0], OPPONENT[0]])
+        with steady_at(here.arena.url, tmp_path):
+            here.listen()
+            assert here.work() is not None
         assert on_amid(healthy, [in_time(one, Metric.DECISION) for one in here.samples]) == {
             "SlowPickUp"
         }
@@ -266,7 +267,7 @@ def test_turns_taken_up_six_seconds_late_are_noticed(healthy: list[Sample], tmp_
 def test_a_turn_that_the_arena_ended_is_noticed(healthy: list[Sample], tmp_path: Path) -> None:
     clock = HandClock()
     with recorder(tmp_path, clock=clock) as here:
-        here.arena.create_match([ALICE, ALICE], timeout=timedelta(seconds=2))
+        here.arena.create_match([US[0], US[0]], timeout=timedelta(seconds=2))
         clock.turn(timedelta(seconds=3))
         while (done := here.work()) is None:
             here.listen()
@@ -275,7 +276,7 @@ def test_a_turn_that_the_arena_ended_is_noticed(healthy: list[Sample], tmp_path:
 
 
 def test_a_decision_over_half_its_limit_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
-    match_id = quiet.arena.create_match([ALICE, BOB])
+    match_id = quiet.arena.create_match([US[0], OPPONENT[0]])
     with quiet.assembly.scout() as scout:
         position = rebuild(scout.arena.view(match_id), 0)
     for _ in range(10):

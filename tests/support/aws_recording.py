@@ -24,7 +24,6 @@ from cardsharp.cloud.telemetry import meter, redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.games import games
-from support.arena import ALICE, BOB, PASSWORDS, write_players
 from support.cloud_benches import moto_client
 from workbench.arena.server import ArenaServer
 from workbench.build.target import ROOT
@@ -39,7 +38,7 @@ from workbench.cloud.events import (
 )
 from workbench.cloud.samples import MetricKey, Sample, read_emf
 from workbench.cloud.template import create_table
-from workbench.stage.opponent import OpponentProcess, Order
+from workbench.stage.opponent import US
 from workbench.stage.side import assembled, embedded_in
 from workbench.stage.surroundings import environment
 
@@ -144,7 +143,7 @@ class Recorder:
 def recorder(
     folder: Path,
     *,
-    password: str = PASSWORDS[ALICE],
+    password: str = US[1],
     clock: Callable[[], datetime] = utc_now,
     broken: str = "",
 ) -> Iterator[Recorder]:
@@ -154,15 +153,14 @@ def recorder(
     """
     lines = io.StringIO()
     with ExitStack() as stack:
-        poll = timedelta(milliseconds=500)
-        config = ArenaConfig(players=write_players(folder), poll_timeout=poll, clock=clock)
+        config = ArenaConfig(poll_timeout=timedelta(milliseconds=500), clock=clock)
         arena = stack.enter_context(ArenaServer(config))
         before = meter.stream
         redirect(lines)
         stack.callback(setattr, meter, "stream", before)
         variables = {
             "CARDSHARP_ARENA_URL": arena.url,
-            "CARDSHARP_USER": ALICE,
+            "CARDSHARP_USER": US[0],
             "CARDSHARP_PASSWORD": password,
             "CARDSHARP_PACE_SECONDS": "0.3",
             "CARDSHARP_STRATEGY": "draw-3",
@@ -174,11 +172,3 @@ def recorder(
         web.app.api.cache_clear()
         stack.callback(web.app.api.cache_clear)
         yield Recorder(arena, stack.enter_context(assembled(variables)), lines, broken)
-
-
-@contextmanager
-def opponent(recorder: Recorder, folder: Path) -> Iterator[None]:
-    order = Order(recorder.arena.url, BOB, PASSWORDS[BOB], "steady")
-    with OpponentProcess(order, folder / "opponent.log") as process:
-        process.await_ready()
-        yield

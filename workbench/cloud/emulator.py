@@ -52,28 +52,23 @@ class EmulatedStack:
 
 
 class Emulator:
-    """MiniStack between enter and exit, empty at every start."""
+    """MiniStack between enter and exit, empty at every start.
+
+    Until it stops it writes into `folder`; all services are at the URL `endpoint`.
+    """
 
     def __init__(self, services: Sequence[str] = SERVICES) -> None:
         self._services = ",".join(services)
-        self._folder = tempfile.TemporaryDirectory(
+        self._temporary = tempfile.TemporaryDirectory(
             prefix="cardsharp-aws-", ignore_cleanup_errors=True
         )
-        self._log = Path(self._folder.name, "ministack.log")
+        self.folder = Path(self._temporary.name)
+        self._log = self.folder / "ministack.log"
         with socket.create_server((HOST, 0)) as server:
             self._port: int = server.getsockname()[1]  # which nobody listens on then
+        self.endpoint = f"http://{HOST}:{self._port}"
         self._process: subprocess.Popen[bytes] | None = None
         self._clients: dict[str, Any] = {}
-
-    @property
-    def endpoint(self) -> str:
-        """The URL of all services."""
-        return f"http://{HOST}:{self._port}"
-
-    @property
-    def folder(self) -> Path:
-        """Where the emulator writes, until it stops."""
-        return Path(self._folder.name)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -110,7 +105,7 @@ class Emulator:
             if self._process.stdin is not None:
                 self._process.stdin.close()
             self._process = None
-        self._folder.cleanup()
+        self._temporary.cleanup()
 
     def client(self, service: str) -> Any:  # noqa: ANN401 - boto3 types a client by a literal name
         """A boto3 client of the emulator, whatever the environment says."""
@@ -155,7 +150,6 @@ class Emulator:
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-20:])
 
     def _start(self) -> None:
-        folder = self._folder.name
         environment = {
             **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
             "BIND_HOST": HOST,
@@ -166,7 +160,7 @@ class Emulator:
             "IOT_MTLS_ENABLED": "0",
             "MINISTACK_REGION": REGION,
             "LAMBDA_ACCOUNT_CONCURRENCY": "10",  # as of a new account
-            **dict.fromkeys(("HOME", "TMPDIR", "STATE_DIR", "S3_DATA_DIR"), folder),
+            **dict.fromkeys(("HOME", "TMPDIR", "STATE_DIR", "S3_DATA_DIR"), str(self.folder)),
         }
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -175,7 +169,7 @@ class Emulator:
                 stdout=log,
                 stderr=log,
                 env=environment,
-                cwd=folder,
+                cwd=self.folder,
                 # A Ctrl-C at the terminal stops us, and we stop the emulator.
                 start_new_session=True,
             )
