@@ -1,25 +1,34 @@
-"""The template that AWS gets: what no emulator applies is asserted on its translation."""
+"""The template that AWS gets: what no emulator applies is asserted on its translation.
+
+What the viewer's role may read is held against its requests in tests/integration/test_viewer.py.
+"""
 
 import json
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.aws_template import allowed_actions, of_kind, properties, statements, template
+from support.alarms import Alarm, alarms, composites
+from support.aws_template import allowed_actions, arena, of_kind, properties, statements, template
 
+from cardsharp.cloud.metrics import ALARMED
+from cardsharp.cloud.telemetry import NAMESPACE
 from cardsharp.deadmansdraw.settings import Settings
 from workbench.build.deploy import CONFIG
-from workbench.build.expressions import listed
-from workbench.cloud.template import services, templates
+from workbench.build.expressions import NOTHING, listed
+from workbench.build.target import ROOT
+from workbench.cloud.template import load_template, services, templates
 
 DAY = 86_400
 TICK = 60
 START = 6  # seconds, more than a poller takes from its tick to its first question
+GAMES = services()
+SERVED = (*GAMES, "game", "viewer")  # all that an HTTP API is in front of
 BOT = {"Poller": "PollerRole", "Worker": "WorkerRole", "Practice": "PracticeRole"}
-GAMES = {f"{game}Service": f"{game}Role" for game in (*services(), "game")}
 DIRECTOR = "Director"
-FUNCTIONS = {**BOT, **GAMES, DIRECTOR: "DirectorRole", "viewerService": "viewerRole"}
+FUNCTIONS = BOT | {DIRECTOR: "DirectorRole"} | {f"{one}Service": f"{one}Role" for one in SERVED}
 SCHEDULES = {"ScheduleRole": "Poller", "DirectorScheduleRole": DIRECTOR}
 """The roles of schedules, with the function that each may start."""
 
@@ -73,12 +82,10 @@ def test_r12_queues_are_encrypted_and_speak_tls_only(queue: str) -> None:
     (policy,) = [
         one for one in of_kind("AWS::SQS::QueuePolicy").values() if {"Ref": queue} in one["Queues"]
     ]
-    assert policy["Queues"] == [{"Ref": queue}]
     (denial,) = policy["PolicyDocument"]["Statement"]
     assert denial["Effect"] == "Deny"
     assert denial["Principal"] == "*"
     assert denial["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
-    assert denial["Resource"] == {"Fn::GetAtt": f"{queue}.Arn"}
 
 
 def test_a_worker_may_hand_its_match_on_as_often_as_it_takes() -> None:
@@ -213,3 +220,171 @@ def test_the_templates_stay_as_short_as_somebody_can_read_them() -> None:
     assert lines["template.yaml"] <= 450
     assert sum(lines.values()) <= 1300
     assert not any("Fn::ForEach" in file.read_text() for file in templates())
+
+
+# --- HTTP services and the viewer: one template for every game, there where it is asked for -------
+
+
+def test_a_further_game_is_deployed_by_a_parameter_as_the_others_are() -> None:
+    kinds = {name: one["Type"] for name, one in template()["Resources"].items()}
+    euchres = {name: kind for name, kind in kinds.items() if name.startswith("euchre")}
+    assert euchres
+    assert {name.replace("euchre", "game"): kind for name, kind in euchres.items()} == {
+        name: kind for name, kind in kinds.items() if name.startswith("game")
+    }
+    service = properties("gameService")
+    assert service["MemorySize"] == 256
+    assert service["Environment"]["Variables"]["CARDSHARP_GAME"] == {"Ref": "Game"}
+    assert template()["Outputs"]["gameUrl"]["Condition"] == "HasGame"
+
+
+OPTIONS = ("Feed", "Agents")  # what more a service can be deployed with
+
+
+@pytest.mark.parametrize("game", ["blef", "euchre"])
+def test_a_service_is_deployed_only_when_asked_for(game: str) -> None:
+    parameter = game.capitalize()
+    assert template()["Parameters"][parameter]["Default"] == "no"
+    wanted = template()["Conditions"][f"Has{parameter}"]
+    assert wanted == {"Fn::Equals": [{"Ref": parameter}, "yes"]}
+    for name, resource in template()["Resources"].items():
+        if name.startswith(game):
+            optional = next((one for one in OPTIONS if name.startswith(f"{game}{one}")), "")
+            has = f"{game}Has{optional}" if optional else f"Has{parameter}"
+            assert resource["Condition"] == has, name
+    for name in ("Url", "Name"):
+        assert template()["Outputs"][f"{game}{name}"]["Condition"] == f"Has{parameter}"
+
+
+@pytest.mark.parametrize("game", [*GAMES, "viewer"])
+def test_a_service_is_called_by_its_api_within_limits_and_logs_no_secret(game: str) -> None:
+    """That requests reach it is played in tests/e2e/test_aws_cloud.py."""
+    assert properties(f"{game}Integration")["PayloadFormatVersion"] == "2.0"
+    assert properties(f"{game}Stage")["StageName"] == "$default", "no prefix in the path"
+    permission = properties(f"{game}Permission")
+    assert permission["Principal"] == "apigateway.amazonaws.com"
+    assert permission["SourceArn"]["Fn::Sub"].endswith(f":${{{game}Api}}/*/*")
+    told, stage = properties(f"{game}Service"), properties(f"{game}Stage")
+    assert 0 < stage["DefaultRouteSettings"]["ThrottlingRateLimit"] <= 100
+    assert 0 < stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] <= 200
+    limited, needed, unlimited = told["ReservedConcurrentExecutions"]["Fn::If"]
+    assert (limited, unlimited) == ("Reserved", NOTHING)
+    if game == "deadmansdraw":
+        needed = arena()["Parameters"][needed["Ref"]]["Default"]
+    assert 0 < needed <= 60
+    for root in (template(), arena()):
+        assert root["Conditions"][limited] == {"Fn::Equals": [{"Ref": "Reserve"}, "yes"]}
+    settings = properties(f"{game}Stage")["AccessLogSettings"]
+    variables = set(re.findall(r"\$context\.([\w.]+)", settings["Format"]))
+    assert variables == {
+        "requestTime", "requestId", "httpMethod", "status", "responseLatency", "responseLength",
+        "integrationErrorMessage",
+    }  # fmt: skip
+    assert json.loads(settings["Format"]).keys() >= {"status", "ms"}
+    assert settings["DestinationArn"] == {"Fn::GetAtt": f"{game}AccessLogs.Arn"}
+    group = dict(properties(f"{game}AccessLogs"))
+    name = group.pop("LogGroupName")["Fn::Sub"]
+    assert name.startswith("/aws/vendedlogs/${AWS::StackName}-")
+    assert name.endswith(f"-{game}-ABCDEFGHIJKL")
+    assert group == properties(f"{game}Logs")
+
+
+def test_the_viewer_is_there_when_asked_for_and_private_unless_said_otherwise() -> None:
+    parameters, conditions = template()["Parameters"], template()["Conditions"]
+    assert parameters["DeployWeb"]["Default"] == parameters["WebPublic"]["Default"] == "no"
+    assert conditions["HasWeb"] == {"Fn::Equals": [{"Ref": "DeployWeb"}, "yes"]}
+    assert conditions["PublicWeb"] == {"Fn::Equals": [{"Ref": "WebPublic"}, "yes"]}
+    block = {k: one for k, one in template()["Resources"].items() if k.startswith("viewer")}
+    assert "viewerTable" not in block, "it has none of its own"
+    assert len(block) >= 10
+    assert {one["Condition"] for one in block.values()} == {"HasWeb", "viewerHasSecret"}
+    for name in ("viewerUrl", "viewerName"):
+        assert template()["Outputs"][name]["Condition"] == "HasWeb"
+    variables = properties("viewerService")["Environment"]["Variables"]
+    parameter = {"Fn::If": ["PublicWeb", "", {"Fn::Sub": "/${AWS::StackName}/viewer"}]}
+    assert variables["CARDSHARP_SERVICE_SECRET"] == parameter
+    assert variables["CARDSHARP_PUBLIC"] == {"Ref": "WebPublic"}
+    condition = template()["Resources"]["viewerSecretPolicy"]["Condition"]
+    assert template()["Conditions"][condition] == {"Fn::Not": [{"Fn::Equals": [parameter, ""]}]}
+
+
+def test_passwords_are_tried_once_a_second_by_all_the_world_together() -> None:
+    """The door takes a password at the address of any page, by POST alone."""
+    stage, login = properties("viewerStage"), properties("viewerLoginRoute")
+    assert login["Target"] == {"Fn::Sub": "integrations/${viewerIntegration}"}
+    key = login["RouteKey"]
+    assert key == "POST /{proxy+}"
+    limits = stage["RouteSettings"][key]
+    assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (1, 5)
+
+
+@pytest.mark.parametrize("file", templates(), ids=lambda one: one.name)
+def test_what_is_nested_is_given_what_it_has_and_all_that_it_needs(file: Path) -> None:
+    for resource in load_template(file)["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Application":
+            told = resource["Properties"]
+            taken = load_template(file.parent / told["Location"])["Parameters"]
+            needed = {name for name, one in taken.items() if "Default" not in one}
+            assert needed <= told["Parameters"].keys() <= taken.keys()
+
+
+def alarm(name: str) -> Alarm:
+    return next(one for one in alarms() if one.name == name)
+
+
+@pytest.mark.parametrize(
+    ("name", "threshold", "minutes"),
+    [
+        ("NotListening", 1, 3),
+        ("NotActing", 0, 10),
+        ("MatchDeadLetter", 0, 1),
+        ("NotTakenUp", 0, 2),
+        ("NobodyComes", 1, 2),
+        ("SlowPickUp", 5000, 5),
+        ("TurnTimedOut", 0, 1),
+        ("TickFailed", 0, 1),
+        ("TicksLate", 60, 1),
+        *((f"{game}Failing", 0, 1) for game in SERVED),
+    ],
+)
+def test_an_alarm_has_the_promised_limit(name: str, threshold: float, minutes: float) -> None:
+    found = alarm(name)
+    assert found.threshold == threshold
+    assert found.period.total_seconds() * found.periods == minutes * 60
+
+
+def test_a_decision_is_slow_at_half_its_limit_and_every_alarm_tells_the_topic() -> None:
+    limit = Settings.model_fields["decision"].default
+    assert alarm("SlowDecision").threshold == limit.total_seconds() * 1000 / 2
+    for name in ("SlowDecision", "SlowPickUp"):
+        assert alarm(name).series["m"].statistic == "p99"
+    for kind in ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"):
+        for told in of_kind(kind).values():
+            assert told["AlarmActions"] == told["OKActions"] == [{"Ref": "AlarmTopic"}]
+            assert str(told["AlarmDescription"]).strip("{'}").endswith(".")
+
+
+def test_a_stack_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_most() -> None:
+    """Ten metrics and the metrics of ten alarms are free."""
+    resources = template()["Resources"]
+    # What is deployed only if asked for is no part of the bot.
+    apart = (*SERVED, "TickFailed", "TicksLate", "DirectorFailed", "DirectorThrottled")
+    ours = [one for one in alarms() if not one.name.startswith(apart)]
+    plain = [one for one in ours if "Condition" not in resources[one.name]]
+    series = [series for one in plain for series in one.series.values()]
+    assert len(series) <= 10
+    assert {one.metric.name for one in series if one.metric.namespace == NAMESPACE} == ALARMED
+    variables = properties("Worker")["Environment"]["Variables"]
+    assert variables["METRICS"] == {"Fn::If": ["WatchAll", "all", "alarmed"]}
+    assert template()["Parameters"]["Watch"]["Default"] == "alarms"
+
+
+def test_every_alarm_has_its_cause_and_cure_in_the_runbook() -> None:
+    apart = {**dict.fromkeys(SERVED, "GAME"), "viewer": "Viewer"}
+    text = (ROOT / "docs" / "operations.md").read_text()
+    for name in (*(one.name for one in alarms()), *composites()):
+        heading = next((name.replace(one, apart[one]) for one in apart if one in name), name)
+        section = re.search(rf"^### {heading}\n(.+?)(?=^##)", text, re.MULTILINE | re.DOTALL)
+        assert section is not None, name
+        assert "Cause" in section[1], name
+        assert "Cure" in section[1], name
