@@ -21,11 +21,6 @@ REQUIREMENTS = {
 _EXPORT = "--quiet --locked --no-emit-project --no-header --no-annotate --no-python-downloads"
 
 
-def bill_of_materials() -> str:
-    """The packages and versions as a CycloneDX document; raises `ConfigError` as `exported`."""
-    return exported(*REQUIREMENTS, form="cyclonedx1.5")
-
-
 def exported(*groups: str, form: str = "requirements-txt") -> str:
     """What uv.lock pins for groups, in a form that uv knows; raises `ConfigError` if it cannot."""
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")

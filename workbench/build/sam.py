@@ -18,7 +18,7 @@ from typing import Any
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
 from cardsharp.registry import strategies_of
-from workbench.build.pins import bill_of_materials
+from workbench.build.pins import REQUIREMENTS, exported
 from workbench.build.target import (
     ARCHITECTURES,
     ROOT,
@@ -218,7 +218,7 @@ def main() -> None:
     say("building functions and layers ...")
     try:
         build = sam_build(given.into)
-        (build.folder / MATERIALS).write_text(bill_of_materials())
+        (build.folder / MATERIALS).write_text(exported(*REQUIREMENTS, form="cyclonedx1.5"))
     except CardsharpError as error:
         sys.exit(str(error))
     sys.exit(report(build))

@@ -12,26 +12,23 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 _TERM = re.compile(r'([?-]?)(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))')
-_OTHER = ("{", "[", "%")  # what patterns begin with that are of another kind
-
-Matches = Callable[[str], bool]
 
 
-def matcher(pattern: str, other: Callable[[str], Matches]) -> Matches:
+def matcher(pattern: str) -> Callable[[str], bool]:
     """Whether a line matches a filter pattern of CloudWatch Logs for lines without structure.
 
     As in https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html:
     terms are case-sensitive; all must be there, or with a question mark before each any of them;
     one with a minus must be missing. The emulator takes the question mark for a character and
-    ignores the case. `other` makes the matcher of a pattern of another kind.
+    ignores the case. Raises `ValueError` for a pattern of another kind, of which we have none.
     """
-    if pattern.strip().startswith(_OTHER):
-        return other(pattern)
+    if pattern.strip().startswith(("{", "[", "%")):
+        raise ValueError(f"{pattern} is no pattern of terms")
     terms = {"": list[str](), "?": list[str](), "-": list[str]()}
     for sign, quoted, bare in _TERM.findall(pattern):
         terms[sign].append(re.sub(r"\\(.)", r"\1", quoted) or bare)
@@ -48,22 +45,13 @@ def matcher(pattern: str, other: Callable[[str], Matches]) -> Matches:
     return matches
 
 
-def teach(logs: object) -> None:
-    """Have the emulator's module of CloudWatch Logs match as AWS does."""
-    # Where a newer one calls it otherwise, it is not to be thought taught.
-    theirs: Callable[[str], Matches] = getattr(logs, _THEIRS)
-    setattr(logs, _THEIRS, lambda pattern: matcher(pattern or "", theirs))
-
-
-_THEIRS = "_compile_filter_pattern"
-
-
 def main() -> None:
     """Run MiniStack, and end it when stdin does."""
     threading.Thread(target=_watch, daemon=True).start()
     _keep_attributes()
     if "logs" in os.environ.get("SERVICES", "").split(","):
-        teach(import_module("ministack.services.cloudwatch_logs"))
+        # Have it match as AWS does; raises where a newer one calls it otherwise.
+        patch("ministack.services.cloudwatch_logs._compile_filter_pattern", matcher).start()
     sys.argv = ["ministack"]
     runpy.run_module("ministack", run_name="__main__", alter_sys=True)
 
