@@ -105,9 +105,9 @@ def findings(path: Path) -> Iterator[str]:
 
 def checks() -> dict[str, Check]:
     """What looks at a template, by the names of the rules; all of the models' are one."""
-    own = [rule["name"] for rule in told_of("rule") if rule["by"] == "here"]
-    found: dict[str, Check] = {
-        rule: next(getattr(one, name) for one in _MODULES if hasattr(one, name))
-        for rule, name in ((rule, rule.replace("-", "_")) for rule in own)
-    }
-    return {BY_MODEL: modelled, **found}
+    found: dict[str, Check] = {BY_MODEL: modelled}
+    for rule in told_of("rule"):
+        if rule["by"] == "here":
+            name = rule["name"].replace("-", "_")
+            found[rule["name"]] = next(getattr(m, name) for m in _MODULES if hasattr(m, name))
+    return found
