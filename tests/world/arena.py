@@ -133,7 +133,7 @@ class BenchArena:
     def meet(self, tools: Tools) -> Meet:
         strategy = self.player or build(self.strategy, Random(1))
         seat = Seat(ALICE, self.client(tools), strategy, self.strategy)
-        return meeting(Players(seat), tools.log, tools.clock)
+        return meeting(Players(seat, log=tools.log), tools.clock)
 
     def client(self, tools: Tools) -> ArenaClient:
         """Alice's."""

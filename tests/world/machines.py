@@ -113,7 +113,7 @@ class Station(Process):
         with self._client(tools) as client, suppress(ArenaError, StoreError):
             strategy = build(bench.strategy, Random(1))
             seat = Seat(bench.player.user, client, strategy, bench.strategy)
-            meet = meeting(Players(seat), tools.log, tools.clock)
+            meet = meeting(Players(seat, log=tools.log), tools.clock)
             offering = Offering(tools.log, tools.queue, tools.clock)
             bot: Any = Bot(GAME.name, meet, offering, worker.name, Timing(), self.line)
             bot.attend(match_id, self._remaining)

@@ -55,6 +55,7 @@ def _bot(assembly: Assembly, worker: str) -> Iterator[Bot]:
         if settings.dummy_strategy is not None:
             given = guarded(DUMMY_ID, settings.dummy_password.get_secret_value())
             dummy = seat(given, settings.dummy_strategy)
-        meet = meeting(Players(me, dummy), assembly.log, assembly.clock, assembly.wanted_tags())
+        players = Players(me, dummy, assembly.log)
+        meet = meeting(players, assembly.clock, assembly.wanted_tags())
         timing, version = settings.timing, settings.version or BUILD
         yield Bot(GAME.name, meet, assembly.offering, worker, timing, version=version)

@@ -5,14 +5,14 @@ from each view; where both are, the same worker plays both.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection
+from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from cardsharp.budget import FED, Purpose
 from cardsharp.cloud.attended import UNDER_WAY, After, Facts, Meet, Sight, Turn
-from cardsharp.cloud.ports import Body, Clock, MatchReader
+from cardsharp.cloud.ports import Body, Clock
 from cardsharp.cloud.trouble import is_refusal
 from cardsharp.deadmansdraw.actions import END_TURN, Action
 from cardsharp.deadmansdraw.briefing import Players, Seat
@@ -46,18 +46,9 @@ LOOK_AGAIN = timedelta(seconds=2)  # a turn that may be over is looked at again 
 NO_SUCH_MATCH = "Match does not exist."  # the arena's own words (docs/spec/arena.md section 4)
 
 
-def meeting(players: Players, log: MatchReader, clock: Clock, tags: Collection[str] = ()) -> Meet:
-    """How these players meet a match: learning strategies know what the log has of an opponent.
-
-    `tags` are those of the matches that the poller asks for; none means all.
-    """
-
-    @contextmanager
-    def meet(match_id: str) -> Iterator[ArenaMatch]:
-        briefed = Players(players.me, players.dummy, log)
-        yield ArenaMatch(match_id, briefed, clock, tags)
-
-    return meet
+def meeting(players: Players, clock: Clock, tags: Collection[str] = ()) -> Meet:
+    """How these players meet a match; `tags` are those that the poller asks for, none means all."""
+    return lambda match_id: nullcontext(ArenaMatch(match_id, players, clock, tags))
 
 
 class ArenaMatch:

@@ -10,7 +10,8 @@ from functools import partial
 from random import Random
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType, Verb
+from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.decisions import action_of
 from cardsharp.deadmansdraw.events import Comment, Drawn, EffectPlayed, Event, MatchEnded, TurnEnded
 from cardsharp.deadmansdraw.position import Observer
@@ -21,7 +22,7 @@ from cardsharp.deadmansdraw.state import Chance, State
 from cardsharp.errors import RulesError, StoreError
 from cardsharp.replay import Restored
 
-_Attempt = Callable[..., tuple[State, tuple[Event, ...]]]  # how a move may have come about
+_Attempt = Callable[[], tuple[State, tuple[Event, ...]]]  # how a move may have come about
 _SPELLINGS = (DRAW, END_TURN, *(Action(verb, autopick=True) for verb in Verb))
 
 
@@ -56,9 +57,9 @@ def _dealt(seen: Observer, told: Sequence[EventStep], dice: Random) -> State:
 
 def _again(match: Match, told: EventStep) -> tuple[Action | None, Match]:
     """The action that made a move, None for one of the arena's own, and the match after it."""
-    for action, attempt in _attempts(told.events):
+    for action, attempt in _attempts(match.state, told.events):
         try:
-            state, events = attempt(state=match.state, chance=_picks(told.events))
+            state, events = attempt()
         except (RulesError, ValueError):
             continue
         if events == told.events:
@@ -66,32 +67,27 @@ def _again(match: Match, told: EventStep) -> tuple[Action | None, Match]:
     raise StoreError(f"Move {told.sequence} of the match cannot have come about by the rules.")
 
 
-def _attempts(events: Sequence[Event]) -> Iterator[tuple[Action | None, _Attempt]]:
+def _attempts(state: State, events: Sequence[Event]) -> Iterator[tuple[Action | None, _Attempt]]:
     texts = [event.text for event in events if isinstance(event, Comment)]
     likely = action_of(events)
     for action in (*([] if likely is None else [likely]), *_SPELLINGS):
-        yield action, partial(apply, action=action)
+        yield action, partial(apply, state, action, _chance(events))
     if texts:
-        yield None, partial(force_turn_end, turn_comment=texts[0], match_comment=texts[-1])
+        yield None, partial(force_turn_end, state, texts[0], texts[-1], _chance(events))
     for ended in (event for event in events if isinstance(event, MatchEnded)):
-        yield None, partial(_terminated, ended.winner, next(iter(texts), None))
+        yield None, partial(terminate, state, ended.winner, next(iter(texts), None))
 
 
-def _terminated(
-    winner: int | None, comment: str | None, state: State, chance: Chance
-) -> tuple[State, tuple[Event, ...]]:
-    del chance
-    return terminate(state, winner, comment)
+def _chance(events: Sequence[Event]) -> Chance:
+    picks = _picks(events)
+    return lambda _pile, _number: next(picks, ())
 
 
-def _picks(events: Sequence[Event]) -> Chance:
+def _picks(events: Sequence[Event]) -> Iterator[tuple[Card, ...]]:
     """What was picked from the discard pile, in the order in which it was."""
-    picked = iter(
-        [
-            event.effect.cards if isinstance(event, EffectPlayed) else event.bonus or ()
-            for event in events
-            if (isinstance(event, EffectPlayed) and event.effect.effect_type is EffectType.MAP)
-            or (isinstance(event, TurnEnded) and event.bonus is not None)
-        ]
-    )
-    return lambda _pile, _number: next(picked, ())
+    for event in events:
+        match event:
+            case EffectPlayed(Effect(EffectType.MAP, cards)):
+                yield cards
+            case TurnEnded(bonus=tuple(cards)):
+                yield cards

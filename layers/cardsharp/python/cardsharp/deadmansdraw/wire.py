@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
@@ -57,7 +57,7 @@ class MatchParams:
 
 
 _VIEW = TypeAdapter(MatchView)
-_VIEWS = TypeAdapter(list[MatchView])
+_LIST = TypeAdapter(list[Any])
 
 
 _T = TypeVar("_T")
@@ -109,15 +109,7 @@ def parse_whole_view(raw: object) -> MatchView:
 
 def parse_views(raw: object) -> list[MatchView]:
     """The matches of GET /api/matches that are such; raises `Garbled` if it is no list."""
-    try:
-        return [view for view in _parse(_VIEWS, raw, "a list of matches") if _has_id(view)]
-    except Garbled:
-        try:
-            entries = json.loads(_whole_letters(raw)) if isinstance(raw, bytes | str) else raw
-        except (ValueError, RecursionError):
-            entries = None
-        if not isinstance(entries, list):
-            raise
+    entries = _parse(_LIST, raw, "a list of matches")
     return [view for one in entries for view in _readable(one) if _has_id(view)]
 
 

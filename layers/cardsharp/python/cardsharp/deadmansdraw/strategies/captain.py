@@ -180,9 +180,9 @@ def _ended(
 def _value(position: Position, action: Action, values: _Values[_Turn], turn: _Turn) -> float:
     if action == END_TURN:
         return values.end_turn(turn)
-    if position.pending is None:
+    if position.pending is None or action.card is None:
         return values.draw(turn)
-    return _answered(position.pending, NUMBER[_card_of(action)], values, turn)
+    return _answered(position.pending, NUMBER[action.card], values, turn)
 
 
 def _answered(pending: Effect, card: int, values: _Values[_Turn], turn: _Turn) -> float:
@@ -198,12 +198,6 @@ def _answered(pending: Effect, card: int, values: _Values[_Turn], turn: _Turn) -
             return values.map(turn, card)
         case _:
             return values.take(turn, card, owed)
-
-
-def _card_of(action: Action) -> Card:
-    if action.card is None:
-        raise ValueError(f"{action} names no card.")
-    return action.card
 
 
 def _order(action: Action) -> int:
