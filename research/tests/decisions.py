@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
-from cardsharp.deadmansdraw.cards import SERVER_DECK
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.simulation import deal, fair_chance, match_from
 from cardsharp.deadmansdraw.strategies import Strategy
+from cardsharp.deadmansdraw.strategies.search.sets import NUMBER
 from research.compiling import declare, why_not
 from research.deadmansdraw.engine import Twin, load
 from research.deadmansdraw.exact import MOST_OPTIONS, COption
@@ -20,7 +20,6 @@ needs_compiler = pytest.mark.skipif(
     why_not() is not None, reason=f"no compiled engine: {why_not()}"
 )
 
-CODES = {card: code for code, card in enumerate(SERVER_DECK)}
 MOST = 1000
 
 Maker = Callable[[Random], Strategy]
@@ -30,7 +29,7 @@ def code_of(action: Action) -> int:
     """The number by which core.h knows an action."""
     if action in (DRAW, END_TURN):
         return 60 if action == DRAW else 61
-    return 62 if action.card is None else CODES[action.card]
+    return 62 if action.card is None else NUMBER[action.card]
 
 
 def assert_alike(twin: Twin, maker: Maker, matches: int) -> None:

@@ -2,17 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection
 from itertools import permutations
 from pathlib import Path
 from random import Random
 from statistics import fmean
 
 import pytest
-from support.perfect import values
+from support.perfect import tiny, values
 
 from cardsharp.deadmansdraw.actions import EffectType, respond
-from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Suit, bank_of
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Suit, bank_of
 from cardsharp.deadmansdraw.rules import legal_actions, start
 from cardsharp.deadmansdraw.simulation import Match, fair_chance, match_from
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
@@ -27,21 +26,6 @@ from research.tests.decisions import needs_compiler
 BATCHES, EACH = 20, 50
 FEW = (Suit.KEY, Suit.CANNON, Suit.MERMAID, Suit.SWORD)
 ALL = 60
-
-
-def tiny(dice: Random, without: Collection[Suit] = ()) -> Match:
-    """One to three cards left of a tiny deck, of all suits or of few, so that banks are deep."""
-    allowed = [suit for suit in SUIT_ORDER if suit not in without]
-    suits = dice.sample(allowed, min(dice.choice((3, 4, 10)), len(allowed)))
-    cards = [card for card in SERVER_DECK if card.suit in suits]
-    deck = dice.sample(cards, dice.randint(8, 12))
-    left, lying = dice.randint(1, 3), dice.randint(0, 2)
-    pile, area, rest = deck[:left], deck[left : left + lying], deck[left + lying :]
-    area = [card for at, card in enumerate(area) if card.suit not in {c.suit for c in area[:at]}]
-    banked, thrown = rest[:-4], rest[-4:]
-    cut = dice.randint(0, len(banked))
-    banks = bank_of(banked[:cut]), bank_of(banked[cut:])
-    return match_from(start(tuple(pile), tuple(thrown), dice.randrange(2), banks, tuple(area)))
 
 
 def on(match: Match, dice: Random) -> Match:

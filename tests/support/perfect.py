@@ -1,17 +1,36 @@
 """Perfect play of the last cards, by the rules alone: every action, next card and pick is tried."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
+from random import Random
 from statistics import fmean
+from typing import TypeVar
 
 from cardsharp.deadmansdraw.actions import Action, EffectType
-from cardsharp.deadmansdraw.cards import Card
-from cardsharp.deadmansdraw.rules import apply, legal_actions
-from cardsharp.deadmansdraw.state import State, TurnStart
+from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Card, Suit, bank_of
+from cardsharp.deadmansdraw.rules import apply, legal_actions, start
+from cardsharp.deadmansdraw.simulation import Match, match_from
+from cardsharp.deadmansdraw.state import Chance, State, TurnStart
 
+T = TypeVar("T")
 _SHOWN = 2  # an action brings a card and, where that is an Oracle, shows the next
+
+
+def tiny(dice: Random, without: Collection[Suit] = ()) -> Match:
+    """One to three cards left of a tiny deck, of all suits or of few, so that banks are deep."""
+    allowed = [suit for suit in SUIT_ORDER if suit not in without]
+    suits = dice.sample(allowed, min(dice.choice((3, 4, 10)), len(allowed)))
+    cards = [card for card in SERVER_DECK if card.suit in suits]
+    deck = dice.sample(cards, dice.randint(8, 12))
+    left, lying = dice.randint(1, 3), dice.randint(0, 2)
+    pile, area, rest = deck[:left], deck[left : left + lying], deck[left + lying :]
+    area = [card for at, card in enumerate(area) if card.suit not in {c.suit for c in area[:at]}]
+    banked, thrown = rest[:-4], rest[-4:]
+    cut = dice.randint(0, len(banked))
+    banks = bank_of(banked[:cut]), bank_of(banked[cut:])
+    return match_from(start(tuple(pile), tuple(thrown), dice.randrange(2), banks, tuple(area)))
 
 
 def values(state: State) -> dict[Action, float]:
@@ -57,18 +76,23 @@ def _orders(pile: tuple[Card, ...], *, known: bool) -> Iterator[tuple[Card, ...]
 
 def _ends(state: State, action: Action, *, known: bool) -> tuple[list[State], bool]:
     """The states after `action` with each pick from the discard pile; whether the next is known."""
+    ends = [end for end, _ in with_each_pick(partial(apply, state, action))]
+    untouched = known and ends[0].draw_pile[:1] == state.draw_pile[:1]
+    return ends, untouched or _shows(ends[0])
+
+
+def with_each_pick(act: Callable[[Chance], T]) -> list[T]:
+    """What comes of an action with each pick from the discard pile."""
     asked: list[tuple[tuple[Card, ...], int]] = []
 
     def first(pile: tuple[Card, ...], number: int) -> tuple[Card, ...]:
         asked.append((pile, number))
         return pile[:number]
 
-    ends = [apply(state, action, first)[0]]
+    ends = [act(first)]
     for pile, number in asked:
-        picks = combinations(pile, number)
-        ends = [apply(state, action, lambda *_, pick=pick: pick)[0] for pick in picks]
-    untouched = known and ends[0].draw_pile[:1] == state.draw_pile[:1]
-    return ends, untouched or _shows(ends[0])
+        ends = [act(lambda *_, pick=pick: pick) for pick in combinations(pile, number)]
+    return ends
 
 
 def _plain(state: State, *, known: bool) -> State:

@@ -6,17 +6,15 @@ from random import Random
 from types import SimpleNamespace
 
 import pytest
-from support.perfect import values
+from support.perfect import tiny, values
 from support.positions import card, cards, effect, position
 from support.recorded import rows
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
-from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit, bank_of
+from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.events import Comment, MatchEnded, TurnEnded
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start, terminate
-from cardsharp.deadmansdraw.simulation import match_from
-from cardsharp.deadmansdraw.state import State
 from cardsharp.deadmansdraw.strategies import Decision, Late, build
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
 from cardsharp.deadmansdraw.strategies.search import network as net
@@ -259,29 +257,12 @@ def _by(numbers: list[int], size: int) -> list[list[int]]:
     return [numbers[at : at + size] for at in range(0, len(numbers), size)]
 
 
-CERTAIN = [suit for suit in Suit if suit not in {Suit.MAP, Suit.CHEST}]
-"""Suits with which nothing but the next card is left to chance: no Map's offer, and no bonus."""
-
-
-def last_cards(rng: Random) -> State:
-    """One to three cards left, of few suits, so that busts are likely."""
-    suits = rng.sample(CERTAIN, 3)
-    deck = [card for card in SERVER_DECK if card.suit in suits]
-    rng.shuffle(deck)
-    left = rng.randint(1, 3)
-    lying = tuple({card.suit: card for card in deck[4:6]}.values())
-    banks = bank_of(deck[6:9]), bank_of(deck[9:12])
-    return start(tuple(deck[:left]), tuple(deck[12:]), rng.randrange(2), banks, lying)
-
-
-def options(position: Position) -> dict[object, float]:
-    decision = build("captain", Random(1)).decide(position)
-    return {option.action: option.value for option in decision.options}
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_the_last_cards_are_weighed_exactly(seed: int) -> None:
-    rng = Random(f"certain/{seed}")
-    state = last_cards(rng)
-    weighed = options(match_from(state).position)
-    assert weighed == pytest.approx(values(state), abs=1e-12)
+    """Where nothing but the next card is left to chance: no Map's offer, and no bonus."""
+    dice, match = Random(f"certain/{seed}"), None
+    while match is None or not match.state.play_area:  # the first draw leaves no choice
+        match = tiny(dice, without=(Suit.MAP, Suit.CHEST))
+    options = build("captain", Random(1)).decide(match.position).options
+    weighed = {option.action: option.value for option in options}
+    assert weighed == pytest.approx(values(match.state), abs=1e-12)
