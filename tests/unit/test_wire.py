@@ -3,7 +3,6 @@
 import json
 import zlib
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from support import arena_bodies as bodies
@@ -98,31 +97,29 @@ def test_an_oracles_card_is_refused_by_null_and_the_arena_asked_to_pick() -> Non
     assert action_body(Action(Verb.DRAW, autopick=True)) == picked
 
 
+READERS = {
+    '[{"eventType"': wire.parse_events,
+    "[": wire.parse_views,
+    '{"id"': wire.parse_created,
+    '{"events"': wire.parse_ending,
+    "{": wire.parse_view,
+}
+"""What reads an answer, by how it begins."""
+
+
 def test_every_recorded_example_is_read() -> None:
+    """All of it: a list of matches leaves out what it cannot read."""
     read = 0
     for example in recording("arena_examples"):
-        verb, path = example["request"].split(" ")
-        if example["status"] not in {200, 410} or "condensed" in path:
+        path, answer = example["request"].split(" ")[1], example["response"]
+        if example["status"] not in {200, 410} or "condensed" in path or "busydays" in path:
             continue
-        if path.startswith("/api/matches") and "busydays" not in path:
-            read_example(verb, path, example)
+        if path.startswith("/api/matches"):
+            reader = next(READERS[start] for start in READERS if answer.startswith(start))
+            found = reader(answer)
+            assert not isinstance(found, list) or len(found) == len(json.loads(answer))
             read += 1
     assert read >= 45
-
-
-def read_example(verb: str, path: str, example: dict[str, Any]) -> None:
-    is_list = path.partition("?")[0] in {"/api/matches", "/api/matches/watchdog"}
-    match verb, is_list, example["status"]:
-        case "POST", _, 410:
-            wire.parse_ending(example["response"])
-        case "POST", True, _ if "watchdog" not in path:
-            wire.parse_created(example["response"])
-        case _, True, _:
-            wire.parse_views(example["response"])
-        case "POST", _, _:
-            wire.parse_events(example["response"])
-        case _:
-            wire.parse_view(example["response"])
 
 
 MOVE = '{"events":[{"eventType":"Draw","playerIndex":1,"drawCard":{"suit":"Kraken","value":9}}]}'

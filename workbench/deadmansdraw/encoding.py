@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies.search.sets import NUMBER
 from workbench.env.encoding import Encoding, Marks
 
-_PLACES = {card: place for place, card in enumerate(SERVER_DECK)}
+_PILES = ("own bank", "other bank", "play area", "discard pile", "unseen", "known top", "offered")
 _EFFECTS = tuple(EffectType)
 _DECK = len(SERVER_DECK)
 
@@ -31,29 +32,17 @@ def _marks(position: Position) -> Marks:
 
 
 def _places(cards: Iterable[Card]) -> list[int]:
-    return [_PLACES[card] for card in cards]
+    return [NUMBER[card] for card in cards]
 
 
 def _number(action: Action) -> int:
-    if action.response is None:
-        return {DRAW: _DRAW, END_TURN: _END_TURN}[action]
-    card = action.response.card
-    return _NOT_TAKEN if card is None else _FIRST_CARD + _PLACES[card]
+    if action in (DRAW, END_TURN):
+        return _DRAW if action == DRAW else _END_TURN
+    return _NOT_TAKEN if action.card is None else _FIRST_CARD + NUMBER[action.card]
 
 
 ENCODING = Encoding(
-    blocks={
-        "own bank": _DECK,
-        "other bank": _DECK,
-        "play area": _DECK,
-        "discard pile": _DECK,
-        "unseen": _DECK,
-        "known top": _DECK,
-        "offered": _DECK,
-        "pending": len(_EFFECTS),
-        "scores": 2,
-        "left": 1,
-    },
+    blocks=dict.fromkeys(_PILES, _DECK) | {"pending": len(_EFFECTS), "scores": 2, "left": 1},
     marks=_marks,
     actions=_FIRST_CARD + _DECK,
     choices=lambda position: {_number(one): one for one in position.legal_actions()},

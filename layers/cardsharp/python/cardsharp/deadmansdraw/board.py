@@ -149,15 +149,11 @@ def _pending(pending: object) -> Markup:
 
 def _pile(title: str, names: list[str]) -> Markup:
     """What lies in a pile: by suit, in no order."""
-    return titled(title, _by_suit(names), len(names))
-
-
-def _by_suit(names: Iterable[str]) -> Markup:
     found: dict[str, list[str]] = {}
     for one in map(card_of, names):
         found.setdefault(one.suit, []).append(str(one.value))
     lines = NOTHING.join(_line(suit, " ".join(held)) for suit, held in found.items())
-    return Markup('<ul class="suits">{}</ul>').format(lines)
+    return titled(title, Markup('<ul class="suits">{}</ul>').format(lines), len(names))
 
 
 @lru_cache(maxsize=4096)
