@@ -8,9 +8,8 @@ from markupsafe import Markup
 
 from cardsharp.deadmansdraw.actions import Action, Verb
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card
-from cardsharp.deadmansdraw.events import TurnEnded
-from cardsharp.deadmansdraw.logbook import Ended, state_body
-from cardsharp.deadmansdraw.position import Observer, PastMove, Position
+from cardsharp.deadmansdraw.logbook import state_body
+from cardsharp.deadmansdraw.position import Ended, Observer, PastMove, Position
 from cardsharp.deadmansdraw.replay import card_of
 from cardsharp.deadmansdraw.strategies.choices import busting
 from cardsharp.replay import Header, Step
@@ -67,13 +66,11 @@ def _seen(names: Sequence[str], you: int, seen: Position) -> Parts:
 
 
 def _ended(history: Sequence[PastMove]) -> Ended | None:
-    watched, ended = Observer(), None
+    watched = Observer()
     for move in history:
-        for event in move.events if move.turn == history[-1].turn else ():
-            if isinstance(event, TurnEnded):
-                ended = Ended(not event.successful, watched.drawn)
-            watched.see(event, move.player)
-    return ended
+        if move.turn == history[-1].turn:
+            watched.see_move(move)
+    return watched.ended
 
 
 def _next(seen: Position) -> Markup:

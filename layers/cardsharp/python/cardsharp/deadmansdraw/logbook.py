@@ -6,14 +6,13 @@ beside it. Seeds are not in the views and so cannot get here.
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import NamedTuple
 
 from cardsharp import deciding
 from cardsharp.cloud.ports import Body
 from cardsharp.deadmansdraw.actions import Action, action_body
 from cardsharp.deadmansdraw.cards import Card, deck_order
 from cardsharp.deadmansdraw.game import GAME
-from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.position import Ended, Position
 from cardsharp.deadmansdraw.wire_views import EventType, EventView, MatchView, MoveView
 from cardsharp.deciding import Decided
 from cardsharp.strategy import Decision
@@ -82,13 +81,6 @@ def position_body(position: Position) -> dict[str, object]:
 
 def _names(cards: Iterable[Card]) -> str:
     return " ".join(map(str, cards))
-
-
-class Ended(NamedTuple):
-    """The end of a turn: whether it busted, and the cards that were drawn in it."""
-
-    bust: bool
-    cards: tuple[Card, ...]
 
 
 def state_body(seen: Position, ended: Ended | None) -> dict[str, object]:

@@ -9,6 +9,7 @@ the wire models do not read it.
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
 from cardsharp.deadmansdraw.cards import (
@@ -119,6 +120,13 @@ class Position:
         return legal_actions(self.state())
 
 
+class Ended(NamedTuple):
+    """The end of a turn: whether it busted, and the cards that were drawn in it."""
+
+    bust: bool
+    cards: tuple[Card, ...]
+
+
 def still_owed(effect: Effect, owed: int) -> int:
     """Draws that a Kraken demands once an effect is pending (docs/spec/arena.md section 7)."""
     if effect.effect_type is EffectType.KRAKEN:
@@ -129,6 +137,7 @@ def still_owed(effect: Effect, owed: int) -> int:
 class Observer:
     """Follows the public events of a match and keeps what they give away.
 
+    `ended` is how the last turn ended that did, and its cards: last the one that busted it.
     `draw_set` are the cards that the draw pile began with, in any order, and `discard_pile` the
     cards of the discard pile in order.
     """
@@ -150,6 +159,7 @@ class Observer:
         self.pending: Effect | None = None
         self.known_top: Card | None = None
         self.refused: Card | None = None
+        self.ended: Ended | None = None
         self._owed = 0
         self._coming: Card | None = None
         self._offer: tuple[Card, ...] = ()
@@ -160,11 +170,6 @@ class Observer:
         other.unseen, other.discard_pile = self.unseen.copy(), self.discard_pile.copy()
         other.play_area, other.banks = self.play_area.copy(), self.banks.copy()
         return other
-
-    @property
-    def drawn(self) -> tuple[Card, ...]:
-        """The cards of the turn, and last the one that is on its way and may bust it."""
-        return (*self.play_area, *([] if self._coming is None else [self._coming]))
 
     def position(self, me: int, turn: int, history: tuple[PastMove, ...]) -> Position:
         """What player `me` may know after all that was seen."""
@@ -237,6 +242,8 @@ class Observer:
 
     def _see_turn_end(self, ended: TurnEnded, player: int | None) -> None:
         area, bonus = self.play_area, ended.bonus or ()
+        fallen = [] if self._coming is None else [self._coming]
+        self.ended = Ended(not ended.successful, (*area, *fallen))
         saved = len(area) if ended.successful else saved_by_anchor(area)
         if not ended.successful and self._coming is not None:
             self.discard_pile += [self._coming, *area[saved:]]

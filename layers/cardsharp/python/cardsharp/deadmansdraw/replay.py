@@ -11,7 +11,7 @@ from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import Verb
 from cardsharp.deadmansdraw.cards import Bank, Card, bank_of, deck_order
 from cardsharp.deadmansdraw.events import Delta, Event, MatchEnded, StackDelta, TurnEnded, words
-from cardsharp.deadmansdraw.logbook import Ended, state_body
+from cardsharp.deadmansdraw.logbook import state_body
 from cardsharp.deadmansdraw.position import Observer, PastMove
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.wire import instant
@@ -139,8 +139,8 @@ def opening_of(
 
     Raises `StoreError` if the header or a move of the log cannot be read.
     """
-    opening, groups = _told_opening(record), _groups(moves)
-    seen = _opening(groups) if opening is None else _opened(opening)
+    groups = _groups(moves)
+    seen = _begun(groups, _told_opening(record))
     return seen, [told for group in groups for told in group if told.events]
 
 
@@ -160,9 +160,8 @@ def turns_of(moves: Sequence[MoveRecord], opening: Opening | None = None) -> lis
     `opening` is what the header says of the cards that a match began with. Raises `StoreError` if a
     move of the log cannot be read.
     """
-    groups = _groups(moves)
-    seen = _opening(groups) if opening is None else _opened(opening)
-    turns = []
+    groups, turns = _groups(moves), []
+    seen = _begun(groups, opening)
     for group in groups:
         before = _banks(seen)
         steps = tuple(_steps(group, seen, tells_pile=opening is None))
@@ -223,13 +222,10 @@ def _action_text(body: object) -> object:
 
 
 def _steps(group: Iterable[EventStep], seen: Observer, *, tells_pile: bool) -> Iterator[EventStep]:
-    ended = None
+    seen.ended = None
     for told in group:
-        for event in told.events:
-            if isinstance(event, TurnEnded):
-                ended = Ended(not event.successful, seen.drawn)
-            seen.see(event, told.seat)
-        state = state_body(seen.position(0, told.turn, ()), ended)
+        seen.see_move(told.move)
+        state = state_body(seen.position(0, told.turn, ()), seen.ended)
         yield replace(told, state=state if tells_pile else {**state, "unseen": None})
 
 
@@ -239,12 +235,16 @@ def _delta(group: Iterable[EventStep]) -> Delta | None:
     return ends[-1].delta if ends else None
 
 
-def _opening(groups: Sequence[Sequence[EventStep]]) -> Observer:
-    """The table at the start: as all matches begin, but where one began in the middle.
+def _begun(groups: Sequence[Sequence[EventStep]], opening: Opening | None) -> Observer:
+    """The table at the start: as it was told, or as all matches begin.
 
-    Then our first decision at the beginning of a turn shows the table, and what the turns before
-    it changed is taken back.
+    Where one that tells nothing began in the middle, our first decision at the beginning of a turn
+    shows the table, and what the turns before it changed is taken back.
     """
+    if opening is not None:
+        first, second = map(bank_of, opening.banks)
+        banks = first, second
+        return Observer(opening.draw_pile, opening.discard_pile, opening.play_area, banks)
     for index, group in enumerate(groups):
         looks = (position_of(told.ours) for told in group if told.ours is not None)
         openings = (one for one in looks if one and not one.play_area and one.pending is None)
@@ -267,11 +267,6 @@ def _opening(groups: Sequence[Sequence[EventStep]]) -> Observer:
         discard = began(position.discard_pile, [one.discard_pile for one in reversed(deltas)])
         return Observer(unseen, discard, (), (first, second))
     return Observer()
-
-
-def _opened(opening: Opening) -> Observer:
-    first, second = map(bank_of, opening.banks)
-    return Observer(opening.draw_pile, opening.discard_pile, opening.play_area, (first, second))
 
 
 def position_of(thought: Thought) -> StoredPosition | None:
