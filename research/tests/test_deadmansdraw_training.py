@@ -12,7 +12,7 @@ import pytest
 
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.layout import KEYS, ONE
-from cardsharp.deadmansdraw.strategies.search.model import NUMBERS, Model
+from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.errors import ConfigError
@@ -28,27 +28,21 @@ from research.deadmansdraw.network import (
 from research.deadmansdraw.training import Settings, train
 from research.tests.decisions import compiled_options
 
-SHORT = Settings(matches=8, batch=4, seed=3)
-
 
 @pytest.mark.parametrize(
-    ("settings", "digest"),
+    ("settings", "workers", "digest"),
     [
-        (Settings(matches=2, batch=1, seed=5), "a52022262a88941a"),
-        (Settings(matches=20, batch=4, seed=3, opponent="champion"), "67b956674506a08a"),
+        (Settings(matches=2, batch=1, seed=5), 1, "a52022262a88941a"),
+        (Settings(matches=20, batch=4, seed=3, opponent="champion"), 1, "67b956674506a08a"),
+        (Settings(matches=20, batch=4, seed=3, opponent="champion"), 3, "67b956674506a08a"),
     ],
 )
 def test_what_is_learned_is_what_it_always_was(
-    engine: Engine, settings: Settings, digest: str
+    engine: Engine, settings: Settings, workers: int, digest: str
 ) -> None:
     """To the last bit; the first was learned by an implementation in plain Python as well."""
-    assert sha256(train(engine, settings).tobytes()).hexdigest()[:16] == digest
-
-
-def test_the_seed_and_not_the_number_of_workers_changes_what_is_learned(engine: Engine) -> None:
-    alone = train(engine, SHORT, workers=1)
-    assert train(engine, SHORT, workers=3) == alone
-    assert train(engine, replace(SHORT, seed=4)) != alone
+    learned = train(engine, settings, workers=workers)
+    assert sha256(learned.tobytes()).hexdigest()[:16] == digest
 
 
 def test_a_stopped_training_goes_on_to_the_same_weights(engine: Engine, tmp_path: Path) -> None:
@@ -66,13 +60,6 @@ def test_a_stopped_training_goes_on_to_the_same_weights(engine: Engine, tmp_path
     assert seen[0] == 22
     with pytest.raises(ConfigError, match="of another run"):
         train(engine, replace(settings, seed=4), checkpoint=file)
-
-
-def test_a_little_training_beats_none(engine: Engine) -> None:
-    learned = engine.captain(Model(train(engine, Settings(matches=200, batch=20))))
-    ignorant = engine.captain(Model(array("i", bytes(4 * NUMBERS))))
-    pairs = engine.play((learned, ignorant), 1, range(30))
-    assert sum(there.points + back.points for there, back in pairs) > 42
 
 
 def test_matches_must_fill_batches() -> None:

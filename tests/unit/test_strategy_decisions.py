@@ -1,5 +1,6 @@
 """What players of Dead Man's Draw decide: by hand (`samples/decisions.txt`), and always legally."""
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import islice, product
 from random import Random
@@ -194,32 +195,23 @@ def test_a_match_that_is_ended_by_decision_is_won_by_nobody_for_points() -> None
 
 
 @cache
-def rows(part: int, name: str) -> list[list[int]]:
-    at = part * net.NUMBERS // net.PARTS
-    for field, (number, _) in net.FIELDS.items():
-        if field == name:
-            break
-        at += number * net.HIDDEN
-    weights = shipped().numbers
-    return [
-        [*weights[one : one + net.HIDDEN]]
-        for one in range(at, at + number * net.HIDDEN, net.HIDDEN)
-    ]
+def rows_of(part: int) -> dict[str, list[Sequence[int]]]:
+    return net.rows_in(shipped().numbers, part)
 
 
 def plainly(part: int, seen: tuple[list[int], int, int, int, int]) -> int:
     keys, left, lead, odds, known = seen
-    knot, share = knot_of(left)
-    chosen = [rows(part, "left")[left]]
+    rows, (knot, share) = rows_of(part), knot_of(left)
+    chosen = [rows["left"][left]]
     for key in keys:
         suit = key % LYING // KEYS + SUITS * (part and key // LYING)
-        chosen += [rows(part, "suit")[suit * net.ROWS + row] for row in net.rows_of(key % KEYS)]
+        chosen += [rows["suit"][suit * net.ROWS + row] for row in net.rows_of(key % KEYS)]
     if known != NO_CARD:
-        chosen.append(rows(part, "known")[known])
-    total, out = 0, rows(part, "out")
+        chosen.append(rows["known"][known])
+    total, out = 0, rows["out"]
     for unit in range(net.HIDDEN):
-        hidden = sum(row[unit] for row in chosen) + lead * rows(part, "lead")[0][unit]
-        hidden += (odds >> 17) * rows(part, "odds")[0][unit]
+        hidden = sum(row[unit] for row in chosen) + lead * rows["lead"][0][unit]
+        hidden += (odds >> 17) * rows["odds"][0][unit]
         total += max(0, hidden) * (out[knot][unit] * (32 - share) + out[knot + 1][unit] * share)
     return total >> 6
 
@@ -227,7 +219,7 @@ def plainly(part: int, seen: tuple[list[int], int, int, int, int]) -> int:
 @pytest.mark.parametrize("part", range(net.PARTS))
 def test_lanes_are_worth_what_plain_sums_are_and_never_run_over(part: int) -> None:
     """Whatever the position: each card and suit at its worst, a lead of 100, log-odds of 40."""
-    dice, network = Random(part), shipped()
+    dice, network, rows = Random(part), shipped(), rows_of(part)
     for _ in range(40):
         keys = [
             suit * KEYS + dice.randrange(KEYS) + LYING * dice.randrange(2) for suit in range(SUITS)
@@ -235,13 +227,13 @@ def test_lanes_are_worth_what_plain_sums_are_and_never_run_over(part: int) -> No
         left, lead, odds = dice.randrange(LEFTS), dice.randint(-60, 60), dice.randint(-7, 7) << 20
         seen = keys, left, lead, odds, dice.choice((NO_CARD, dice.randrange(60)))
         assert (network.goes_on if part else network.begins).adds(*seen) == plainly(part, seen)
-    suits, most = rows(part, "suit"), [0] * net.HIDDEN
+    suits, most = rows["suit"], [0] * net.HIDDEN
     for unit in range(net.HIDDEN):
         for suit in range(SUITS):
             most[unit] += max(_worst(suits, at, unit) for at in (suit, SUITS + suit))
         for name, times in (("known", 1), ("left", 1), ("lead", 100), ("odds", 40 * 16)):
-            most[unit] += times * max(abs(row[unit]) for row in rows(part, name))
-    out = [32 * max(abs(row[unit]) for row in rows(part, "out")) for unit in range(net.HIDDEN)]
+            most[unit] += times * max(abs(row[unit]) for row in rows[name])
+    out = [32 * max(abs(row[unit]) for row in rows["out"]) for unit in range(net.HIDDEN)]
     assert max(most) < 1 << net.SIGN
     assert sum(one * by for one, by in zip(most, out, strict=True)) < 1 << net.LANE - 1
 

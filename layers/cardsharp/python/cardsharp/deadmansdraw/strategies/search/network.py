@@ -72,8 +72,18 @@ class Network:
         if len(numbers) != NUMBERS:
             raise ValueError(f"A network has {NUMBERS} weights, not {len(numbers)}.")
         self.numbers = numbers
-        self.begins = Output(numbers, 0, apart=False)
-        self.goes_on = Output(numbers, NUMBERS // PARTS, apart=True)
+        begins, goes_on = (rows_in(numbers, part) for part in range(PARTS))
+        self.begins, self.goes_on = Output(begins, apart=False), Output(goes_on, apart=True)
+
+
+def rows_in(numbers: "array[int]", part: int) -> dict[str, list[Sequence[int]]]:
+    """The rows of weights of a part, by field."""
+    rows, start = dict[str, list[Sequence[int]]](), part * (NUMBERS // PARTS)
+    for name, field in FIELDS.items():
+        ends = range(start, start + field.rows * HIDDEN, HIDDEN)
+        rows[name] = [numbers[at : at + HIDDEN] for at in ends]
+        start = ends.stop
+    return rows
 
 
 class Output:
@@ -82,12 +92,7 @@ class Output:
     `apart`: suits that lie in the play area have rows of their own.
     """
 
-    def __init__(self, weights: "array[int]", start: int, *, apart: bool) -> None:
-        rows = dict[str, list[Sequence[int]]]()
-        for name, field in FIELDS.items():
-            ends = range(start, start + field.rows * HIDDEN, HIDDEN)
-            rows[name] = [weights[at : at + HIDDEN] for at in ends]
-            start = ends.stop
+    def __init__(self, rows: dict[str, list[Sequence[int]]], *, apart: bool) -> None:
         self.suits = SuitSums([*map(_laned, rows["suit"])], apart=apart)
         lefts = [min(left, LEFTS - 1) for left in range(LEFTS + 10)]
         self._left = [_laned(rows["left"][left]) + _UP for left in lefts]
