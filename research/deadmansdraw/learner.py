@@ -23,7 +23,7 @@ from cardsharp.deadmansdraw.strategies.adaptive import learned_models
 from cardsharp.deadmansdraw.strategies.adaptive_belief import parse_entries
 from cardsharp.deadmansdraw.strategies.adaptive_seen import decisions_of
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
-from cardsharp.deadmansdraw.strategies.choices import choices, lying
+from cardsharp.deadmansdraw.strategies.choices import busting, busts, choices, rise
 from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.weights import shipped
 from cardsharp.ratings import NORMAL_95
@@ -56,29 +56,24 @@ class Style(NamedTuple):
         return Decision(self._action(position), "It is its style.")
 
     def _action(self, position: Position) -> Action:
-        pending, area = position.pending, lying(position)
+        pending = position.pending
         if pending is None or pending.effect_type is EffectType.KRAKEN:
             may = END_TURN in position.legal_actions() and position.play_area
             return END_TURN if may and self._stops(position) else DRAW
         if pending.effect_type is EffectType.ORACLE:
-            takes = self.oracle and pending.cards[0].suit not in area
+            takes = self.oracle and not busts(position, pending.cards[0])
             return respond(EffectType.ORACLE, pending.cards[0] if takes else None)
-        shoots = pending.effect_type is EffectType.CANNON
         cards = sorted(choices(position), key=deck_order)
-        best = max(
-            cards, key=lambda card: self._liking(card) - 100 * (card.suit in area and not shoots)
-        )
+        best = max(cards, key=lambda card: self._liking(card) - 100 * busts(position, card))
         return respond(pending.effect_type, best)
 
     def _stops(self, position: Position) -> bool:
         area = position.play_area
         more = self.behind * (position.own.score < position.other.score)
-        gain = position.own.with_cards(area).score - position.own.score
-        busting = sum(card.suit in lying(position) for card in position.unseen)
-        risk = 100 * busting // max(1, len(position.unseen))
+        risk = 100 * busting(position) // max(1, len(position.unseen))
         bounds = (
             (self.cards, len(area), more),
-            (self.points, gain, 2 * more),
+            (self.points, rise(position.own, area), 2 * more),
             (self.risk, risk, 5 * more),
         )
         return any(bound and reached >= bound + later for bound, reached, later in bounds)

@@ -3,23 +3,22 @@
 import os
 import platform
 from collections.abc import Iterator
-from datetime import UTC, timedelta
-from email.utils import parsedate_to_datetime
-
-import requests
+from contextlib import suppress
+from datetime import timedelta
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.settings import Settings
-from cardsharp.errors import CardsharpError
+from cardsharp.errors import ArenaError, CardsharpError
+from cardsharp.far_clock import NEVER
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
 from workbench.show.checks import DoctorCheck, Finding, Skipped, attempt, report
 from workbench.show.lookup import open_log, store_or_default
 from workbench.show.options import Json
 from workbench.strategy_file import strategy_named
 
-MOST_SKEW = timedelta(seconds=5)  # beyond it a clock is wrong; Date is in whole seconds
+MOST_SKEW = timedelta(seconds=5)  # beyond it a clock is wrong; dates are in whole seconds
 PATIENCE = timedelta(seconds=10)
 
 _FROM_ENVIRONMENT = ArenaOptions()
@@ -95,22 +94,15 @@ def arena(settings: Settings) -> str:
 
 
 def clock(settings: Settings) -> str:
-    """Whether our clock agrees with the arena's Date header."""
-    system = SystemClock()
-    before = system.now()
-    try:
-        with requests.Session() as session:
-            session.trust_env = False
-            answer = session.head(
-                f"{settings.arena_url}/api/hello",
-                timeout=PATIENCE.total_seconds(),
-                verify=True if settings.arena_ca is None else str(settings.arena_ca),
-            )
-        now = before + (system.now() - before) / 2
-        told = parsedate_to_datetime(answer.headers.get("Date", "")).astimezone(UTC)
-    except (requests.RequestException, TypeError, ValueError):
-        raise Skipped("the arena tells no time") from None
-    skew = now - told - timedelta(seconds=0.5)  # a whole second, half of it gone by on average
+    """Whether our clock agrees with the one by which the arena dates its answers."""
+    system, client = SystemClock(), client_for(settings)
+    with suppress(ArenaError), client:
+        client.hello()
+    now = system.monotonic()
+    there = client.contact.far.when(system.now(), now)
+    if there == NEVER:
+        raise Skipped("the arena tells no time")
+    skew = timedelta(seconds=(there.earliest + there.latest) / 2 - now)
     if abs(skew) > MOST_SKEW:
         way = "ahead of" if skew > timedelta(0) else "behind"
         raise CardsharpError(

@@ -39,8 +39,13 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Aske
         )
         thought = step.ours or seen
         if position_of(thought) == position_of(seen):
-            legal = {one: str(one) for one in position.legal_actions()}
-            yield Asked(replace(step, ours=thought), position, legal)
+            yield asked(step, position, thought)
+
+
+def asked(step: EventStep, position: Position, thought: Thought) -> Asked:
+    """That step with what was thought in a position, and what was legal there."""
+    legal = {one: str(one) for one in position.legal_actions()}
+    return Asked(replace(step, ours=thought), position, legal)
 
 
 def looks(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import Action
-from cardsharp.deadmansdraw.decisions import looks
+from cardsharp.deadmansdraw.decisions import asked, looks
 from cardsharp.deadmansdraw.events import MatchEnded
 from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.position import Position
@@ -49,8 +49,7 @@ class CaptainsJudgement(Judge):
         for step, position, _ in looks(moves):
             if position is not None and step.move.timed_out is not None:
                 thought = Thought(seat=step.seat, turn=step.turn, action=LAPSE)
-                legal = {one: str(one) for one in position.legal_actions()}
-                yield Asked(replace(step, ours=thought), position, legal)
+                yield asked(step, position, thought)
 
     def chance(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
         """The worth of each card that came, less the mean of all that could have come."""
