@@ -10,12 +10,11 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from cardsharp.cloud.redaction import redact
 from workbench.deadmansdraw.connection import ArenaOptions, await_arena, client_for, variables_for
 from workbench.show.exits import signals_to
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, StoreFile
-from workbench.show.output import messages
+from workbench.show.output import print_aside
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import Say, telemetry_in, warnings_to
 
@@ -72,13 +71,12 @@ def log_file() -> Path:
 
 def _speaker() -> Say:
     """What says a sentence on stderr with the time of day, unless it was said a moment ago."""
-    console, said = messages(), dict[str, float]()
+    said = dict[str, float]()
 
     def say(sentence: str) -> None:
         now = time.monotonic()
         if now - said.get(sentence, -inf) >= REPEAT:
             said[sentence] = now
-            at = datetime.now().astimezone().strftime("%H:%M:%S")
-            console.print(f"{at} {redact(sentence)}", style="dim", soft_wrap=True)
+            print_aside(f"{datetime.now().astimezone():%H:%M:%S} {sentence}")
 
     return say

@@ -19,7 +19,6 @@ from workbench.show.options import Json
 from workbench.strategy_file import strategy_named
 
 MOST_SKEW = timedelta(seconds=5)  # beyond it a clock is wrong; dates are in whole seconds
-PATIENCE = timedelta(seconds=10)
 
 _FROM_ENVIRONMENT = ArenaOptions()
 
@@ -71,15 +70,12 @@ def queue(settings: Settings) -> str:
     """Whether the queue can be reached; one in memory always can."""
     if settings.queue.startswith("memory:"):
         return "in this process"
-    from boto3.session import Session  # noqa: PLC0415 - slow to import, and not at every start
+    # boto3 is slow to import, and not needed at every start.
+    from cardsharp.cloud.aws import ANSWER, call, client  # noqa: PLC0415
 
-    from cardsharp.cloud.aws import call, config, connect  # noqa: PLC0415 - the same
-
-    waits = config(read_timeout=PATIENCE.total_seconds())
-    client = connect(lambda: Session().client("sqs", config=waits))
     answer = call(
         f"SQS queue {settings.queue}",
-        client.get_queue_attributes,
+        client("sqs", ANSWER).get_queue_attributes,
         QueueUrl=settings.queue,
         AttributeNames=["ApproximateNumberOfMessages"],
     )

@@ -1,6 +1,5 @@
 """What Dead Man's Draw brings to the lab: its dice, variants of players, positions, twins."""
 
-import json
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -179,4 +178,4 @@ class Probe(BaseModel, frozen=True, extra="forbid"):
 
 def probes() -> tuple[Probe, ...]:
     """The hand-made positions."""
-    return TypeAdapter(tuple[Probe, ...]).validate_python(json.loads(POSITIONS.read_text("utf-8")))
+    return TypeAdapter(tuple[Probe, ...]).validate_json(POSITIONS.read_text("utf-8"))

@@ -1,8 +1,7 @@
 """The bot put together from settings; apart from the assembly, as poller and practice need none."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from random import Random
 
 from cardsharp.access import Credentials
@@ -23,26 +22,11 @@ _log = logging.getLogger("cardsharp.attending")
 
 
 def attend(match_id: str, job: Job) -> Attended:
-    """Play a match at the arena; see `Bot.attend`."""
-    with _bot(assembly_of(job), job.worker) as bot:
-        return bot.attend(match_id, job.remaining)
+    """Play a match at the arena; see `Bot.attend`.
 
-
-def _strategy(assembly: Assembly) -> str:
-    """Who plays: as an operator wants it, if there is such a strategy, and else as it was deployed.
-
-    An error is logged then, which an alarm watches; the match is played.
+    The dummy's seat is ours too where the settings name a strategy for it.
     """
-    try:
-        return assembly.wanted_strategy()
-    except ConfigError as error:
-        _log.error("%s %s plays instead.", error, assembly.strategy)
-        return assembly.strategy
-
-
-@contextmanager
-def _bot(assembly: Assembly, worker: str) -> Iterator[Bot]:
-    """A bot for our seat and, where the settings name a strategy for it, the dummy's."""
+    assembly = assembly_of(job)
     settings = assembly.settings
 
     def seat(given: Credentials, strategy: str) -> Seat:
@@ -58,4 +42,17 @@ def _bot(assembly: Assembly, worker: str) -> Iterator[Bot]:
         players = Players(me, dummy, assembly.log)
         meet = meeting(players, assembly.clock, assembly.wanted_tags())
         timing, version = settings.timing, settings.version or BUILD
-        yield Bot(GAME.name, meet, assembly.offering, worker, timing, version=version)
+        bot = Bot(GAME.name, meet, assembly.offering, job.worker, timing, version=version)
+        return bot.attend(match_id, job.remaining)
+
+
+def _strategy(assembly: Assembly) -> str:
+    """Who plays: as an operator wants it, if there is such a strategy, and else as it was deployed.
+
+    An error is logged then, which an alarm watches; the match is played.
+    """
+    try:
+        return assembly.wanted_strategy()
+    except ConfigError as error:
+        _log.error("%s %s plays instead.", error, assembly.strategy)
+        return assembly.strategy
