@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, TypeAdapter
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.deadmansdraw.actions import Effect, EffectType
-from cardsharp.deadmansdraw.arena.dto import event_json
+from cardsharp.deadmansdraw.arena.match import attributed
 from cardsharp.deadmansdraw.cards import bank_of
 from cardsharp.deadmansdraw.events import MatchEnded
 from cardsharp.deadmansdraw.game import GAME
@@ -43,13 +43,7 @@ def _facts(told: LabMatch) -> Iterator[Body]:
             "sequenceInTurnId": in_turn,
             "turnId": turn,
             "at": told.at.isoformat(),
-            "events": [
-                {
-                    **event_json(event),
-                    **({} if isinstance(event, MatchEnded) else {"playerIndex": player}),
-                }
-                for event in move.events
-            ],
+            "events": attributed(move.events, player),
         }
 
 

@@ -48,7 +48,6 @@ class Watch:
         as_json: bool = False,
     ) -> None:
         self._log, self._opponent, self._tagged, self._as_json = log, opponent, tagged, as_json
-        self._headers: dict[str, Header] = {}
         self._turns = Counter[str]()
         self._ended: set[str] = set()
 
@@ -66,11 +65,9 @@ class Watch:
         record = self._log.match(match_id)
         if record is None or not record.header or self.ended(match_id):
             return
-        if fresh := match_id not in self._headers:
-            self._headers[match_id] = header_of(record)
-        header, outcome = self._headers[match_id], outcome_of(record)
+        header, outcome = header_of(record), outcome_of(record)
         labels = Labels.of(header, self._opponent)
-        if fresh:
+        if match_id not in self._turns:
             told = header.model_dump(by_alias=True)
             self._tell("began", match_id, told, Text(f"match {match_id}: {labels.title()}", "bold"))
         over = [turn for turn in turns_of(self._log.moves(match_id)) if turn.over]

@@ -167,12 +167,12 @@ def _moved(
         turn=match.turn + opened,
         moves_in_turn=1 if opened else match.moves_in_turn + 1,
     )
-    text = _text(_attributed(events, state.player))
+    text = _text(attributed(events, state.player))
     move = Move(match.moves, after.moves_in_turn, after.turn, origin.at, text, client_ip=origin.ip)
     return after, move
 
 
-def _attributed(events: tuple[Event, ...], player: int) -> list[Json]:
+def attributed(events: tuple[Event, ...], player: int) -> list[Json]:
     """The events with `playerIndex`, except a match's end and the remark that announces it."""
     shown = []
     for event, following in zip(events, (*events[1:], None), strict=True):
