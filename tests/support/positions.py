@@ -1,15 +1,11 @@
 """Positions of Dead Man's Draw for tests, written by hand."""
 
 from cardsharp.deadmansdraw.actions import Effect, EffectType
-from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit, bank_of
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, bank_of, without
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.replay import card_of
 
-SUITS = {suit.value: suit for suit in Suit}
-
-
-def card(name: str) -> Card:
-    """The card called, for example, `Key5`; a suit that nobody knows stays a plain string."""
-    return Card(SUITS.get(name[:-1], name[:-1]), int(name[-1]))
+card = card_of  # that `Key5` names; also of a suit that nobody knows
 
 
 def cards(names: str) -> tuple[Card, ...]:
@@ -35,10 +31,9 @@ def position(  # noqa: PLR0913 - each part of a table is optional, and named whe
 ) -> Position:
     """Player 0's decision; the unseen cards are those named, or all that lie nowhere else."""
     banks, lying, thrown = (cards(own), cards(other)), cards(area), cards(discard)
-    placed = {*banks[0], *banks[1], *lying, *thrown}
-    if pending is not None and pending.effect_type is EffectType.MAP:
-        placed |= {*pending.cards}
-    hidden = tuple(c for c in SERVER_DECK if c not in placed) if unseen is None else cards(unseen)
+    of_map = pending is not None and pending.effect_type is EffectType.MAP
+    placed = (*banks[0], *banks[1], *lying, *thrown, *(pending.cards if of_map else ()))
+    hidden = without(SERVER_DECK, placed) if unseen is None else cards(unseen)
     return Position(
         me=0,
         banks=(bank_of(banks[0]), bank_of(banks[1])),

@@ -1,6 +1,5 @@
 """`cardsharp practice`: matches against ourselves or the dummy player, at any arena."""
 
-import re
 import tempfile
 import uuid
 from collections.abc import Sequence
@@ -15,9 +14,10 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Body
 from cardsharp.deadmansdraw.arena.dto import cards_json
 from cardsharp.deadmansdraw.assembly import Assembly
-from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.practice import MOST
+from cardsharp.deadmansdraw.replay import card_of
 from cardsharp.errors import ConfigError
 from practice.app import handler as create_matches
 from workbench.cloud.events import Function
@@ -35,9 +35,6 @@ from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
 
 STALL = timedelta(minutes=2)  # how long no move may be made before we give up
-
-_CARD = re.compile(r"([A-Za-z]+)([0-9]+)")
-_SUITS = {suit.value.lower(): suit for suit in Suit}
 
 CREATION_TIME = timedelta(minutes=5)
 
@@ -80,12 +77,11 @@ def _pile(text: str) -> Sequence[Body]:
 
 
 def _card(text: str) -> Card:
-    found = _CARD.fullmatch(text)
-    suit = _SUITS.get(found[1].lower()) if found else None
-    if found is None or suit is None:
-        suits = ", ".join(Suit)
+    found = card_of(text.capitalize())
+    if found.suit not in SUIT_ORDER or not found.value:
+        suits = ", ".join(SUIT_ORDER)
         raise ConfigError(f"'{text}' is no card; write e.g. Key3, with one of {suits}.")
-    return Card(suit, int(found[2]))
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
