@@ -233,11 +233,7 @@ def train(
 
 @dataclass(frozen=True)
 class Options(CommandOptions):
-    """Where the outcome goes, and who does the work.
-
-    `checkpoint` is the file from which a stopped training goes on, `workers` are threads (all
-    cores by default). The numbers must be those of `same_as`, a weight file, where one is named.
-    """
+    """Where the outcome goes, and who does the work."""
 
     out: Annotated[Path, Parameter(help="Where the weights are written.")] = Path("captain.json")
     checkpoint: Annotated[

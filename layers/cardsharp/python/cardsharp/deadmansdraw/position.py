@@ -19,6 +19,7 @@ from cardsharp.deadmansdraw.cards import (
     deck_order,
     lowest_of_each_suit,
     saved_by_anchor,
+    without,
 )
 from cardsharp.deadmansdraw.events import (
     CardPlaced,
@@ -150,8 +151,7 @@ class Observer:
         banks: tuple[Bank, Bank] = (Bank(), Bank()),
     ) -> None:
         if draw_set is None:
-            gone = set(discard_pile)
-            draw_set = (card for card in SERVER_DECK if card not in gone)
+            draw_set = without(SERVER_DECK, tuple(discard_pile))
         self.unseen = dict.fromkeys(sorted(draw_set, key=deck_order))
         self.discard_pile = list(discard_pile)
         self.play_area = list(play_area)
