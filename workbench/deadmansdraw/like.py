@@ -36,9 +36,8 @@ def table_like(word: str) -> MatchParams:
             "match begins so; take a step at which a card was drawn or the turn ended."
         )
     own, other = (tuple(table.banks[seat]) for seat in (point.seat, 1 - point.seat))
-    area = () if table.between_turns else table.play_area
     return MatchParams(
-        play_area=area,
+        play_area=table.play_area,
         draw_pile=table.draw_pile,
         discard_pile=table.discard_pile,
         banks=(own, other),

@@ -35,9 +35,8 @@ class CaptainsJudgement(Judge):
         refused = Chance(REFUSAL, _refusing(position), "leaves the card, to stop or to draw it")
         return Decision(decision.action, decision.reason, (*decision.options, refused))
 
-    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def result(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """1 for the first player's win, 0.5 for a tie."""
-        del record
         events = (event for turn in turns_of(moves) for event in turn.events)
         ended = next((event for event in events if isinstance(event, MatchEnded)), None)
         if ended is None:
@@ -51,9 +50,8 @@ class CaptainsJudgement(Judge):
                 thought = Thought(seat=step.seat, turn=step.turn, action=LAPSE)
                 yield asked(step, position, thought)
 
-    def chance(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
+    def chance(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
         """The worth of each card that came, less the mean of all that could have come."""
-        del record
         brought = 0.0
         for step, position, _ in looks(moves):
             if position is not None:

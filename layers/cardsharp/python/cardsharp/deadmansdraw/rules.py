@@ -82,10 +82,9 @@ def legal_actions(state: State) -> tuple[Action, ...]:
     """
     if state.outcome is not None:
         return ()
-    pending = None if state.between_turns else state.pending
+    pending = state.pending
     if pending is None:
-        area = () if state.between_turns else state.play_area
-        return (DRAW, END_TURN) if area else (DRAW,)
+        return (DRAW, END_TURN) if state.play_area else (DRAW,)
     match pending.effect_type:
         case EffectType.KRAKEN:
             return (DRAW,)

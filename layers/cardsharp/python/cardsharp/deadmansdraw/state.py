@@ -30,7 +30,7 @@ class State:
 
     `player` is whose turn is running or, `between_turns`, whose turn has just ended: like the
     server's `currentPlayerIndex` it stays until the next action opens the next turn. Use
-    `active` for who is to act.
+    `active` for who is to act. Between turns nothing is pending and nothing lies in the play area.
     """
 
     banks: tuple[Bank, Bank]
