@@ -56,10 +56,6 @@ class MatchParams:
     timeout: Annotated[timedelta, PlainSerializer(_seconds)] | None = None
 
 
-_VIEW = TypeAdapter(MatchView)
-_LIST = TypeAdapter(list[Any])
-
-
 _T = TypeVar("_T")
 
 
@@ -94,9 +90,10 @@ def _first_fault(error: ValidationError, raw: object) -> str:
     return f"{place}: {fault}" if place else fault
 
 
-def parse_view(raw: object) -> MatchView:
-    """The match of GET /api/matches/{id}, also of its 410; raises Garbled."""
-    return _parse(_VIEW, raw, "a match")
+_parse_list = partial(_parse, TypeAdapter(list[Any]), what="a list of matches")
+
+parse_view = partial(_parse, TypeAdapter(MatchView), what="a match")
+"""The match of GET /api/matches/{id}, also of its 410; raises Garbled."""
 
 
 def parse_whole_view(raw: object) -> MatchView:
@@ -109,7 +106,7 @@ def parse_whole_view(raw: object) -> MatchView:
 
 def parse_views(raw: object) -> list[MatchView]:
     """The matches of GET /api/matches that are such; raises `Garbled` if it is no list."""
-    entries = _parse(_LIST, raw, "a list of matches")
+    entries = _parse_list(raw)
     return [view for one in entries for view in _readable(one) if _has_id(view)]
 
 
@@ -123,7 +120,7 @@ def _has_id(view: MatchView) -> bool:
 
 def _readable(entry: object) -> list[MatchView]:
     try:
-        return [_parse(_VIEW, entry, "a match")]
+        return [parse_view(entry)]
     except Garbled as fault:
         name = entry.get("_id") if isinstance(entry, dict) else None
         _tell_once(f"{str(name)[:40]!r} in the list of matches is left out. {fault}")
