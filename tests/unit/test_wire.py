@@ -90,6 +90,12 @@ def test_a_garbled_answer_is_not_quoted_and_a_missing_player_no_end_of_a_match()
     assert "canary" not in str(caught.value)
 
 
+def test_a_list_leaves_out_what_is_no_match_or_has_no_id() -> None:
+    strange = (bodies.running() | {"_id": "a/b"}, bodies.running() | {"state": None}, 7)
+    [view] = wire.parse_views([*strange, bodies.running()])
+    assert view == wire.parse_view(bodies.RUNNING)
+
+
 def test_an_oracles_card_is_refused_by_null_and_the_arena_asked_to_pick() -> None:
     refusal = {"etype": "ResponseToEffect", "effect": {"effectType": "Oracle", "card": None}}
     assert action_body(respond(EffectType.ORACLE)) == refusal
