@@ -20,12 +20,13 @@ from cardsharp.deadmansdraw.strategies.choices import choices
 from cardsharp.deadmansdraw.strategies.search import weights
 from research.deadmansdraw.engine import Engine
 from research.deadmansdraw.learner import STRANGERS, met, stranger
+from research.deadmansdraw.specialist import GAIN, MOST_PAIRS
 from research.deadmansdraw.training import Settings, Training
 from research.tests.decisions import assert_alike, code_of, needs_compiler
 from research.tests.test_deadmansdraw_opponents import assert_equal
 from workbench.deadmansdraw.learning import LEAST, Bets, Learned, fitted
 from workbench.lab.plan import Plan
-from workbench.lab.sprt import ERROR
+from workbench.lab.sprt import ERROR, Sequential
 
 
 def shown(name: str, matches: int) -> list[Sequence[Seen]]:
@@ -105,6 +106,23 @@ def test_a_compiled_likeness_decides_as_the_belief_thinks(
     entry = fitted(name, [one for match in shown(name, 4) for one in match])
     assert entry.by == by
     assert_alike(engine.fitted(entry), partial(Likeness, entry), 5)
+
+
+def promoted(gain: float, times: int) -> int:
+    """How often weights pass the test that gain so much a match; two matches in four are equal."""
+    dice, passed = Random(2), 0
+    for _ in range(times):
+        test = Sequential(elo1=GAIN)
+        while test.number < MOST_PAIRS and not test.ended:
+            more = dice.random() < 2 * gain
+            test.take([0.5 + (1 if more else dice.choice((-1, -1, 0, 0, 0, 0, 1, 1))) / 4])
+        passed += test.ended and test.ratio > 0
+    return passed
+
+
+def test_weights_that_gain_nothing_pass_in_less_than_one_case_in_twenty_a_point_in_most() -> None:
+    assert promoted(0.0, 200) <= ERROR * 200
+    assert promoted(0.01, 20) >= 0.7 * 20
 
 
 def test_who_takes_the_dearest_card_is_known_by_it() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.layout import KEYS, ONE
-from cardsharp.deadmansdraw.strategies.search.model import Model
+from cardsharp.deadmansdraw.strategies.search.model import NUMBERS, Model
 from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.errors import ConfigError
@@ -60,6 +60,13 @@ def test_a_stopped_training_goes_on_to_the_same_weights(engine: Engine, tmp_path
     assert seen[0] == 22
     with pytest.raises(ConfigError, match="of another run"):
         train(engine, replace(settings, seed=4), checkpoint=file)
+
+
+def test_a_little_training_beats_none(engine: Engine) -> None:
+    learned = engine.captain(Model(train(engine, Settings(matches=200, batch=20))))
+    ignorant = engine.captain(Model(array("i", bytes(4 * NUMBERS))))
+    pairs = engine.play((learned, ignorant), 1, range(30))
+    assert sum(there.points + back.points for there, back in pairs) > 42
 
 
 def test_matches_must_fill_batches() -> None:

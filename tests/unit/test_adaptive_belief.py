@@ -8,12 +8,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.positions import cards
+from support.positions import card, cards
+from support.recorded import SAMPLE
 from support.size import cases
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchLog
+from cardsharp.deadmansdraw import reading
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.briefing import PAST_MATCHES, last_matches
 from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK, Card
@@ -31,6 +33,7 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     parse_entries,
 )
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, decisions_of, drawn_in
+from cardsharp.deadmansdraw.wire_views import MoveView
 from workbench.deadmansdraw.learning import LEAST, Learned, Learning, Met, opponents
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
@@ -238,6 +241,22 @@ def test_a_turn_that_timed_out_shows_no_decision() -> None:
     assert choices(history, frozenset(pile)) == []
     [ended] = choices((history[0], PastMove(1, 0, late[1:])), frozenset(pile))
     assert ended.action == END_TURN
+
+
+def test_the_real_players_decisions_are_seen() -> None:
+    """A successful end of a turn is a stop, but the last one where the draw pile ran out."""
+    for trace in SAMPLE.of_random_play(12):
+        moves = [*trace["initial"]["moves"]]
+        for look in (*trace["steps"], trace["final"]["last_look"]):
+            moves += look.get("new_moves", ())
+        history = tuple(reading.played(MoveView.model_validate(move)) for move in moves)
+        if any(isinstance(event, Comment) for move in history for event in move.events):
+            continue
+        pile = frozenset(map(card, trace["deck"]))
+        stops = sum(one.action == END_TURN for one in choices(history, pile))
+        ends = [e for move in history for e in move.events if isinstance(e, TurnEnded)]
+        banked = sum(end.successful for end in ends)
+        assert banked - 1 <= stops <= banked, trace["name"]
 
 
 CAPTAIN = build("captain", Random(0))

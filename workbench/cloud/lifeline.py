@@ -12,9 +12,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 _TERM = re.compile(r'([?-]?)(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))')
 
@@ -45,13 +45,17 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     return matches
 
 
+_THEIRS = "_compile_filter_pattern"
+
+
 def main() -> None:
     """Run MiniStack, and end it when stdin does."""
     threading.Thread(target=_watch, daemon=True).start()
     _keep_attributes()
     if "logs" in os.environ.get("SERVICES", "").split(","):
-        # Have it match as AWS does; raises where a newer one calls it otherwise.
-        patch("ministack.services.cloudwatch_logs._compile_filter_pattern", matcher).start()
+        logs = import_module("ministack.services.cloudwatch_logs")
+        getattr(logs, _THEIRS)  # raises where a newer one calls it otherwise
+        setattr(logs, _THEIRS, lambda pattern: matcher(pattern or ""))
     sys.argv = ["ministack"]
     runpy.run_module("ministack", run_name="__main__", alter_sys=True)
 
