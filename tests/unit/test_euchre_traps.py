@@ -24,15 +24,35 @@ def deal(scribe: Scribe) -> Messages:
     return messages
 
 
+@pytest.mark.parametrize(
+    ("sent", "counted"),
+    [
+        # Here as the documents have it for the seats 0 and 2; the client sends 4 and 6 at last.
+        ("told 00, asked 01, told 02, asked 03, told 10, asked 11, told 12, asked 13", "1357"),
+        # Our own bid is told back to us: it is not counted twice, in either round.
+        ("asked 10, told 20, asked 11, told 11, told 22, told 32, asked 13", "013"),
+        ("told 13, asked 20, told 20, asked 21, told 26, asked 23", "457"),
+        ("told 13, asked 20, told 24, asked 21, told 26, asked 23", "457"),
+        # And bids that nobody told of count, where a later one says its number.
+        ("told 25, asked 22", "6"),
+    ],
+)
 def test_bids_are_numbered_by_ourselves_whatever_round_and_pos_say(
-    deal: Messages, scribe: Scribe
+    deal: Messages, scribe: Scribe, sent: str, counted: str
 ) -> None:
-    """Here as the documents have it for the seats 0 and 2; the client sends 4 and 6 at last."""
-    for number, pos in ((0, 0), (0, 2), (1, 0), (1, 2)):
-        answer = deal.tell_bid(number, pos, -1)
-        assert (answer["round"], answer["pos"]) == (number, pos), "they come back unchanged"
-        deal.ask_bid(number, pos % 4 + 1)
-    assert [len(view.table.bids) for view in scribe.positions] == [1, 3, 5, 7]
+    """Else we would bid as in the one round while the client is in the other.
+
+    What is told, and what is asked, at which round and position; how many bids there are then.
+    """
+    for message in sent.split(", "):
+        what, address = message.split()
+        number, pos = map(int, address)
+        if what == "asked":
+            deal.ask_bid(number, pos)
+        else:
+            answer = deal.tell_bid(number, pos, -1)
+            assert (answer["round"], answer["pos"]) == (number, pos), "they come back unchanged"
+    assert "".join(str(len(view.table.bids)) for view in scribe.positions) == counted
     assert all(view.question is Question.BID for view in scribe.positions)
 
 
@@ -55,39 +75,6 @@ def test_a_call_is_of_the_round_that_its_suit_tells(
     deal.tell_swap(1, 3)
     deal.ask_play(0, 0, 0, CARDS[:5])
     assert scribe.positions[-1].table.call == (number, suit, False)
-
-
-def test_our_own_bid_told_back_is_not_counted_twice(deal: Messages, scribe: Scribe) -> None:
-    """Else we would bid as in the second round while the client is in the first."""
-    deal.ask_bid(1, 0)
-    deal.tell_bid(2, 0, -1)
-    deal.ask_bid(1, 1)
-    deal.tell_bid(1, 1, -1)
-    deal.tell_bid(2, 2, -1)
-    deal.tell_bid(3, 2, -1)
-    deal.ask_bid(1, 3)
-    assert [len(view.table.bids) for view in scribe.positions] == [0, 1, 3]
-
-
-@pytest.mark.parametrize("told", [4, 0])
-def test_so_it_is_in_the_second_round_by_whichever_number_it_is_told(
-    deal: Messages, scribe: Scribe, told: int
-) -> None:
-    """And bids that nobody told of count, where a later one says its number."""
-    deal.tell_bid(1, 3, -1)
-    deal.ask_bid(2, 0)
-    deal.tell_bid(2, told, -1)
-    deal.ask_bid(2, 1)
-    deal.tell_bid(2, 6, -1)
-    deal.ask_bid(2, 3)
-    assert [len(view.table.bids) for view in scribe.positions] == [4, 5, 7]
-
-
-def test_a_first_bid_that_is_told_says_how_many_were_not(deal: Messages, scribe: Scribe) -> None:
-    """Else we would bid as in the first round while the client is in the second."""
-    deal.tell_bid(2, 5, -1)
-    deal.ask_bid(2, 2)
-    assert [len(view.table.bids) for view in scribe.positions] == [6]
 
 
 def test_another_turn_card_is_of_another_deal(deal: Messages, scribe: Scribe) -> None:
