@@ -86,10 +86,10 @@ def test_a_store_that_fails_is_tried_three_times_a_request(call: str) -> None:
     deal.begin([*CARDS[15:20], *CARDS[:15], *CARDS[20:]])
     answer = deal.ask_bid(1, 0)
     assert plan.steps == [call] * 3
-    assert [trouble.partition(": ")[2] for trouble in service.diary.troubles] == [
-        "trying again: The store is down.",
-        "trying again: The store is down.",
-        "an answer is not stored: The store is down.",
+    assert service.diary.troubles == [
+        "trying again: StoreError: The store is down.",
+        "trying again: StoreError: The store is down.",
+        "an answer is not stored: StoreError: The store is down.",
     ]
     assert bool(service.diary.faults) == (call == "read")
     assert answer["suit"] == (-1 if call == "read" else SPADES), "who holds all of them calls"

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,13 +12,11 @@ from world.network import asked_of, response_of
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.deciding import Decided
 from cardsharp.euchre.actions import Action
-from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.routes import API
-from cardsharp.euchre.service import EuchreService, Journal
-from cardsharp.euchre.store import DealKey, Deals
+from cardsharp.euchre.service import EuchreService
+from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web import edge
@@ -31,27 +28,31 @@ from workbench.stage.serving import TIMEOUT
 Json = dict[str, Any]
 
 
-@dataclass
-class Diary(Journal):
-    """A journal that keeps everything."""
+class Diary:
+    """A log that keeps everything."""
 
-    decisions: list[tuple[DealKey, Ask, Position | None, Decided[Decision]]] = field(
-        default_factory=list
-    )
-    troubles: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.entries: list[tuple[str, Json]] = []
 
-    def decided(
-        self, key: DealKey, ask: Ask, view: Position | None, decided: Decided[Decision]
-    ) -> None:
-        self.decisions.append((key, ask, view, decided))
+    def info(self, what: str, *, extra: Json) -> None:
+        self.entries.append((what, extra))
 
-    def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
-        self.troubles.append(f"{key.deal}: {what}: {cause}")
+    warning = info
+
+    @property
+    def decisions(self) -> list[Json]:
+        """What it says of each decision."""
+        return [entry for what, entry in self.entries if what == "decision"]
 
     @property
     def faults(self) -> list[str]:
         """Why a strategy was not asked, or not listened to."""
-        return [decided.fault for _, _, _, decided in self.decisions if decided.fault is not None]
+        return [entry["fault"] for entry in self.decisions if "fault" in entry]
+
+    @property
+    def troubles(self) -> list[str]:
+        """What else went wrong."""
+        return [f"{what}: {entry['cause']}" for what, entry in self.entries if "cause" in entry]
 
 
 class Scribe:

@@ -13,7 +13,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STRATEGY
 from cardsharp.euchre.game import GAME
 from cardsharp.euchre.routes import API
-from cardsharp.euchre.service import EuchreService, Journal
+from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.store import DEAL_STORE
 from cardsharp.euchre.strategies import build
 from workbench.euchre.probe import KINDS, USUAL, ProbeOptions, probe_kind
@@ -100,8 +100,8 @@ def probe(*, options: ProbeOptions = USUAL) -> int:
         if url is None:
             clock = SystemClock()
             store, strategy = DEAL_STORE.open(IN_MEMORY, clock), build(options.strategy)
-            service = EuchreService(store, strategy, clock, Journal())
-            url = stack.enter_context(front(API, service)).url
+            served = front(API, EuchreService(store, strategy, clock))
+            url = stack.enter_context(served).url
         player = stack.enter_context(RemotePlayer(url))
         bar = stack.enter_context(Bar(len(KINDS) * options.deals))
         findings = []

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.telemetry import logger, meter
 from cardsharp.euchre.routes import API
-from cardsharp.euchre.service import EuchreService, Journal
+from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.store import DEAL_STORE
 from cardsharp.euchre.strategies import build
 from cardsharp.web.service import Service
@@ -19,7 +19,7 @@ def build_service(environment: Mapping[str, str]) -> EuchreService:
     clock = SystemClock()
     strategy = build(environment.get(STRATEGY) or DEFAULT_STRATEGY, clock.monotonic)
     store = DEAL_STORE.open(environment.get(DEAL_STORE.variable, ""), clock)
-    return EuchreService(store, strategy, clock, Journal(logger, meter))
+    return EuchreService(store, strategy, clock, logger, meter)
 
 
 SERVICE = Service(api=API, store=DEAL_STORE.variable, assemble=build_service)

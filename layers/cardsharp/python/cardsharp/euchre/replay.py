@@ -28,7 +28,7 @@ SEATS = ("first", "second", "third", "dealer")  # as seats count from the dealer
 
 
 def moves_of(record: Record) -> list[MoveRecord]:
-    """The events of a deal as moves, without our reasons: the journal has those."""
+    """The events of a deal as moves, without our reasons: the log has those."""
     return [
         MoveRecord(number, None, {"event": encode_event(event)})
         for number, event in enumerate(record.events)
@@ -127,7 +127,7 @@ def asked_of(event: Event) -> tuple[Question, int, Action]:
 
 
 def _thought_of(entry: Body, table: Table) -> Thought:
-    """A decision, from what the journal says of it; bids, there their suits, as they are spoken."""
+    """A decision, from what the log says of it; bids, there their suits, as they are spoken."""
     bids = [Bid(suit, alone) for suit in SUITS for alone in (False, True)]
     said = {str(bid): table.spoken(bid) for bid in bids}
     told, answer = entry.get("candidates"), entry.get("answer")

@@ -5,7 +5,7 @@ then done without: a legal answer does not depend on it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
@@ -39,32 +39,6 @@ if TYPE_CHECKING:
 GAME = "euchre"
 
 Entry = dict[str, object]
-
-
-class Journal:
-    """Takes what a service has to tell: for a log and a meter, or to keep nothing of it."""
-
-    def __init__(self, log: "Logger | None" = None, meter: Meter | None = None) -> None:
-        self._log, self._meter = log, meter or Meter()
-
-    def decided(
-        self, key: DealKey, ask: Ask, position: Position | None, decided: Decided[Decision]
-    ) -> None:
-        """A new decision; without a position, one that the question alone had to answer.
-
-        It is a warning where the strategy did not make it.
-        """
-        self._meter.time(Metric.DECISION, decided.took, game=GAME)
-        if decided.fault is not None:
-            self._meter.count(Metric.SAFE_ACTIONS, game=GAME)
-        if self._log is not None:
-            write = self._log.info if decided.fault is None else self._log.warning
-            write("decision", extra=decision_entry(key, to_act(ask), position, decided))
-
-    def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
-        """Something failed, and the service goes on without it."""
-        if self._log is not None:
-            self._log.warning(what, extra={**_of(key), "cause": f"{type(cause).__name__}: {cause}"})
 
 
 def decision_entry(
@@ -114,12 +88,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class EuchreService:
-    """The sixteen operations, except those that only echo."""
+    """The sixteen operations, except those that only echo; `log` and `meter` are told of them."""
 
     store: Deals
     strategy: Strategy
     clock: Clock
-    journal: Journal
+    log: "Logger | None" = None
+    meter: Meter = field(default_factory=Meter)
 
     def begin_deal(self, told: NewDeal) -> None:
         """Keep a deal's cards; whatever happened under its number is forgotten."""
@@ -162,8 +137,19 @@ class EuchreService:
         if event is None:  # what was decided but could not be kept, if a deal could be read
             event = decide(next(reversed(made), None))
         for position, decided in made.items():
-            self.journal.decided(key, ask, position, decided)
+            self._tell(key, ask, position, decided)
         return event
+
+    def _tell(
+        self, key: DealKey, ask: Ask, position: Position | None, decided: Decided[Decision]
+    ) -> None:
+        """A new decision to log and meter, as a warning where the strategy did not make it."""
+        self.meter.time(Metric.DECISION, decided.took, game=GAME)
+        if decided.fault is not None:
+            self.meter.count(Metric.SAFE_ACTIONS, game=GAME)
+        if self.log is not None:
+            write = self.log.info if decided.fault is None else self.log.warning
+            write("decision", extra=decision_entry(key, to_act(ask), position, decided))
 
     def _decided(self, ask: Ask, position: Position | None) -> Decided[Decision]:
         """The decision in a position; a safe one where no stored deal leads to the question."""
@@ -179,8 +165,10 @@ class EuchreService:
             try:
                 return deed()
             except StoreError as error:
-                again = "trying again" if attempt < ATTEMPTS else trouble
-                self.journal.troubled(key, again, error)
+                what = "trying again" if attempt < ATTEMPTS else trouble
+                cause = f"{type(error).__name__}: {error}"
+                if self.log is not None:
+                    self.log.warning(what, extra={**_of(key), "cause": cause})
         return None
 
 

@@ -53,8 +53,11 @@ class Layout:
             )
             for part in range(3)
         )
-        self.moves: Callable[[Mask, Mask], tuple[Mask, ...]] = lru_cache(_MOST_KNOWN)(self._moves)
-        self.spare: Callable[[Mask], Mask] = lru_cache(_MOST_KNOWN)(self._spare)
+        remembered = lru_cache(_MOST_KNOWN)
+        self.moves: Callable[[Mask, Mask], tuple[Mask, ...]] = remembered(
+            lambda legal, present: tuple(block[0] for block in self.blocks(legal, present))
+        )
+        self.spare: Callable[[Mask], Mask] = remembered(lambda hand: self.missed_first(hand, hand))
         self._shift = len(DECK) - self.trumps.bit_count()
         self._trump_worth = _trump_worth(self)
         self._price = {bit: 64 * rank_of(card) + card for bit, card in self.number.items()}
@@ -71,9 +74,6 @@ class Layout:
         """The same for a set with a bit for each card's own number."""
         low, middle, high = self._from
         return low[cards & 255] | middle[cards >> 8 & 255] | high[cards >> 16]
-
-    def _moves(self, legal: Mask, present: Mask) -> tuple[Mask, ...]:
-        return tuple(block[0] for block in self.blocks(legal, present))
 
     def blocks(self, legal: Mask, present: Mask) -> list[tuple[Mask, ...]]:
         """The legal cards in groups of neighbours, high ones first in each and among them.
@@ -101,9 +101,6 @@ class Layout:
         worth, sides = self._trump_worth[hand >> self._shift]
         one, two, three = self.sides
         return worth + sides[hand & one] + sides[hand & two] + sides[hand & three]
-
-    def _spare(self, hand: Mask) -> Mask:
-        return self.missed_first(hand, hand)
 
     def missed_first(self, hand: Mask, offered: Mask) -> Mask:
         """The card of those offered that a hand misses least.
