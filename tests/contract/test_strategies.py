@@ -10,8 +10,9 @@ import pytest
 from support.games import GAMES, HOSTED, id_of, simulated, states
 from support.size import cases
 
-from cardsharp.errors import Malformed, RulesError
+from cardsharp.errors import Garbled, RulesError
 from cardsharp.game import Game
+from cardsharp.host.house import house
 from cardsharp.registry import strategies_of
 from cardsharp.simulation import Simulation
 
@@ -84,17 +85,16 @@ def test_a_match_ends_and_points_are_shared(game: Game, seed: int) -> None:
 @every_hosted_game
 @every_match
 def test_a_state_is_read_back_as_it_was_written(game: Game, seed: int) -> None:
-    simulation = simulated(game)
-    for state in islice(states(simulation, seed), 0, None, cases(7, every=1)):
-        body = json.loads(json.dumps(simulation.dump(state)))
-        assert simulation.load(body) == state
+    written = house(HOSTED[game.name]).codec.states
+    for state in islice(states(simulated(game), seed), 0, None, cases(7, every=1)):
+        assert written.load(json.loads(json.dumps(written.dump(state)))) == state
 
 
 @every_hosted_game
 @pytest.mark.parametrize("body", [{}, {"state": 1}, {"heaps": "many"}])
 def test_what_is_no_state_is_refused(game: Game, body: dict[str, object]) -> None:
-    with pytest.raises(Malformed):
-        simulated(game).load(body)
+    with pytest.raises(Garbled):
+        house(HOSTED[game.name]).codec.states.load(body)
 
 
 @every_game

@@ -79,7 +79,7 @@ class HostedPlace(SeatPlace):
         self.rules = house.rules()
         self.host = Host(house, Tables(SqliteKeep(MEMORY, clock), clock), clock)
         self.api = edge.build(api_of(house), self.host)
-        start = dict(self.rules.dump(self._worth_it()))
+        start = self.house.codec.states.dump(self._worth_it())
         self.host.tables.write(Table(TABLE, self.rules.seats, start, start))
         self.wanted = SeatOrder(
             url=f"https://{house.game.name}.example",
@@ -130,7 +130,7 @@ class HostedPlace(SeatPlace):
         state = self.truth()
         if self.rules.to_act(state) == 1:
             action = self.rules.actions(state)[-1]
-            told = self.house.codec.actions.dump_python(action, mode="json")
+            told = self.house.codec.actions.dump(action)
             asked = ActAsked(game=TABLE, secret=THEIRS, number=table.count, action=told)
             self.host.act(call(asked))
 
@@ -139,13 +139,13 @@ class HostedPlace(SeatPlace):
         return self._table().count
 
     def truth(self) -> Any:  # noqa: ANN401 - any game's state
-        return self.rules.load(self._table().state)
+        return self.house.codec.states.load(self._table().state)
 
     def mistakes(self, truth: Any, sent: Any, intent: Body) -> Iterable[str]:  # noqa: ANN401
-        seen = self.house.codec.positions.dump_python(self.rules.view(truth, 0), mode="json")
+        seen = self.house.codec.positions.dump(self.rules.view(truth, 0))
         if intent["position"] != seen:
             yield f"thought {intent['position']}, was {seen}"
-        action = str(self.house.codec.action(sent["action"]))
+        action = str(self.house.codec.actions.load(sent["action"]))
         if intent["action"] != action:
             yield f"{intent['action']} was meant and {action} was played"
 

@@ -22,9 +22,9 @@ def translation_of(folder: str) -> Translation:
     """How programs are told the game in a folder: as its JSON tells positions and actions."""
     codec, rules = house(folder).codec, house(folder).rules()
     return Translation(
-        position=partial(codec.positions.dump_python, mode="json"),
+        position=codec.positions.dump,
         actions=rules.options,
-        action=partial(codec.actions.dump_python, mode="json"),
+        action=codec.actions.dump,
         decision=Decision,
         option=Option,
     )
@@ -39,7 +39,7 @@ class Hosted(Extras):
     def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The whole match; an outcome where it has ended."""
         codec, rules = self._house.codec, self._rules
-        dump = partial(codec.positions.dump_python, mode="json")
+        dump = codec.positions.dump
         ends = [one.state for one in told.taken[1:]] + [told.end]
         bodies, moves = [], []
         for number, (one, end) in enumerate(zip(told.taken, ends, strict=False)):
@@ -47,7 +47,7 @@ class Hosted(Extras):
             body = MoveBody(
                 seat=seat,
                 player=told.names[seat],
-                action=codec.actions.dump_python(one.action, mode="json"),
+                action=codec.actions.dump(one.action),
                 words=str(one.action),
                 seen=dump(rules.view(one.state, seat)),
                 left=dump(rules.view(end, told.seats[0])),

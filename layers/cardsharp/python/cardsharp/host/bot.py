@@ -134,7 +134,7 @@ class SeatTurn:
         self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[Any]
     ) -> Decided[Decision[Any]]:
         """The decision of the strategy that plays this seat."""
-        position = self.match.house.codec.position(self.seen.position)
+        position = self.match.house.codec.positions.load(self.seen.position)
         return self.match.decider.decide(self.match.strategy, position, limit, monotonic, refused)
 
     def intent(self, decided: Decided[Decision[Any]], at: datetime, worker: str) -> Body:
@@ -149,7 +149,7 @@ class SeatTurn:
     def act(self, action: Any) -> After:  # noqa: ANN401 - the game's own
         """Send the action; then it is somebody else's turn, or ours again."""
         seat = self.match.seat
-        told = self.match.house.codec.actions.dump_python(action, mode="json")
+        told = self.match.house.codec.actions.dump(action)
         self.match.client.act(seat.game, seat.secret, self.seen.count, told)
         return After.LOOK
 

@@ -13,7 +13,7 @@ from cardsharp.strategy import Decision
 
 
 class House:
-    """A hosted game's parts, and its positions and actions as JSON; `folder` is its package."""
+    """A hosted game's parts, and its values as JSON; `folder` is its package."""
 
     def __init__(self, folder: str) -> None:
         self.game: Game = Part[Game](f"{folder}.game:GAME").load()
@@ -32,31 +32,34 @@ class House:
 
     @cached_property
     def codec(self) -> "Codec":
-        """Positions and actions as JSON, and back."""
+        """How they are written and read."""
         rules = self.rules()
-        return Codec(TypeAdapter(rules.seen), TypeAdapter(rules.done))
+        return Codec(*(Written(TypeAdapter(kind)) for kind in (rules.kind, rules.seen, rules.done)))
+
+
+class Written(NamedTuple):
+    """What a game has of one kind, as JSON values."""
+
+    adapter: TypeAdapter[Any]
+
+    def dump(self, thing: object) -> Any:  # noqa: ANN401 - any JSON
+        """It as JSON."""
+        return self.adapter.dump_python(thing, mode="json")
+
+    def load(self, body: object) -> Any:  # noqa: ANN401 - the game's own
+        """What was written so; raises `Garbled` if nothing was."""
+        try:
+            return self.adapter.validate_python(body)
+        except ValidationError:
+            raise Garbled("This is no state, position or action of the game.") from None
 
 
 class Codec(NamedTuple):
-    """Positions and actions of a game as JSON values."""
+    """States, positions and actions of a game as JSON."""
 
-    positions: TypeAdapter[Any]
-    actions: TypeAdapter[Any]
-
-    def position(self, body: object) -> Any:  # noqa: ANN401 - the game's own
-        """The position that was written so; raises `Garbled` if none was."""
-        return _read(self.positions, body)
-
-    def action(self, body: object) -> Any:  # noqa: ANN401 - the game's own
-        """The action that was written so; raises `Garbled` if none was."""
-        return _read(self.actions, body)
-
-
-def _read(adapter: TypeAdapter[Any], body: object) -> Any:  # noqa: ANN401 - as above
-    try:
-        return adapter.validate_python(body)
-    except ValidationError:
-        raise Garbled("This is neither a position nor an action of the game.") from None
+    states: Written
+    positions: Written
+    actions: Written
 
 
 house = cache(House)  # the parts of the game in a folder, found once

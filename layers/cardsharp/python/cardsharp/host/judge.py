@@ -26,7 +26,7 @@ class Playouts(Judge):
 
     def weigh(self, position: Any, _also: Sequence[Any] = ()) -> Decision[Any]:  # noqa: ANN401 - any game's
         """The best action, with the worth of everything that is legal; always the same."""
-        told = self._house.codec.positions.dump_json(position)
+        told = self._house.codec.positions.adapter.dump_json(position)
         seed = int.from_bytes(hashlib.sha256(told).digest()[:8], "big")
         options = tuple(
             Option(action, fmean(self._worth(position, action, seed + at) for at in range(WORLDS)))

@@ -32,9 +32,10 @@ def restore_of(folder: str) -> Restore:
 def board_of(folder: str) -> Board:
     """How the table of the game in a folder is drawn on a page: by the lines of its drawing."""
     game = house(folder)
+    positions = game.codec.positions
 
     def parts(_header: Header, step: Step) -> Parts:
-        return seen((), 0, game.codec.position(step.state)) if step.state else {"middle": NOTHING}
+        return seen((), 0, positions.load(step.state)) if step.state else {"middle": NOTHING}
 
     def seen(_names: Sequence[str], _you: int, position: Any) -> Parts:  # noqa: ANN401 - any game's
         rows = (Markup("<p>{}</p>").format(row) for row in game.drawing.rows(position))
@@ -67,7 +68,7 @@ def _decisions(game: House, record: MatchRecord, moves: Sequence[MoveRecord]) ->
     for step, move in zip(steps(record, moves), told, strict=True):
         seen = move.seen if move.seen is not None else shown[step.sequence]
         if seen is not None:
-            position = game.codec.position(seen)
+            position = game.codec.positions.load(seen)
             thought = step.ours or Thought(seat=move.seat, turn=step.turn, action=move.words)
             options = {one: str(one) for one in rules.options(position)}
             yield Asked(replace(step, ours=thought), position, options)
@@ -79,7 +80,7 @@ def _restored(
     """The states of a match that leads to told positions; raises `StoreError` if no deal does."""
     told = [MoveBody.model_validate(move.facts) for move in moves if move.facts is not None]
     known = {one.step.sequence: one.position for one in _decisions(game, record, moves)}
-    rules, actions = game.rules(), [game.codec.action(move.action) for move in told]
+    rules, actions = game.rules(), [game.codec.actions.load(move.action) for move in told]
     for _ in range(_TRIES):
         states = [rules.deal(dice)]
         for number, action in enumerate(actions):

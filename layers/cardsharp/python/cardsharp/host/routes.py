@@ -46,7 +46,7 @@ class Host:
             raise bad_request(str(error)) from None
         if call.caller is not None and not self.tables.admit(call.caller, MAX_CREATED):
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "That is enough for today.")
-        state = dict(rules.dump(rules.deal(_DICE)))
+        state = self.house.codec.states.dump(rules.deal(_DICE))
         table = Table(uuid4().hex, rules.seats, state, state)
         self.tables.write(table)
         return Answer(wire.CreatedBody(game=table.game))
@@ -66,21 +66,20 @@ class Host:
     def act(self, call: Call[wire.ActAsked]) -> Answer:
         """Do what is asked, if that is the game's next move and the player's turn."""
         table = self._find(call.asked.game)
-        rules = self.house.rules(table.seats)
-        seat, state = table.seat_of(call.asked.secret), rules.load(table.state)
+        rules, codec = self.house.rules(table.seats), self.house.codec
+        seat, state = table.seat_of(call.asked.secret), codec.states.load(table.state)
         if seat is None:
             raise forbidden(wire.NO_PLAYER)
         full = len(table.players) == table.seats
         if not full or call.asked.number != table.count or rules.to_act(state) != seat:
             raise Refused(HTTPStatus.CONFLICT, wire.NOT_NOW)
         try:
-            action = self.house.codec.action(call.asked.action)
-            after = dict(rules.dump(rules.act(state, action, _DICE)))
+            action = codec.actions.load(call.asked.action)
+            after = codec.states.dump(rules.act(state, action, _DICE))
         except (Garbled, RulesError) as refused:
             raise bad_request(str(refused)) from None
-        told = self.house.codec.actions.dump_python(action, mode="json")
         now = replace(table, state=after, count=table.count + 1)
-        return self._done(now, Move(seat, told, after))
+        return self._done(now, Move(seat, codec.actions.dump(action), after))
 
     def look(self, call: Call[wire.LookAsked]) -> Answer:
         """A game as one may see it; with `wait` once it has more moves, or it is one's turn."""
@@ -100,19 +99,21 @@ class Host:
 
     def _turn(self, table: Table) -> int | None:
         """Whose turn it is; nobody's before all have joined, nor after the end."""
-        rules = self.house.rules(table.seats)
-        return rules.to_act(rules.load(table.state)) if len(table.players) == table.seats else None
+        if len(table.players) < table.seats:
+            return None
+        state = self.house.codec.states.load(table.state)
+        return self.house.rules(table.seats).to_act(state)
 
     def _body(self, table: Table, viewer: int | None, known: int) -> GameBody:
         rules, codec = self.house.rules(table.seats), self.house.codec
-        state, turn = rules.load(table.state), self._turn(table)
+        state, turn = codec.states.load(table.state), self._turn(table)
         ended = rules.to_act(state) is None
 
         def seen(body: Json, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
             """What a seat may know; nothing for a stranger where something is hidden."""
             if seat is None and rules.hides:
                 return None
-            return codec.positions.dump_python(rules.view(rules.load(body), seat or 0), mode="json")
+            return codec.positions.dump(rules.view(codec.states.load(body), seat or 0))
 
         return GameBody(
             seats=table.seats,
@@ -123,7 +124,7 @@ class Host:
                     seat=move.seat,
                     player=table.names[move.seat],
                     action=move.action,
-                    words=str(codec.action(move.action)),
+                    words=str(codec.actions.load(move.action)),
                     seen=seen(before, move.seat)
                     if viewer == move.seat or not rules.hides
                     else None,
@@ -134,7 +135,7 @@ class Host:
             turn=turn,
             position=seen(table.state, viewer),
             options=[
-                codec.actions.dump_python(one, mode="json")
+                codec.actions.dump(one)
                 for one in (rules.actions(state) if turn is not None and turn == viewer else ())
             ],
             gains=list(rules.gains(state)) if ended else None,

@@ -2,13 +2,10 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from random import Random
 from typing import Generic
 
-from pydantic import TypeAdapter, ValidationError
-
-from cardsharp.errors import ConfigError, Illegal, Malformed
+from cardsharp.errors import ConfigError, Illegal
 from cardsharp.registry import Registry
 from cardsharp.simulation import A, Figure, P, S, Simulation
 from cardsharp.strategy import Decision, Strategy
@@ -94,23 +91,6 @@ class Rules(Simulation[S, P, A]):
     def disguised(self, state: S, dice: Random) -> S:
         """The same match as the seat to act sees it."""
         return self.imagined(self.position(state), dice)
-
-    def dump(self, state: S) -> Mapping[str, object]:
-        """The whole state as a JSON object."""
-        body: dict[str, object] = self._states.dump_python(state, mode="json")
-        return body
-
-    def load(self, body: Mapping[str, object]) -> S:
-        """The state that `dump` wrote; raises `Malformed` if it is none."""
-        try:
-            state: S = self._states.validate_python(body)
-        except ValidationError as error:
-            raise Malformed(f"This is no {self.kind.__name__} of the game.") from error
-        return state
-
-    @cached_property
-    def _states(self) -> TypeAdapter[S]:
-        return TypeAdapter(self.kind)
 
 
 class Drawing(Generic[P, A]):
