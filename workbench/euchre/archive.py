@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -32,9 +32,7 @@ class DealArchive:
         self, day: date | None = None, status: Status | None = None, limit: int = 100
     ) -> list[MatchRecord]:
         """Headers, the last begun first."""
-        began: Iterable[tuple[DealKey, datetime]] = self._began()
-        if day is not None:
-            began = [(key, moment) for key, moment in began if moment.date() == day]
+        began = (one for one in self._began() if day in {None, one[1].date()})
         found = (self._record(key, moment) for key, moment in began)
         wanted = (one for one in found if one is not None and status in {None, one.status})
         return list(islice(wanted, limit))

@@ -26,8 +26,7 @@ def games() -> tuple[Game, ...]:
 
 def mounted(place: str) -> Game:
     """The game that says of itself what it is at that place."""
-    part: Part[Game] = Part(place)
-    return part.load()
+    return Part[Game](place).load()
 
 
 def game(name: str | None) -> Game:

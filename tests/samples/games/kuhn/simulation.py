@@ -35,9 +35,8 @@ class Kuhn(Rules[State, Position, Action]):
         """What may be said."""
         return rules.options(position.said)
 
-    def apply(self, state: State, action: Action, dice: Random) -> State:
+    def apply(self, state: State, action: Action, _dice: Random) -> State:
         """What was said is said."""
-        del dice
         return replace(state, said=(*state.said, action))
 
     def gains(self, state: State) -> tuple[float, ...]:

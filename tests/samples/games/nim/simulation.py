@@ -26,18 +26,16 @@ class Nim(Rules[State, State, Action]):
         """Whose turn it is, while there are stones."""
         return state.turn if any(state.heaps) else None
 
-    def view(self, state: State, seat: int) -> State:
+    def view(self, state: State, _seat: int) -> State:
         """The heaps, as either seat sees them."""
-        del seat
         return state
 
     def options(self, position: State) -> Sequence[Action]:
         """Everything that may be taken."""
         return position.options()
 
-    def apply(self, state: State, action: Action, dice: Random) -> State:
+    def apply(self, state: State, action: Action, _dice: Random) -> State:
         """What is left; there is no chance in it."""
-        del dice
         return state.without(action)
 
     def gains(self, state: State) -> tuple[float, ...]:
@@ -48,9 +46,8 @@ class Nim(Rules[State, State, Action]):
         """How full each heap is."""
         return [size / LARGEST for size in position.heaps]
 
-    def imagined(self, position: State, dice: Random) -> State:
+    def imagined(self, position: State, _dice: Random) -> State:
         """The same: nothing is hidden."""
-        del dice
         return position
 
 
