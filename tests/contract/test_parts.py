@@ -236,7 +236,8 @@ def of_euchre(url: str, _file: Path) -> Things:
     tokens: list[object] = []
     for kind in KINDS:
         tokens.append(kind)
-        with RemotePlayer(url, kind) as player:
+        with RemotePlayer(url) as player:
+            player.token = kind
             deal = met(kind, Random(len(tokens)))
             player.begin(deal, frozenset())
             player.end(deal)

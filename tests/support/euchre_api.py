@@ -186,6 +186,7 @@ class Patient(HTTPAdapter):
 
 def direct_player(service: Service, token: str = TOKEN) -> tuple[RemotePlayer, Patient]:
     """A player that calls the service as the real client does, and what it calls through."""
-    adapter, http = Patient(service), requests.Session()
-    http.mount(BASE, adapter)
-    return RemotePlayer(BASE, token, http=http), adapter
+    player, adapter = RemotePlayer(BASE), Patient(service)
+    player.token = token
+    player._http.mount(BASE, adapter)
+    return player, adapter

@@ -74,13 +74,11 @@ def _event(position: Position, action: Action) -> store.Event:
 
 ENGINE = "pimc"
 
-YARDSTICK = "rules"  # whom the engine is measured against
-
 
 class EuchreExtras(Extras):
     """An address plays as the service there, `pimc@N` with N worlds."""
 
-    opponent = YARDSTICK
+    opponent = "rules"  # whom the engine is measured against
 
     def guest(self, name: str) -> RemotePlayer | None:
         """The service of that address."""

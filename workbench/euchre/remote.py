@@ -37,19 +37,17 @@ class BrokenOff(CardsharpError):
 class RemotePlayer:
     """One token's seats at a service; a context manager that closes its connection.
 
-    `base` is prefixed to every path as it is. `http` is a session to use instead of a new one.
-    Raises `ConfigError` where `base` is no address; then `Unreachable` without an answer,
-    `BrokenOff` where one would have ended the real client's tournament.
+    `base` is prefixed to every path as it is. Raises `ConfigError` where it is no address; then
+    `Unreachable` without an answer, `BrokenOff` where one would have ended the real client's
+    tournament.
     """
 
-    def __init__(
-        self, base: str, token: str | None = None, *, http: requests.Session | None = None
-    ) -> None:
+    def __init__(self, base: str) -> None:
         if urlsplit(base).scheme not in {"http", "https"}:
             raise ConfigError(f"'{base}' is no address; write e.g. http://127.0.0.1:8090.")
         self.base = base
-        self.token = token or uuid.uuid4().hex[:12]
-        self._http = http or requests.Session()
+        self.token = uuid.uuid4().hex[:12]
+        self._http = requests.Session()
         # A proxy or a password file of this machine is none of the service's business.
         self._http.trust_env = False
         self._known = False
