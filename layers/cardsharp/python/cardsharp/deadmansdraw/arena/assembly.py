@@ -12,26 +12,18 @@
 import logging
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from cardsharp.cloud.clock import utc_now
 from cardsharp.cloud.secrets import Unset, fetched, guarded
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM
-from cardsharp.deadmansdraw.arena.lobby import Moved
-from cardsharp.deadmansdraw.arena.players import ADMIN, Book
-from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.errors import ConfigError
 from cardsharp.web.route import Refused
 
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_table import DynamoTable
-    from cardsharp.deadmansdraw.arena.app import Arena
-    from cardsharp.deadmansdraw.arena.teams import Teams
 
 STORE = "ARENA_STORE"
 PARAMETER = "CARDSHARP_SERVICE_SECRET"
@@ -50,7 +42,7 @@ NO_WORD = (
 _log = logging.getLogger(__name__)
 
 
-def _word(environment: Mapping[str, str]) -> SecretStr | None:
+def word_of(environment: Mapping[str, str]) -> SecretStr | None:
     """The organiser's password as of now, None where there is no organiser.
 
     Raises `Refused` if Parameter Store has none yet, so nobody can be admitted, and `StoreError` if
@@ -67,31 +59,8 @@ def _word(environment: Mapping[str, str]) -> SecretStr | None:
     return SecretStr(login.password)
 
 
-def referee_of(environment: Mapping[str, str], teams: "Teams", moved: Moved) -> Referee:
-    """Who admits requests to the matches of the arena's table, for those who direct it."""
-    from cardsharp.deadmansdraw.arena.table import TableLobby  # noqa: PLC0415 - as in `_table`
-
-    config = ArenaConfig()
-    lobby = TableLobby(_table(environment), _life(environment), moved)
-    return Referee(lobby, Book(teams), config.randomness, config.clock)
-
-
-def arena_of(environment: Mapping[str, str]) -> "Arena":
-    """The arena, which has the director look at new matches; raises as above."""
-    # A director needs no pages, and starts a sixth faster without them.
-    from cardsharp.deadmansdraw.arena.cloud import CloudArena  # noqa: PLC0415
-    from cardsharp.deadmansdraw.arena.teams import Teams  # noqa: PLC0415
-    from cardsharp.deadmansdraw.arena.ticks import tells_of_moves  # noqa: PLC0415
-
-    public = environment.get(PUBLIC) == "yes"
-    table, life = _table(environment), _life(environment)
-    teams = Teams(table, utc_now)
-    config = ArenaConfig(slow_down=True, public=public, quotas=OF_A_TEAM, teams=teams)
-    moved = tells_of_moves(table, teams.strategy_of, wakes=True)
-    return CloudArena(config, table, partial(_word, environment), life=life, moved=moved)
-
-
-def _table(environment: Mapping[str, str]) -> "DynamoTable":
+def table_of(environment: Mapping[str, str]) -> "DynamoTable":
+    """The arena's table; raises `ConfigError` if none is named."""
     # boto3 is slow to import, and told to nobody who only asks what there is.
     from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415
 
@@ -104,7 +73,8 @@ def _table(environment: Mapping[str, str]) -> "DynamoTable":
     return DynamoTable(name)
 
 
-def _life(environment: Mapping[str, str]) -> timedelta:
+def life_of(environment: Mapping[str, str]) -> timedelta:
+    """How long a match is kept after its last move; raises `ConfigError` if that is no number."""
     text = environment.get(KEEP_DAYS) or str(DAYS)
     if not text.isdecimal() or int(text) == 0:
         raise ConfigError(f"{KEEP_DAYS} must be a number of days, not {text!r}.")

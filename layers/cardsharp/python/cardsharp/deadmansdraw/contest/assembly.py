@@ -17,17 +17,19 @@ from time import monotonic
 from typing import NamedTuple
 
 from cardsharp.cloud.clock import SystemClock, utc_now
-from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.director import Course
 from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import TableHost
-from cardsharp.deadmansdraw.arena.assembly import KEEP_DAYS, STORE, referee_of
+from cardsharp.deadmansdraw.arena.assembly import KEEP_DAYS, STORE, life_of, table_of
 from cardsharp.deadmansdraw.arena.lobby import nobody_told
 from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.players import Book
+from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.deadmansdraw.arena.table import TableLobby
 from cardsharp.deadmansdraw.arena.teams import Teams
 from cardsharp.deadmansdraw.arena.ticks import Tick, Ticks, tells_of_moves
 from cardsharp.deadmansdraw.contest.office import Office, TableSeat
@@ -158,10 +160,13 @@ class Directing(NamedTuple):
 def directing(store: str, queue: str, keep_days: str) -> Directing:
     """What directs an arena."""
     told = {STORE: store, KEEP_DAYS: keep_days}
-    table = DynamoTable(store.partition(":")[2])
+    table, life = table_of(told), life_of(told)
     teams = Teams(table, utc_now)
     moved = tells_of_moves(table, teams.strategy_of, wakes=False)
-    referee, quiet = (referee_of(told, teams, one) for one in (moved, nobody_told))
+    referee, quiet = (
+        Referee(TableLobby(table, life, one), Book(teams), Randomness.FAIR, utc_now)
+        for one in (moved, nobody_told)
+    )
     contests, messages = ContestsKept(DynamoKeep(table.name, SystemClock())), SqsQueue(queue)
     tables = ArenaTables(Office(referee, table, teams.strategy_of))
     ticks = Ticks(table, messages, queue)
