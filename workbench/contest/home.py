@@ -21,9 +21,8 @@ from cardsharp.contest.entries import Entrant
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
 from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM, PER_ADDRESS
-from cardsharp.deadmansdraw.arena.players import ADMIN, Player
+from cardsharp.deadmansdraw.arena.players import ADMIN, DUMMY_ID, Player
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.deadmansdraw.recorded import told

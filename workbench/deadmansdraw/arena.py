@@ -11,8 +11,7 @@ from cyclopts import Parameter, validators
 
 from cardsharp.access import Address, Credentials, Limits
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
-from cardsharp.deadmansdraw.arena.players import ADMIN, DEFAULT_FILE, load_players
+from cardsharp.deadmansdraw.arena.players import ADMIN, DEFAULT_FILE, DUMMY_ID, load_players
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams

@@ -4,11 +4,10 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
 from ipaddress import IPv6Address, ip_address
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,8 +17,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cardsharp.deadmansdraw.arena.auth import Gatekeeper
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.config import ArenaConfig, Place
 from cardsharp.deadmansdraw.arena.endpoints import RestApi
 from cardsharp.deadmansdraw.arena.http import (
     Guard,
@@ -30,49 +28,18 @@ from cardsharp.deadmansdraw.arena.http import (
     path_as_sent,
     tagged,
 )
-from cardsharp.deadmansdraw.arena.limits import Counts
 from cardsharp.deadmansdraw.arena.listing import lists_own, looks_as_player
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.players import Book
-from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.errors import ConfigError
 
 if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.arena.pages import Pages
     from cardsharp.deadmansdraw.arena.watching import MatchPages
     from cardsharp.viewer.base import Site
 
 LOOK = timedelta(seconds=1)  # how often it is looked which turns are late
 _LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), ("API", "/docs"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where an arena runs: what differs between this machine and the cloud.
-
-    `seal` is the key that proves a nonce to be ours. So many spectators as `audience` says may wait
-    at a time. Where `waits_cost`, a wrong password is answered at once, and fewer are looked at.
-    """
-
-    lobby: Lobby
-    waiting: Waiting
-    book: Book
-    counts: Counts
-    presence: Presence
-    seal: Callable[[], bytes]
-    name: str
-    waits_cost: bool = False
-    audience: int = 0
-
-
-class AllPages(NamedTuple):
-    """What draws the arena's own pages, once it is loaded."""
-
-    pages: "Pages"
-    matches: "MatchPages"
 
 
 class MorePages(Protocol):
@@ -92,28 +59,21 @@ class Arena:
     """One arena: its matches, its rules of admission and the application that serves them."""
 
     def __init__(self, config: ArenaConfig, place: Place) -> None:
-        self.book, self.lobby = place.book, place.lobby
-        self.waiting = place.waiting
+        self.book, self.lobby, self.waiting = place.book, place.lobby, place.waiting
         self.referee = Referee(self.lobby, self.book, config.randomness, config.clock)
-        gatekeeper = Gatekeeper(self.book, config.clock, place.seal)
-        guard = Guard(gatekeeper, config, place.counts, waits=not place.waits_cost)
-        self._grace = config.watchdog
+        self._guard, self._grace = Guard(place, config), config.watchdog
+        self._links = list(_LINKS)
         api = RestApi(self.referee, place, config)
         layers = (private_only, path_as_sent) if config.insecure else (path_as_sent,)
-        self._links = list(_LINKS)
-        self._guard = guard
 
-        def pages() -> AllPages:
+        def pages() -> "MatchPages":
             # Bots ask for no page, and in the cloud an arena without them starts a sixth faster.
-            from cardsharp.deadmansdraw.arena.pages import Pages  # noqa: PLC0415
             from cardsharp.deadmansdraw.arena.watching import MatchPages  # noqa: PLC0415
 
-            site, referee = self._site(), self.referee
-            matches = MatchPages(site, referee, place, config)
-            return AllPages(Pages(site, referee, config.clock), matches)
+            return MatchPages(self._site(), self.referee, place, config)
 
         self.app = Starlette(
-            routes=[*api_routes(api, guard), *page_routes(pages, guard)],
+            routes=[*api_routes(api, self._guard), *page_routes(pages, self._guard)],
             middleware=[Middleware(one) for one in layers],
             exception_handlers={HTTPException: _http_error, Exception: _bug},
             lifespan=self._lifespan,
@@ -237,11 +197,11 @@ def _is_private(host: str) -> bool:
 Answering = Callable[..., Awaitable[Response]]
 
 
-def page_routes(load: Callable[[], AllPages], guard: Guard) -> list[Route]:
+def page_routes(load: "Callable[[], MatchPages]", guard: Guard) -> list[Route]:
     """The routes of the pages and of what they load; `load` is called once, for the first."""
     loaded = cache(load)
 
-    def of(pick: Callable[[AllPages], Answering]) -> Answering:
+    def of(pick: "Callable[[MatchPages], Answering]") -> Answering:
         async def answer(*asked: object) -> Response:
             return await pick(loaded())(*asked)
 
@@ -251,18 +211,18 @@ def page_routes(load: Callable[[], AllPages], guard: Guard) -> list[Route]:
     forms = partial(guard.known, reads=False)
     begins = partial(forms, creates=True)
     return [
-        LooseRoute("/", everybody(of(lambda all_: all_.pages.root)), "GET"),
-        LooseRoute("/login", known(of(lambda all_: all_.pages.login)), "GET"),
-        LooseRoute("/logout", everybody(of(lambda all_: all_.pages.logout)), "GET"),
-        LooseRoute("/matches", shown(of(lambda all_: all_.pages.matches)), "GET"),
-        LooseRoute("/matches/statistics", shown(of(lambda all_: all_.pages.statistics)), "GET"),
-        LooseRoute("/matches/{id}", shown(of(lambda all_: all_.matches.page)), "GET"),
-        LooseRoute("/matches/{id}/steps", shown(of(lambda all_: all_.matches.steps)), "GET"),
-        LooseRoute("/matches", begins(of(lambda all_: all_.matches.begin)), "POST"),
-        LooseRoute("/matches/{id}", forms(of(lambda all_: all_.matches.act)), "POST"),
-        LooseRoute("/docs", everybody(of(lambda all_: all_.pages.docs)), "GET"),
-        LooseRoute("/api", everybody(of(lambda all_: all_.pages.openapi)), "GET"),
-        LooseRoute("/swagger.json", everybody(of(lambda all_: all_.pages.openapi)), "GET"),
-        LooseRoute("/_ah/warmup", everybody(of(lambda all_: all_.pages.warm_up)), "GET"),
-        LooseRoute("/page/{name}", everybody(of(lambda all_: all_.pages.asset)), "GET"),
+        LooseRoute("/", everybody(of(lambda pages: pages.root)), "GET"),
+        LooseRoute("/login", known(of(lambda pages: pages.login)), "GET"),
+        LooseRoute("/logout", everybody(of(lambda pages: pages.logout)), "GET"),
+        LooseRoute("/matches", shown(of(lambda pages: pages.matches)), "GET"),
+        LooseRoute("/matches/statistics", shown(of(lambda pages: pages.statistics)), "GET"),
+        LooseRoute("/matches/{id}", shown(of(lambda pages: pages.page)), "GET"),
+        LooseRoute("/matches/{id}/steps", shown(of(lambda pages: pages.steps)), "GET"),
+        LooseRoute("/matches", begins(of(lambda pages: pages.begin)), "POST"),
+        LooseRoute("/matches/{id}", forms(of(lambda pages: pages.act)), "POST"),
+        LooseRoute("/docs", everybody(of(lambda pages: pages.docs)), "GET"),
+        LooseRoute("/api", everybody(of(lambda pages: pages.openapi)), "GET"),
+        LooseRoute("/swagger.json", everybody(of(lambda pages: pages.openapi)), "GET"),
+        LooseRoute("/_ah/warmup", everybody(of(lambda pages: pages.warm_up)), "GET"),
+        LooseRoute("/page/{name}", everybody(of(lambda pages: pages.asset)), "GET"),
     ]

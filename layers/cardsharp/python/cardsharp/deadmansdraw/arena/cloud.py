@@ -8,8 +8,8 @@ from datetime import timedelta
 from pydantic import SecretStr
 
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.deadmansdraw.arena.app import Arena, Place
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.app import Arena
+from cardsharp.deadmansdraw.arena.config import ArenaConfig, Place
 from cardsharp.deadmansdraw.arena.lobby import Moved, nobody_told
 from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.presence import TablePresence

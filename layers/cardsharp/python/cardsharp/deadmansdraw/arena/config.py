@@ -1,14 +1,18 @@
-"""What an arena can be told when it is started."""
+"""What an arena can be told when it is started, and where it runs."""
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.cloud.clock import Now, utc_now
-from cardsharp.deadmansdraw.arena.limits import AT_HOME, PER_ADDRESS, PER_USER, Quotas
-from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, Known
+from cardsharp.deadmansdraw.arena.limits import AT_HOME, PER_ADDRESS, PER_USER, Counts, Quotas
+from cardsharp.deadmansdraw.arena.lobby import Lobby
+from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, Book, Known
+from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.randomness import Randomness
+from cardsharp.deadmansdraw.arena.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +57,22 @@ class ArenaConfig:
     watchdog: timedelta | None = None
     admin_password: str | None = field(default=None, repr=False)
     clock: Now = utc_now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where an arena runs: what differs between this machine and the cloud.
+
+    `seal` is the key that proves a nonce to be ours. So many spectators as `audience` says may wait
+    at a time. Where `waits_cost`, a wrong password is answered at once, and fewer are looked at.
+    """
+
+    lobby: Lobby
+    waiting: Waiting
+    book: Book
+    counts: Counts
+    presence: Presence
+    seal: Callable[[], bytes]
+    name: str
+    waits_cost: bool = False
+    audience: int = 0

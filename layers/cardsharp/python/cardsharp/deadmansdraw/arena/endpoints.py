@@ -1,11 +1,9 @@
 """The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
 
-from typing import TYPE_CHECKING
-
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.config import ArenaConfig, Place
 from cardsharp.deadmansdraw.arena.http import (
     client_ip,
     error_answer,
@@ -33,9 +31,6 @@ from cardsharp.deadmansdraw.arena.waiting import Ready
 from cardsharp.errors import Malformed
 from cardsharp.web.route import Refused
 
-if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.arena.app import Place
-
 HELLO = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
 MAX_REPEATS = 60
 
@@ -43,7 +38,7 @@ MAX_REPEATS = 60
 class RestApi:
     """The REST API over one referee's matches."""
 
-    def __init__(self, referee: Referee, place: "Place", config: ArenaConfig) -> None:
+    def __init__(self, referee: Referee, place: Place, config: ArenaConfig) -> None:
         self._referee, self._place, self._config = referee, place, config
 
     # --- diagnostic, players ---------------------------------------------------------------

@@ -10,8 +10,8 @@ from secrets import token_bytes
 from pydantic import SecretStr
 
 from cardsharp.cloud.clock import Now
-from cardsharp.deadmansdraw.arena.app import Arena, Place
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.app import Arena
+from cardsharp.deadmansdraw.arena.config import ArenaConfig, Place
 from cardsharp.deadmansdraw.arena.limits import MemoryCounts
 from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, MATCH, MOVED, NEW_MATCH, TURN, Signal
 from cardsharp.deadmansdraw.arena.match import Match, Move

@@ -19,12 +19,11 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.deadmansdraw.arena.auth import BoundRequest, Gatekeeper
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.config import ArenaConfig, Place
 from cardsharp.deadmansdraw.arena.inputs import read_json
 from cardsharp.deadmansdraw.arena.limits import (
     SPECTATOR,
     WINDOW,
-    Counts,
     Guesses,
     Pace,
     Shares,
@@ -100,17 +99,12 @@ def time_left(request: Request, limit: timedelta) -> TimeLeft:
 
 
 class Guard:
-    """What every request passes: pace, identity, and the statuses of whatever is refused.
+    """What every request passes: pace, identity, and the statuses of whatever is refused."""
 
-    Where a wrong password `waits` for its answer, that costs nobody anything.
-    """
-
-    def __init__(
-        self, gatekeeper: Gatekeeper, config: ArenaConfig, counts: Counts, *, waits: bool
-    ) -> None:
-        self._gatekeeper, self._config = gatekeeper, config
-        self._guesses = Guesses(counts, config.clock, waits=waits)
-        self._shares = Shares(config.quotas, counts)
+    def __init__(self, place: Place, config: ArenaConfig) -> None:
+        self._gatekeeper, self._config = Gatekeeper(place.book, config.clock, place.seal), config
+        self._guesses = Guesses(place.counts, config.clock, waits=not place.waits_cost)
+        self._shares = Shares(config.quotas, place.counts)
         self._of_address = SlowDown(config.per_address, config.clock)
         self._of_user = SlowDown(config.per_user, config.clock)
         self._spectators = Spectators(config.clock) if config.public else None

@@ -7,6 +7,7 @@ must exist in the deck; flags follow JavaScript's idea of truth
 
 import json
 import math
+import re
 import zlib
 from email.message import Message
 from typing import Any
@@ -21,6 +22,8 @@ from cardsharp.web.route import Refused
 
 NO_VALUE = 0  # the value of a card that is readable and that nobody can hold
 _MISSING = object()
+_ID = re.compile("[0-9a-f]{24}")
+_PLAIN_BYTES = 12
 
 
 class Unconvertible(Malformed):
@@ -63,6 +66,20 @@ def _finite(text: str) -> float:
     if math.isinf(number):
         raise ValueError(f"{text} is too large a number")
     return number
+
+
+def parse_id(text: str) -> str:
+    """The id that `text` writes, or 12 characters, which nothing here has; raises `Malformed`."""
+    lower = text.lower()
+    if _ID.fullmatch(lower):
+        return lower
+    raw = text.encode()
+    if len(raw) == _PLAIN_BYTES:
+        return raw.hex()
+    raise Malformed(
+        "Argument passed in must be a string of 12 bytes or a string of 24 hex characters "
+        "or an integer"
+    )
 
 
 def parse_card(value: object) -> Card | None:

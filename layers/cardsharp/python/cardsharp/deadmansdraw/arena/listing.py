@@ -9,7 +9,7 @@ from operator import gt, lt
 
 from starlette.datastructures import QueryParams
 
-from cardsharp.deadmansdraw.arena.ids import parse_id
+from cardsharp.deadmansdraw.arena.inputs import parse_id
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.errors import Malformed
 

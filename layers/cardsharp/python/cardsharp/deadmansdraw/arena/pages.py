@@ -53,7 +53,7 @@ class Pages:
     """The pages over one referee's matches."""
 
     def __init__(self, site: Site, referee: Referee, clock: Now) -> None:
-        self._site, self._referee, self._clock = site, referee, clock
+        self.site, self._referee, self._clock = site, referee, clock
 
     async def root(self, _request: Request) -> Response:
         """GET /."""
@@ -82,15 +82,15 @@ class Pages:
         filters, rows = rendered("filters.jinja", **told), [_row(one, book) for one in found[:most]]
         more = QueryParams({**query, "limit": str(most + PAGE)})
         older = f"?{more}" if len(found) > most else ""
-        return page_answer(list_page(self._site, _COLUMNS, rows, filters, older))
+        return page_answer(list_page(self.site, _COLUMNS, rows, filters, older))
 
     async def statistics(self, request: Request, user: User) -> Response:
         """GET /matches/statistics: of a tag; else all tags, each with its number of matches."""
         tag, seen = request.query_params.get("tag"), self._referee.all_shown(user)
         if tag:
-            return page_answer(statistics_page(self._site, tag, seen, self._referee.book))
+            return page_answer(statistics_page(self.site, tag, seen, self._referee.book))
         counts = sorted(Counter(tag for one in seen for tag in set(one.params.tags or ())).items())
-        return page_answer(rendered("statistics.jinja", tag=None, counts=counts, site=self._site))
+        return page_answer(rendered("statistics.jinja", tag=None, counts=counts, site=self.site))
 
     async def docs(self, _request: Request) -> Response:
         """GET /docs."""
@@ -100,7 +100,7 @@ class Pages:
     def _docs(self) -> Response:
         """Made once: who asks for it over and over is to take no time from who plays."""
         told = Markup(described(json.loads(_DOCUMENT.read_bytes()), {"OpenAPI 3.0": "/api"}))  # noqa: S704
-        return page_answer(rendered("docs.jinja", site=self._site, told=told))
+        return page_answer(rendered("docs.jinja", site=self.site, told=told))
 
     async def openapi(self, _request: Request) -> Response:
         """GET /api and GET /swagger.json."""

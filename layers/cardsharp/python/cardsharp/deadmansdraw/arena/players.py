@@ -23,6 +23,7 @@ from cardsharp.errors import ConfigError
 _log = logging.getLogger(__name__)
 
 DEFAULT_FILE = Path(__file__).with_name("players.json")  # the dummy player and two teams
+DUMMY_ID = "0" * 24  # the player whose password everybody knows (docs/spec/arena.md section 4)
 ADMIN = "admin"  # the organiser's user name
 PLAYER = "player"  # the role of whoever may sit at a table
 

@@ -5,14 +5,21 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import wraps
+from itertools import count
+from secrets import randbelow, token_hex
 from typing import Any, ParamSpec, TypeVar
 
 from cardsharp.cloud.clock import Now
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.arena.creation import parse_wish
 from cardsharp.deadmansdraw.arena.dto import Json
-from cardsharp.deadmansdraw.arena.ids import DUMMY_ID, IdMaker, parse_id
-from cardsharp.deadmansdraw.arena.inputs import js_string, parse_response, parse_verb, truthy
+from cardsharp.deadmansdraw.arena.inputs import (
+    js_string,
+    parse_id,
+    parse_response,
+    parse_verb,
+    truthy,
+)
 from cardsharp.deadmansdraw.arena.listing import fits_tags
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.match import (
@@ -25,7 +32,7 @@ from cardsharp.deadmansdraw.arena.match import (
     end_by_decision,
     end_turn_by_force,
 )
-from cardsharp.deadmansdraw.arena.players import Book, User
+from cardsharp.deadmansdraw.arena.players import DUMMY_ID, Book, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness, new_seed
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.errors import CardsharpError, Conflict, Malformed, StoreError
@@ -79,7 +86,7 @@ class Referee:
         self.book = book
         self._randomness = randomness
         self._clock = clock
-        self._new_id = IdMaker()
+        self._process, self._count = token_hex(5), count(randbelow(1 << 23))
         self._since = ALWAYS
         self.held_back: HeldBack = lambda: lambda _match: False
 
@@ -104,6 +111,11 @@ class Referee:
         match, move = begin(new_id, pairing, params, self._randomness, origin)
         self.lobby.commit(match, move)
         return match
+
+    def _new_id(self, now: datetime) -> str:
+        """An id as the original's database makes them: seconds, a process, and a counter."""
+        number = next(self._count) & 0xFFFFFF
+        return f"{int(now.timestamp()) & 0xFFFFFFFF:08x}{self._process}{number:06x}"
 
     def _seated(self, user: User, given: object) -> tuple[str, str]:
         if not isinstance(given, list) and user.is_admin:

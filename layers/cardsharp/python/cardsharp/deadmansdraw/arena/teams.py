@@ -19,8 +19,7 @@ from cardsharp.cloud.clock import Now
 from cardsharp.cloud.codec import decode
 from cardsharp.cloud.dynamodb_items import Item
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
-from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, Player, load_players
+from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, DUMMY_ID, Player, load_players
 from cardsharp.errors import StoreError
 
 PLAYERS = "players"  # the partition

@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import wraps
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
@@ -20,16 +19,15 @@ from starlette.responses import RedirectResponse, Response
 
 from cardsharp.cloud.ports import Status
 from cardsharp.deadmansdraw.actions import action_body
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.config import ArenaConfig, Place
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.http import client_ip, hung_up, json_answer, time_left
-from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
 from cardsharp.deadmansdraw.arena.inputs import read_form
 from cardsharp.deadmansdraw.arena.limits import SPECTATOR
 from cardsharp.deadmansdraw.arena.lobby import MOVED, Signal
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.pages import page_answer, rendered
-from cardsharp.deadmansdraw.arena.players import PLAYER, User
+from cardsharp.deadmansdraw.arena.pages import Pages, page_answer, rendered
+from cardsharp.deadmansdraw.arena.players import DUMMY_ID, PLAYER, User
 from cardsharp.deadmansdraw.arena.referee import NOT_YOUR_TURN, Over, Referee
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.board import BOARD
@@ -42,9 +40,6 @@ from cardsharp.viewer.base import Site
 from cardsharp.viewer.pages import match_page, message_page, steps_document
 from cardsharp.viewer.shown import DrawnMatch, shown
 from cardsharp.web.route import Refused
-
-if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.arena.app import Place
 
 _NONE = timedelta()
 _KEPT = 32  # matches that are kept as they were drawn last
@@ -67,12 +62,12 @@ def _explained(handler: Handler) -> Handler:
     return answer
 
 
-class MatchPages:
-    """The pages of single matches."""
+class MatchPages(Pages):
+    """All pages of an arena: those of single matches beside the others."""
 
-    def __init__(self, site: Site, referee: Referee, place: "Place", config: ArenaConfig) -> None:
-        self.site, self._watching = site, 0
-        self._referee, self._place, self._config = referee, place, config
+    def __init__(self, site: Site, referee: Referee, place: Place, config: ArenaConfig) -> None:
+        super().__init__(site, referee, config.clock)
+        self._place, self._config, self._watching = place, config, 0
         self._drawn: OrderedDict[tuple[str, int, bool], DrawnMatch] = OrderedDict()
 
     async def page(self, request: Request, user: User) -> Response:
