@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.arena import Client, running_arena
-from support.contests import held, teams
+from support.contests import HOSTILE, held, teams
 
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.kept import ContestsKept
@@ -20,18 +20,6 @@ from cardsharp.contest.pages import file_page, page, running_part
 from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages, playing
 from cardsharp.viewer.base import Site
-
-HOSTILE = (
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    '" onmouseover="alert(1)',
-    "'); alert(1); ('",
-    "\u202egnp.exe\u202c\u200f",
-    "{{ 7 * 7 }}",
-    "&lt;b&gt;",
-    "W" * 100,
-    "Z\u0335\u0321\u0322" * 20,
-)
 
 SITE = Site("Arena")
 
@@ -166,6 +154,7 @@ def test_the_first_of_several_contests_leads_to_the_others(cup: Records, tmp_pat
     contests.found(Settings("next & last"))
     with running_arena(tmp_path, more=ContestPages(lambda: contests), public=True) as (_, client):
         assert "/contest?name=next%20%26%20last" in Parsed(client.get("/contest").text).addresses()
+        assert "/contest" in Parsed(client.get("/matches/statistics").text).addresses()
         for path in ("/contest", "/contest/running"):
             assert client.get(f"{path}?name=cup").text == client.get(path).text
             assert client.get(f"{path}?name=next%20%26%20last").status == 200

@@ -43,6 +43,20 @@ NAMES = (
     "Ctrl Alt Defeat", "Cannon Fodder", "Bits & Pirates", "Hook Line Sinker", "Treasure Trove",
 )  # fmt: skip
 
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)',
+    "'); alert(1); ('",
+    "\u202egnp.exe\u202c\u200f",
+    "\u05d0\u05d1\u05d2 \u200f123",
+    "{{ 7 * 7 }}",
+    "&lt;b&gt;",
+    "W" * 100,
+    "Z\u0335\u0321\u0322" * 20,
+)
+"""What somebody hostile would call their team."""
+
 
 def teams(number: int) -> list[str]:
     """So many names, all different."""
