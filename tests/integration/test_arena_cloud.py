@@ -1,6 +1,5 @@
 """The arena in the cloud: many processes, which know each other by one table."""
 
-import gzip
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,6 @@ from world.stores import AWS
 
 from cardsharp.cloud.dynamodb_items import key, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.deadmansdraw.arena import creation
 from cardsharp.deadmansdraw.arena.lobby import MATCH, NEW_MATCH, TURN, Signal
 from cardsharp.deadmansdraw.arena.match import Match, Origin, end_turn_by_force
 from cardsharp.deadmansdraw.arena.table import NEWEST, TableLobby
@@ -170,18 +168,3 @@ def test_a_look_reads_little_and_changes_with_what_it_is_for(two: Pair, table: D
     assert lobby.look(Signal(NEW_MATCH, BOB)) != after[3]
     reads = [lobby.look(signal) for signal in signals]
     assert max(len(json.dumps(list(map(str, read or ())))) for read in reads) < 4096
-
-
-def test_a_long_list_is_compressed_and_a_longer_one_refused(
-    opened: Opened, table: DynamoTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Lambda answers 6 MB at most; whoever cannot read gzip is told to ask for less."""
-    with opened(tmp_path, table=table) as (arena, client):
-        monkeypatch.setattr(creation, "MAX_TAGS_LENGTH", 200_000)
-        for _ in range(70):
-            arena.create_match([ALICE, BOB], tags=["x" * 100_000])
-        packed = client.ask("GET", "/api/matches", ADMIN, headers={"Accept-Encoding": "gzip"})
-        assert len(json.loads(gzip.decompress(packed.raw))) == 70
-        plain = client.get("/api/matches", ADMIN)
-        assert (plain.status, "is too large; ask for less" in plain.text) == (413, True)
-        assert len(client.get("/api/matches?limit=1", ADMIN).json()) == 11

@@ -1,5 +1,6 @@
 """Who reaches an arena: by TLS, in a private network, or as a spectator; its start and its end."""
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -39,7 +40,7 @@ from cardsharp.errors import ConfigError, Untrusted
 from cardsharp.web.asgi import handler_of
 from workbench import listening
 from workbench.arena.server import ArenaServer
-from workbench.cloud.http_events import WireRequest, http_event
+from workbench.cloud.http_events import WireRequest, http_event, read_answer
 from workbench.deadmansdraw.connection import await_arena
 
 OPENSSL = shutil.which("openssl")
@@ -93,6 +94,19 @@ def test_without_tls_only_private_addresses_are_answered(address: str) -> None:
     asked = http_event(WireRequest("GET", "/", source=address), HandClock().now)
     status = answer(asked, context())["statusCode"]
     assert status == (403 if address in FOREIGN else 200)
+
+
+def test_a_long_answer_is_compressed_in_the_cloud_and_a_longer_one_refused() -> None:
+    """Lambda answers 6 MB at most; whoever cannot read gzip is told to ask for less."""
+    text, headers = "x" * 7_000_000, (("Accept-Encoding", "gzip"),)
+    packed, plain = (
+        read_answer(
+            handler_of(PlainTextResponse(text))(http_event(asked, HandClock().now), context())
+        )
+        for asked in (WireRequest("GET", "/", headers), WireRequest("GET", "/"))
+    )
+    assert gzip.decompress(packed.body).decode() == text
+    assert (plain.status, b"is too large; ask for less" in plain.body) == (413, True)
 
 
 # --- spectators; what they may see is in test_arena_access.py ------------------------------

@@ -11,11 +11,11 @@ import pytest
 from boto3.session import Session
 from pydantic import TypeAdapter
 from support.cli import Cli
-from support.cloud_benches import FakeClock, moto_client
-from support.contests import arena_table, contests_in
+from support.cloud_benches import moto_client
+from support.contests import arena_table, contests_in, founded
 
 from cardsharp.cloud.clock import utc_now
-from cardsharp.cloud.sqlite_file import MEMORY, steps_in
+from cardsharp.cloud.sqlite_file import steps_in
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Entrant, Meeting, Result, Ruling, Settings, Stage, Standing
 from cardsharp.contest.kept import ContestsKept
@@ -25,7 +25,6 @@ from cardsharp.contest.tables import Facts
 from cardsharp.deadmansdraw.arena.ticks import Ticks
 from cardsharp.errors import Conflict
 from cardsharp.keep.port import Change
-from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.ratings import Rating
 from workbench.operate.stack import Stack
 
@@ -40,7 +39,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def records() -> Records:
-    return ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(SETTINGS)
+    return founded(0)
 
 
 def test_teams_stand_in_the_order_of_their_entries_until_they_are_seeded(records: Records) -> None:
