@@ -55,8 +55,8 @@ def cup() -> Records:
     return held(teams(20), 36)[0]
 
 
-def test_the_bracket_of_2023_is_drawn_to_its_end() -> None:
-    """39 games in 11 rounds, the last one the reset that was needed, and the champion crowned."""
+def test_a_bracket_is_drawn_to_its_end() -> None:
+    """As many games and rounds as in 2023, the last one the reset, and the champion crowned."""
     records, _ = held(teams(20), upset=["38"])
     parsed = Parsed(page(SITE, records))
     boxes = parsed.boxes()

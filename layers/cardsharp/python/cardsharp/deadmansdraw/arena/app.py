@@ -35,7 +35,7 @@ from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.errors import ConfigError
 
 if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.arena.watching import MatchPages
+    from cardsharp.deadmansdraw.arena.watching import ArenaPages
     from cardsharp.viewer.base import Site
 
 LOOK = timedelta(seconds=1)  # how often it is looked which turns are late
@@ -66,11 +66,11 @@ class Arena:
         api = RestApi(self.referee, place, config)
         layers = (private_only, path_as_sent) if config.insecure else (path_as_sent,)
 
-        def pages() -> "MatchPages":
+        def pages() -> "ArenaPages":
             # Bots ask for no page, and in the cloud an arena without them starts a sixth faster.
-            from cardsharp.deadmansdraw.arena.watching import MatchPages  # noqa: PLC0415
+            from cardsharp.deadmansdraw.arena.watching import ArenaPages  # noqa: PLC0415
 
-            return MatchPages(self._site(), self.referee, place, config)
+            return ArenaPages(self._site(), self.referee, place, config)
 
         self.app = Starlette(
             routes=[*api_routes(api, self._guard), *page_routes(pages, self._guard)],
@@ -197,11 +197,11 @@ def _is_private(host: str) -> bool:
 Answering = Callable[..., Awaitable[Response]]
 
 
-def page_routes(load: "Callable[[], MatchPages]", guard: Guard) -> list[Route]:
+def page_routes(load: "Callable[[], ArenaPages]", guard: Guard) -> list[Route]:
     """The routes of the pages and of what they load; `load` is called once, for the first."""
     loaded = cache(load)
 
-    def of(pick: "Callable[[MatchPages], Answering]") -> Answering:
+    def of(pick: "Callable[[ArenaPages], Answering]") -> Answering:
         async def answer(*asked: object) -> Response:
             return await pick(loaded())(*asked)
 

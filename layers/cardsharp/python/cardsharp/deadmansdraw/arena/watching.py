@@ -45,14 +45,14 @@ _NONE = timedelta()
 _KEPT = 32  # matches that are kept as they were drawn last
 
 
-Handler = Callable[["MatchPages", Request, User], Awaitable[Response]]
+Handler = Callable[["ArenaPages", Request, User], Awaitable[Response]]
 
 
 def _explained(handler: Handler) -> Handler:
     """A refusal as a page, for it is a person who asks."""
 
     @wraps(handler)
-    async def answer(self: "MatchPages", request: Request, user: User) -> Response:
+    async def answer(self: "ArenaPages", request: Request, user: User) -> Response:
         try:
             return await handler(self, request, user)
         except (Malformed, Refused, RulesError, Conflict) as error:
@@ -62,7 +62,7 @@ def _explained(handler: Handler) -> Handler:
     return answer
 
 
-class MatchPages(Pages):
+class ArenaPages(Pages):
     """All pages of an arena: those of single matches beside the others."""
 
     def __init__(self, site: Site, referee: Referee, place: Place, config: ArenaConfig) -> None:
