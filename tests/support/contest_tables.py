@@ -32,7 +32,7 @@ class Made:
 class FakeTables:
     """Matches that end at the second look.
 
-    The turns of who is `absent` run out, one a look; `idle` are the seconds since teams were heard
+    The turns of who is `absent` run out, one a look; `heard` are the seconds since teams were heard
     of, by default all just now.
     """
 
