@@ -46,13 +46,6 @@ def listen(what: str, host: str, port: int) -> ListeningSocket:
     return listening
 
 
-def url_of(listening: socket.socket, *, tls: bool = False) -> str:
-    """The address at which it is reached."""
-    host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    return f"{'https' if tls else 'http'}://{shown}:{port}"
-
-
 def timely(app: ASGIApp, limit: timedelta) -> ASGIApp:
     """An application whose clients have sent their bodies after a time; who has not, is told so."""
 
@@ -182,7 +175,9 @@ class Background:
         **options: Unpack[Options],
     ) -> None:
         self._what, self._socket = what, listen(what, host, port)
-        self.url = url_of(self._socket, tls="ssl_certfile" in options)
+        host, port = self._socket.getsockname()[:2]
+        scheme = "https" if "ssl_certfile" in options else "http"
+        self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
         self._ready = threading.Event()
         self._server = Server(app, wake, self._ready.set, lines, **options)
         self._thread = threading.Thread(target=self._run, name=what, daemon=True)

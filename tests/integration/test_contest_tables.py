@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from support.contests import founded
 from support.games import mount_samples
 
 from cardsharp.cloud.clock import SystemClock, utc_now
@@ -17,6 +18,7 @@ from cardsharp.contest.pages import file_page
 from cardsharp.contest.sqlite import found_in
 from cardsharp.errors import ConfigError, Malformed
 from workbench.contest.hall import Hall, Holder, directed
+from workbench.contest.organiser import check_teams
 from workbench.contest.table import TableTask, played, tabled
 from workbench.contest.tables import LOG, HomeTables
 
@@ -123,6 +125,8 @@ def test_what_no_table_can_seat_is_refused(tmp_path: Path) -> None:
             records.enter(name)
         with pytest.raises(ConfigError, match="One has no strategy"):
             HomeTables(records, tmp_path, utc_now).__enter__()
+    with pytest.raises(ConfigError, match="Euchre has no arena where One could play"):
+        check_teams(founded(0, game="euchre"), [("One", None)])
     with pytest.raises(Malformed, match="No game is called 'chess'"):
         tabled("chess", 2)
     with pytest.raises(ConfigError, match="Euchre is not played by 4 teams at a table, but by 2"):
