@@ -246,7 +246,7 @@ def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while
     with placed(tmp_path, **QUICK, CARDSHARP_QUEUE="memory:poisoned") as place:
         arena, assembly = place.arena, place.assembly
         matches = [arena.create_match([ALICE, ALICE], drawPile=short) for _ in range(2)]
-        with attending(assembly, HomeOptions(observe=observe), arena.stop):
+        with attending(assembly.offering, HomeOptions(observe=observe), arena.stop):
             assembly.queue.send(poison)
             [*Follower(assembly.log, clock, timedelta(seconds=60)).as_they_end(matches, 2)]
             letter = dead.receive(timedelta(seconds=10))

@@ -1,31 +1,65 @@
 """One contract for every queue: at least once, visibility, receive count, dead letters."""
 
-from collections.abc import Iterator
+import json
+import uuid
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import NamedTuple
 
 import pytest
-from support.cloud_benches import (
-    MAX_RECEIVES,
-    QueueBench,
-    at_once,
-    memory_queue,
-    received,
-    sqs_queue,
-)
+from support.cloud_benches import FakeClock, at_once, received
 
 from cardsharp.cloud.memory import MAX_RECEIVES as USUAL_RECEIVES
 from cardsharp.cloud.memory import VISIBILITY as USUAL_VISIBILITY
+from cardsharp.cloud.memory import MemoryQueue
+from cardsharp.cloud.ports import Message, Queue
+from cardsharp.cloud.sqs import SqsQueue
+from workbench.cloud.emulator import Emulator, queue_arn
 from workbench.cloud.template import all_resources
 
 NOW = timedelta(0)
+VISIBILITY = timedelta(seconds=1)
+MAX_RECEIVES = 2
+
+
+class QueueBench(NamedTuple):
+    """A queue with its dead letters; `later` receives what the visibility timeout brings back."""
+
+    queue: Queue
+    dead_letters: Queue
+    later: Callable[[], Message | None]
+
+
+def in_memory() -> QueueBench:
+    clock = FakeClock()
+    dead = MemoryQueue(clock, VISIBILITY)
+    queue = MemoryQueue(clock, VISIBILITY, dead, MAX_RECEIVES)
+
+    def later() -> Message | None:
+        clock.advance(VISIBILITY)
+        return queue.receive(NOW)
+
+    return QueueBench(queue, dead, later)
+
+
+def emulated(emulator: Emulator) -> QueueBench:
+    sqs, name = emulator.client("sqs"), str(uuid.uuid4())
+    dead = sqs.create_queue(QueueName=f"{name}-dead")["QueueUrl"]
+    policy = {"deadLetterTargetArn": queue_arn(sqs, dead), "maxReceiveCount": MAX_RECEIVES}
+    attributes = {
+        "VisibilityTimeout": str(int(VISIBILITY.total_seconds())),
+        "RedrivePolicy": json.dumps(policy),
+    }
+    url = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+    queue = SqsQueue(url, sqs)
+    return QueueBench(queue, SqsQueue(dead, sqs), lambda: queue.receive(VISIBILITY * 2))
 
 
 @pytest.fixture(params=["memory", "ministack"])
-def bench(request: pytest.FixtureRequest) -> Iterator[QueueBench]:
+def bench(request: pytest.FixtureRequest) -> QueueBench:
     at_home = request.param == "memory"
-    with memory_queue() if at_home else sqs_queue(request.getfixturevalue("emulator")) as ready:
-        yield ready
+    return in_memory() if at_home else emulated(request.getfixturevalue("emulator"))
 
 
 def test_more_messages_than_a_batch_holds_are_sent_each_in_its_time(bench: QueueBench) -> None:
@@ -97,14 +131,14 @@ def test_parallel_consumers_get_every_message_once_while_it_is_held(bench: Queue
 
 
 def test_a_receipt_of_an_earlier_delivery_deletes_nothing() -> None:
-    with memory_queue() as bench:
-        bench.queue.send("a")
-        first = received(bench.queue)
-        second = bench.later()
-        bench.queue.delete(first)
-        assert second is not None
-        assert bench.later() is None, "it was delivered twice and is a dead letter now"
-        assert received(bench.dead_letters).body == "a"
+    bench = in_memory()
+    bench.queue.send("a")
+    first = received(bench.queue)
+    second = bench.later()
+    bench.queue.delete(first)
+    assert second is not None
+    assert bench.later() is None, "it was delivered twice and is a dead letter now"
+    assert received(bench.dead_letters).body == "a"
 
 
 def test_the_memory_queue_behaves_as_the_template_says() -> None:

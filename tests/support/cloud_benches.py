@@ -1,9 +1,7 @@
-"""Stores and queues that tests run against, each behind the same few handles, and their clock."""
+"""Stores that tests run against, each behind the same few handles, and their clock."""
 
-import json
 import os
 import threading
-import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,16 +17,16 @@ from world.clock import START, StillClock
 
 from cardsharp.cloud import aws
 from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Clock, Lease, MatchLog, MatchRecord, Message, Queue, Signal
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.sqs import SqsQueue
-from workbench.cloud.emulator import Emulator, queue_arn
 from workbench.cloud.template import create_table
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
+
+
+REAL = 0.002  # real seconds, only to look at the fake clock again
 
 
 class FakeClock(StillClock):
@@ -42,41 +40,23 @@ class FakeClock(StillClock):
         self.passed = start - START
         self._lock = threading.Lock()
         self._waiting = threading.Semaphore(0)
-        self._conditions: list[threading.Condition] = []
 
     def wait(self, signal: Signal, timeout: timedelta) -> bool:
         if timeout <= timedelta(0):
             return signal.wait(0)
-        end = self.now() + timeout
         if isinstance(signal, threading.Condition):
-            return self._notified(signal, end)
+            return signal.wait(REAL)  # who waits for one looks again by itself
+        end = self.now() + timeout
         self._waiting.release()
         while self.now() < end:
-            # Real time, only to look at the fake one again.
-            if signal.wait(0.002):
+            if signal.wait(REAL):
                 return True
         return False
 
     def advance(self, duration: timedelta) -> None:
-        """Let `duration` pass."""
+        """Let `duration` pass, or go back by a negative one."""
         with self._lock:
             self.passed += duration
-            conditions = list(self._conditions)
-        for condition in conditions:
-            with condition:
-                condition.notify_all()
-
-    def _notified(self, condition: threading.Condition, end: datetime) -> bool:
-        # Short waits in a loop, as for an event, would lose a notification that comes between
-        # the end of one and its taking the lock again: a condition keeps no sign of it.
-        with self._lock:
-            self._conditions.append(condition)
-        try:
-            self._waiting.release()
-            return self.now() < end and condition.wait()
-        finally:
-            with self._lock:
-                self._conditions.remove(condition)
 
     def until_waiting(self) -> None:
         """Return when a thread has begun one more wait than was asked for so far."""
@@ -140,8 +120,6 @@ def in_table(kind: Callable[..., S], table: str, client: "DynamoDBClient") -> It
         client.delete_table(TableName=name)
 
 
-VISIBILITY = timedelta(seconds=1)
-MAX_RECEIVES = 2
 TTL = timedelta(seconds=3)
 
 
@@ -180,15 +158,6 @@ def received(queue: Queue, wait: timedelta = timedelta(0)) -> Message:
     return message
 
 
-@dataclass(frozen=True)
-class QueueBench:
-    """A queue with its dead letters; `later` receives what the visibility timeout brings back."""
-
-    queue: Queue
-    dead_letters: Queue
-    later: Callable[[], Message | None]
-
-
 environment = partial(mock.patch.dict, os.environ)  # sets these variables for a while
 
 
@@ -215,31 +184,3 @@ def moto_client() -> Iterator["DynamoDBClient"]:
         aws._prepared.clear()
         yield Session(region_name="us-east-1").client("dynamodb")
     aws.session.cache_clear()
-
-
-@contextmanager
-def memory_queue() -> Iterator[QueueBench]:
-    clock = FakeClock()
-    dead = MemoryQueue(clock, VISIBILITY)
-    queue = MemoryQueue(clock, VISIBILITY, dead, MAX_RECEIVES)
-
-    def later() -> Message | None:
-        clock.advance(VISIBILITY)
-        return queue.receive(timedelta(0))
-
-    yield QueueBench(queue, dead, later)
-
-
-@contextmanager
-def sqs_queue(emulator: Emulator) -> Iterator[QueueBench]:
-    sqs = emulator.client("sqs")
-    name = str(uuid.uuid4())
-    dead = sqs.create_queue(QueueName=f"{name}-dead")["QueueUrl"]
-    policy = {"deadLetterTargetArn": queue_arn(sqs, dead), "maxReceiveCount": MAX_RECEIVES}
-    attributes = {
-        "VisibilityTimeout": str(int(VISIBILITY.total_seconds())),
-        "RedrivePolicy": json.dumps(policy),
-    }
-    url = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
-    queue = SqsQueue(url, sqs)
-    yield QueueBench(queue, SqsQueue(dead, sqs), lambda: queue.receive(VISIBILITY * 2))

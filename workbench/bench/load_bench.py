@@ -80,7 +80,7 @@ def load(
         for match_id in ids:
             assembly.offering.offer_one(match_id, GAME.name)
         before, before_theirs = time.process_time(), arena.ask("cpu")
-        with attending(assembly, options, arena.line.close):
+        with attending(assembly.offering, options, arena.line.close):
             passed, sums = play(assembly.log, seconds, log, at_once)
             ours, theirs = time.process_time() - before, arena.ask("cpu") - before_theirs
             records = assembly.log.matches(limit=at_once)

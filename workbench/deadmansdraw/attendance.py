@@ -47,7 +47,8 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
         if options.standby and not first:
             listen = standing_by(assembly, take, lambda: say(f"now attending {attends}"))
         news = _News(assembly.log, assembly.clock, options)
-        with attending(assembly, home, worker_time=WORKER_TIME, listen=listen) as at_work:
+        work = attending(assembly.offering, home, worker_time=WORKER_TIME, listen=listen)
+        with work as at_work:
             _attend(at_work, news, options.once, say)
 
 

@@ -184,7 +184,7 @@ def _play(
     log, number = assembly.log, options.matches
     matches = (match_id for _ in range(number) for match_id in _create(options, tags, 1))
     follower = Follower(log, assembly.clock, STALL)
-    with attending(assembly, HomeOptions(concurrency=at_once)):
+    with attending(assembly.offering, HomeOptions(concurrency=at_once)):
         in_order = watched(
             log,
             lambda glance: follower.as_they_end(matches, at_once, glance),

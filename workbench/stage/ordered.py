@@ -8,7 +8,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import practice.app
-import worker.app
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Body
 from cardsharp.cloud.settings import Workplace
@@ -16,7 +15,8 @@ from cardsharp.cloud.telemetry import meter
 from cardsharp.game import Game
 from cardsharp.seats import Places, assemble
 from workbench.cloud.events import Event, Function, LambdaContext, failures_to
-from workbench.cloud.home import Home, HomeOptions
+from workbench.cloud.home import HomeOptions
+from workbench.stage.side import attending
 from workbench.stage.surroundings import Say, environment, warnings_to
 
 WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
@@ -56,13 +56,7 @@ def workers(store: Path, say: Say, at_once: int) -> Iterator[Places]:
             )
             return {"offered": offered}
 
-        home = Home(
-            Function("poller", lookout, WORKER_TIME),
-            Function("worker", worker.app.handler, WORKER_TIME),
-            places.offering.queue,
-            places.offering.clock,
-            HomeOptions(concurrency=at_once, observe=failures_to(say)),
-        )
-        home.start()
-        stack.callback(home.wind_down)
+        options = HomeOptions(concurrency=at_once, observe=failures_to(say))
+        at_work = attending(places.offering, options, worker_time=WORKER_TIME, listen=lookout)
+        stack.enter_context(at_work)
         yield places

@@ -14,6 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from cardsharp.cloud.line import OURS
+from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, MatchLog
 from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.assembly import Assembly, assemble
@@ -70,7 +71,7 @@ def assembled(variables: Mapping[str, str]) -> Iterator[Assembly]:
 
 @contextmanager
 def attending(
-    assembly: Assembly,
+    offering: Offering,
     options: HomeOptions,
     hang_up: Callable[[], None] | None = None,
     *,
@@ -90,7 +91,7 @@ def attending(
     poll = Function("poller", listen or poller.app.handler, POLLER_TIME)
     work = Function("worker", worker.app.handler, worker_time)
     bearing = replace(options, bears=OURS.bears)
-    home = Home(poll, work, assembly.queue, assembly.clock, bearing).start()
+    home = Home(poll, work, offering.queue, offering.clock, bearing).start()
     try:
         yield home
     finally:

@@ -92,7 +92,7 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
             arena.stop()
 
         home = HomeOptions(concurrency=script.at_once)
-        stack.enter_context(attending(assembly, home, hang_up))
+        stack.enter_context(attending(assembly.offering, home, hang_up))
         yield Stage(script, assembly, admin, opponent.check)
 
 
