@@ -19,18 +19,12 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cardsharp.cloud.adapters import build_queue, prepare
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.messages import (
-    LookMessage,
-    MatchMessage,
-    parse_look,
-    parse_message,
-    records_of,
-)
+from cardsharp.cloud.messages import LookMessage, parse_look, parse_message, records_of
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
 from cardsharp.errors import CardsharpError, ConfigError, Malformed
-from cardsharp.game import Attend, Look
+from cardsharp.game import Attend
 from cardsharp.games import game, games, job_of
 
 AGAIN = timedelta(seconds=45)  # how long a message that failed is out of sight
@@ -66,9 +60,10 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
 
 
 def attempt(record: SQSRecord, context: LambdaContext) -> str:
-    """`play`, with a log line where it fails: the batch answer itself tells only an id.
+    """Attend the match that a record names, or look where one is due; how that ended.
 
-    Raises `Malformed` if the record names no match, and else as `play`.
+    A failure is logged, for the batch answer itself tells only an id. Raises `Malformed` if the
+    record names no match or as `attending`, else `CardsharpError` if it could not be attended.
     """
     about = {"message_id": record.message_id}
     try:
@@ -76,11 +71,14 @@ def attempt(record: SQSRecord, context: LambdaContext) -> str:
             return look(due, context)
         message = parse_message(record.body)
         about["match_id"] = message.match_id
-        return play(message, context)
+        job = job_of(context, os.environ, meter)
+        attended = attending(message.game)(message.match_id, job)
     except CardsharpError:
         logger.exception("a message failed", extra=about)
         postpone(record, context)
         raise
+    logger.info("attended", extra={"match_id": message.match_id, "attended": attended})
+    return attended
 
 
 def postpone(record: SQSRecord, context: LambdaContext) -> None:
@@ -96,28 +94,14 @@ def look(due: LookMessage, context: LambdaContext) -> str:
     Its figures are left out: the poller tells those of a minute, and each is paid for by the line.
     """
     job = job_of(context, os.environ, meter)._replace(meter=_UNHEARD)
+    looking = next(one.look for one in games() if one.look is not None).load()
     try:
-        return f"offered {looking()(due, job)}"
+        return f"offered {looking(due, job)}"
     except ConfigError:
         raise
     except CardsharpError as error:
         logger.warning("a look failed: %s", error)
         return "failed"
-
-
-def looking() -> Look:
-    """How the game looks that has an arena which names its matches."""
-    return next(one.look for one in games() if one.look is not None).load()
-
-
-def play(message: MatchMessage, context: LambdaContext) -> str:
-    """Attend the match that a message names; how that ended.
-
-    Raises as `attending`, and `CardsharpError` if the match could not be attended.
-    """
-    attended = attending(message.game)(message.match_id, job_of(context, os.environ, meter))
-    logger.info("attended", extra={"match_id": message.match_id, "attended": attended})
-    return attended
 
 
 def attending(name: str | None) -> Attend:

@@ -3,6 +3,7 @@
 import multiprocessing
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -64,22 +65,29 @@ def test_a_wrong_clock_neither_ends_nor_prolongs_a_lease(bench: LogBench, skew: 
     assert taken(bench.log, "bob").idle == TTL
 
 
+WRITES: tuple[Callable[[MatchLog, Lease], None], ...] = (
+    lambda log, lease: log.renew(lease, TTL),
+    lambda log, lease: log.describe(lease, {"players": []}),
+    lambda log, lease: log.intend(lease, 2, {"draw": 2}),
+    lambda log, lease: log.intend(lease, 1, {"draw": 2}),
+    lambda log, lease: log.record(lease, {1: {"drew": 2}}),
+    lambda log, lease: log.record(lease, {}),
+    lambda log, lease: log.withdraw(lease, 1),
+    lambda log, lease: log.withdraw(lease, 9),
+    lambda log, lease: log.finish(lease, {"won": True}),
+)
+"""All that a holder may write."""
+
+
 def test_whatever_a_holder_writes_keeps_onlookers_waiting(log: MatchLog) -> None:
     """But what needs no lease, and is written by anybody."""
     lease = taken(log)
-    for write in (
-        lambda: log.renew(lease, TTL),
-        lambda: log.intend(lease, 1, {}),
-        lambda: log.record(lease, {1: {}}),
-        lambda: log.describe(lease, {}),
-        lambda: log.withdraw(lease, 1),
-    ):
+    for write in WRITES:
         waited = seen(log)
-        write()
+        log.note("m", "kind", {})
+        assert seen(log) == waited
+        write(log, lease)
         assert not log.announce("m", TTL, waited)
-    waited = seen(log)
-    log.note("m", "kind", {})
-    assert log.announce("m", TTL, waited)
 
 
 def test_a_take_tells_how_long_nobody_held_the_match_before(log: MatchLog) -> None:
@@ -113,19 +121,9 @@ def test_a_stale_lease_can_write_nothing(bench: LogBench) -> None:
     log.intend(stale, 1, {"draw": 1})
     log.announce("m", TTL, seen(log))
     fresh = taken(log, "bob")
-    for write in (
-        lambda: log.renew(stale, TTL),
-        lambda: log.describe(stale, {"stolen": True}),
-        lambda: log.intend(stale, 1, {"draw": 2}),
-        lambda: log.intend(stale, 2, {"draw": 2}),
-        lambda: log.record(stale, {1: {"drew": 2}}),
-        lambda: log.record(stale, {}),
-        lambda: log.withdraw(stale, 1),
-        lambda: log.withdraw(stale, 9),
-        lambda: log.finish(stale, {"won": True}),
-    ):
+    for write in WRITES:
         with pytest.raises(Conflict, match="no longer held by ann"):
-            write()
+            write(log, stale)
     log.release(stale)
     match = known(log)
     assert (match.lease, match.status, match.outcome) == (fresh, Status.RUNNING, None)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from support.bot_events import EVENTS
-from support.cloud_benches import FakeClock, received
+from support.cloud_benches import REAL, FakeClock, received
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
@@ -83,49 +83,40 @@ def test_the_functions_get_what_schedule_and_queue_mapping_send() -> None:
         assert events[function] == keys(json.loads((EVENTS / f"{sample}.json").read_text()))
 
 
-def test_the_poller_runs_at_once_and_then_with_every_tick() -> None:
-    clock = FakeClock()
-    with running(clock=clock) as watched:
-        for _ in range(3):
-            watched.next("poller")
-            clock.until_waiting()
-            assert watched.ended.empty()
-            clock.advance(timedelta(seconds=59))
-            assert watched.ended.empty()
-            clock.advance(timedelta(seconds=1))
-        watched.next("poller")
-
-
-def test_a_poller_that_takes_longer_than_a_tick_is_followed_at_once_by_the_next() -> None:
-    clock = FakeClock()
-    began: queue.Queue[float] = queue.Queue()
+@pytest.mark.parametrize(
+    ("takes", "waits", "began"),
+    [
+        (0, [60, 60, 60], [0, 60, 120, 180]),
+        (70, [], [0, 70, 140, 210]),
+        (None, [1, 2, 4, 8, 16, 32, 60, 60], [0, 1, 3, 7, 15, 31, 63, 123, 183]),
+    ],
+    ids=["at once and with every tick", "at once after one that took longer", "later if it fails"],
+)
+def test_r29_the_poller_begins(
+    takes: int | None, waits: list[int], began: list[int], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ever later where it fails, and never before its time."""
+    clock, times = FakeClock(), list[float]()
 
     def listen(_event: object, _context: object) -> None:
-        began.put(clock.monotonic())
-        if began.qsize() < 4:
-            clock.advance(timedelta(seconds=70))
+        times.append(clock.monotonic())
+        if takes is None:
+            raise ConnectionError("arena down")
+        if len(times) < 4:
+            clock.advance(timedelta(seconds=takes))
 
-    with running(poller=listen, clock=clock):
-        clock.until_waiting()
-        assert list(began.queue) == [0, 70, 140, 210]
-
-
-def test_r29_a_poller_that_fails_is_followed_ever_later(caplog: pytest.LogCaptureFixture) -> None:
-    clock = FakeClock()
-    began: list[float] = []
-
-    def fail(_event: object, _context: object) -> None:
-        began.append(clock.monotonic())
-        raise ConnectionError("arena down")
-
-    with caplog.at_level(logging.ERROR), running(poller=fail, clock=clock) as watched:
-        for seconds in (1, 2, 4, 8, 16, 32, 60, 60):
-            assert watched.next("poller").error == "ConnectionError: arena down"
+    with caplog.at_level(logging.ERROR), running(poller=listen, clock=clock) as watched:
+        for seconds in waits:
+            error = watched.next("poller").error
+            assert error == (None if takes is not None else "ConnectionError: arena down")
             clock.until_waiting()
-            clock.advance(timedelta(seconds=seconds))
-        watched.next("poller")
-    assert began == [0, 1, 3, 7, 15, 31, 63, 123, 183]
-    assert "poller failed: ConnectionError: arena down" in caplog.messages
+            clock.advance(timedelta(seconds=seconds - 0.5))
+            with pytest.raises(queue.Empty):
+                watched.ended.get(timeout=5 * REAL)
+            clock.advance(timedelta(seconds=0.5))
+        clock.until_waiting()
+        assert times == began
+    assert ("poller failed: ConnectionError: arena down" in caplog.messages) is (takes is None)
 
 
 def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:

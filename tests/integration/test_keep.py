@@ -23,21 +23,20 @@ from support.cloud_benches import (
     in_file,
     in_table,
     moto_client,
-    sqlite_log,
+    taken,
 )
 
 from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.codec import to_micros
-from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.dynamodb_items import key, number, text
-from cardsharp.cloud.sqlite_file import MEMORY, Contents, SqliteFile
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.cloud.vault import LIFE, VAULTS, Vault
-from cardsharp.errors import ConfigError, Conflict, StoreError
+from cardsharp.errors import ConfigError, Conflict
 from cardsharp.keep.dynamodb import RECEIPTS, DynamoKeep
 from cardsharp.keep.port import Add, Delete, Keep, Key, Listed, Put, is_done
 from cardsharp.keep.sqlite import SqliteKeep
-from workbench.cloud.template import all_resources, create_table, table_request
+from workbench.cloud.template import create_table
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -227,31 +226,17 @@ SCHEMA_OF_0_2 = (
 )
 
 
-@pytest.mark.parametrize("store", ["sqlite", "moto"])
-def test_the_first_secret_stays_until_it_is_replaced_and_no_log_shows_one(
-    request: pytest.FixtureRequest, tmp_path: Path, store: str
-) -> None:
-    client = request.getfixturevalue("moto") if store == "moto" else None
-    with dynamo_log(client) if client else sqlite_log(tmp_path) as bench:
-        log = bench.log
-        if isinstance(log, DynamoLog):
-            vault = VAULTS.in_table(log._table.name, bench.clock, client)
-        else:
-            vault = build_vault(f"sqlite:{tmp_path}/deep/matches.db", bench.clock)
-        with closing(vault):
-            assert vault.find("m") is None
-            assert vault.add("m", BOB)
-            assert not vault.add("m", ANN)
-            assert vault.find("m") == BOB
-            vault.replace("m", ANN)
-            assert log.take("m", "ann", SECOND, {"game": "blef"}) is not None
-            log.note("m", "kind", {})
-            shown = (log.match("m"), log.moves("m"), log.notes("m"), log.matches())
-            assert "secret-canary" not in repr(shown)
-            bench.clock.advance(LIFE - SECOND)
-            assert vault.find("m") == ANN
-            bench.clock.advance(SECOND)
-            assert vault.find("m") is None
+def test_the_first_secret_stays_until_it_is_replaced_and_for_its_life(bench: KeepBench) -> None:
+    vault = Vault(bench.store, bench.clock)
+    assert vault.find("m") is None
+    assert vault.add("m", BOB)
+    assert not vault.add("m", ANN)
+    assert vault.find("m") == BOB
+    vault.replace("m", ANN)
+    bench.clock.advance(LIFE - SECOND)
+    assert vault.find("m") == ANN
+    bench.clock.advance(SECOND)
+    assert vault.find("m") is None
 
 
 def test_a_vault_is_found_by_the_name_of_its_match_log() -> None:
@@ -269,21 +254,23 @@ def test_a_file_of_version_0_2_is_read_and_written_on(tmp_path: Path) -> None:
         db.commit()
     with closing(build_vault(f"sqlite:{tmp_path / 'log'}", clock)) as vault:
         goes_on_from_version_0_2(vault, clock)
-    of_then = Contents("vault", "CARDSHARP_STORE", (SCHEMA_OF_0_2,))
-    with pytest.raises(StoreError, match="A newer Cardsharp made the vault"):
-        SqliteFile(tmp_path / "log.vault", of_then)
 
 
-def test_an_item_of_version_0_2_is_read_and_written_on(moto: "DynamoDBClient") -> None:
-    clock = FakeClock()
-    moto.create_table(TableName="old", **table_request(all_resources()["Matches"]["Properties"]))
-    end = int((clock.now() + 2 * SECOND).timestamp())
-    item = {"secret_json": text(json.dumps(ANN)), "expires_at": number(end)}
-    moto.put_item(TableName="old", Item={**key("vault#m", "secret"), **item})
-    goes_on_from_version_0_2(VAULTS.in_table("old", clock, moto), clock)
-    (kept,) = moto.scan(TableName="old")["Items"]
-    assert json.loads(kept["secret_json"]["S"]) == ANN, "0.2 reads it, should it come back"
-    moto.delete_table(TableName="old")
+def test_an_item_of_version_0_2_is_read_and_written_on_and_shown_by_no_log(
+    moto: "DynamoDBClient",
+) -> None:
+    with dynamo_log(moto) as bench:
+        log, clock, table = bench.log, bench.clock, bench.log._table.name
+        end = int((clock.now() + 2 * SECOND).timestamp())
+        item = {"secret_json": text(json.dumps(ANN)), "expires_at": number(end)}
+        moto.put_item(TableName=table, Item={**key("vault#m", "secret"), **item})
+        goes_on_from_version_0_2(VAULTS.in_table(table, clock, moto), clock)
+        (kept,) = moto.scan(TableName=table)["Items"]
+        assert json.loads(kept["secret_json"]["S"]) == ANN, "0.2 reads it, should it come back"
+        taken(log)
+        log.note("m", "kind", {})
+        shown = (log.match("m"), log.moves("m"), log.notes("m"), log.matches())
+        assert "secret-canary" not in repr(shown)
 
 
 def goes_on_from_version_0_2(vault: Vault, clock: FakeClock) -> None:

@@ -63,22 +63,19 @@ class FakeClock(StillClock):
         assert self._waiting.acquire(timeout=10), "nobody waited on the clock within 10 s"
 
 
-Result = TypeVar("Result")
+S = TypeVar("S")
 
 
-def at_once(count: int, work: Callable[[int], Result]) -> list[Result]:
+def at_once(count: int, work: Callable[[int], S]) -> list[S]:
     """Return what `work(0)` to `work(count - 1)` return when all begin together."""
     barrier = threading.Barrier(count, timeout=30)
 
-    def start(number: int) -> Result:
+    def start(number: int) -> S:
         barrier.wait()
         return work(number)
 
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(start, range(count)))
-
-
-S = TypeVar("S")
 
 
 @dataclass(frozen=True)

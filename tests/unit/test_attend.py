@@ -214,13 +214,21 @@ def test_r25_a_lost_move_is_made_anew_some_seconds_after_its_loss(desk: Desk) ->
 SAID = "somebody else plays as this user"
 
 
-def test_who_made_the_first_move_goes_on_and_says_once_that_another_plays(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("match", "end", "said"),
+    [
+        (Count(length=9, others=[False, False, True, False, True]), Attended.FINISHED, 1),
+        (Count({"act": [NotYourTurn(409, "not yours")]}, [False, True]), Attended.ELSEWHERE, 1),
+        (Count(length=9, counted=4), Attended.FINISHED, 0),
+    ],
+    ids=["ours came first", "both meant the first, and ours was refused", "our log was lost"],
+)
+def test_who_made_the_first_move_goes_on_and_that_another_plays_is_said_once(
+    desk: Desk, caplog: pytest.LogCaptureFixture, match: Count, end: Attended, said: int
 ) -> None:
-    match = Count(length=9, others=[False, False, True, False, True])
-    assert desk.attend(match) is Attended.FINISHED
-    assert caplog.text.count(SAID) == 1
-    assert "goes on" in caplog.text
+    assert desk.attend(match) is end
+    assert caplog.text.count(SAID) == said
+    assert ("goes on" in caplog.text) is bool(said and end is Attended.FINISHED)
 
 
 def test_who_came_later_leaves_the_match_and_takes_it_up_when_the_other_is_silent(
@@ -237,20 +245,6 @@ def test_who_came_later_leaves_the_match_and_takes_it_up_when_the_other_is_silen
     assert match.asked == []
     desk.outwait()
     assert desk.attend(match) is Attended.FINISHED, "it has stood at our turn for a minute"
-    assert caplog.text.count(SAID) == 1
-
-
-def test_a_log_that_was_lost_is_no_other_bot(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    assert desk.attend(Count(length=9, counted=4)) is Attended.FINISHED
-    assert SAID not in caplog.text
-
-
-def test_an_action_of_ours_that_was_refused_is_not_taken_for_what_came_in_its_place(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Both meant the first move; it was the other's, and so is the match."""
-    match = Count({"act": [NotYourTurn(409, "not yours")]}, [False, True])
-    assert desk.attend(match) is Attended.ELSEWHERE
     assert caplog.text.count(SAID) == 1
 
 
@@ -506,17 +500,12 @@ def test_what_cannot_be_used_is_an_error_and_the_rest_holds(
 def test_no_more_new_matches_are_taken_up_than_there_is_room_for(
     desk: Desk, switches: Switches, room: int
 ) -> None:
-    taken(desk.log, name="running", ttl=HOUR)
+    """And running ones are watched over whatever is set."""
+    taken(desk.log, "one that died", "running")
     desk.board.switches = switches
-    assert desk.offering.offer(NAMED) == room
+    assert desk.offering.offer([*NAMED, "running"]) == room, "somebody may hold what runs"
     assert desk.offering.offer(NAMED) == 0, "one on the queue counts, too"
+    desk.clock.advance(TTL)
+    assert desk.offering.offer(["running", "new"]) == 1 + bool(room)
     desk.board.switches = Switches()
     assert desk.offering.offer(NAMED) == len(NAMED) - room, "there is room again"
-
-
-def test_running_ones_are_watched_over(desk: Desk) -> None:
-    taken(desk.log, "one that died", "orphan")
-    desk.board.switches = Switches(paused=True, at_once=1)
-    assert desk.offering.offer(["orphan", "new"]) == 0, "somebody may hold it"
-    desk.clock.advance(timedelta(seconds=4))
-    assert desk.offering.offer(["orphan", "new"]) == 1

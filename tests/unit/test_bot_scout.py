@@ -214,14 +214,6 @@ def test_r15_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_whil
     assert [vars(line)["match_id"] for line in told] == [scene.bench.match_id] * len(gaps)
 
 
-def test_r14_a_match_in_which_it_is_not_our_turn_is_found_in_the_log(scene: Listening) -> None:
-    bench = scene.bench
-    attend(scene, timedelta(seconds=3))
-    leave_to_the_dummy(scene)
-    assert scene.listen(TIMING.long_poll + timedelta(seconds=8)) >= 1
-    assert scene.offered[0][1] == bench.match_id
-
-
 @pytest.mark.parametrize(
     ("ended", "settles"), [({}, timedelta(0)), ({"result": "lost"}, SETTLED + TIMING.watch)]
 )
@@ -241,13 +233,19 @@ def test_r24_r25_a_match_that_was_closed_is_offered_again_when_it_is_named(
 
 
 @pytest.mark.parametrize("takes", [timedelta(0), timedelta(seconds=2)])
-def test_r15_retry_after_is_kept_and_leases_are_watched(scene: Listening, takes: timedelta) -> None:
+def test_r14_r15_retry_after_is_kept_and_leases_in_the_log_are_watched(
+    scene: Listening, takes: timedelta
+) -> None:
+    """That of a match that the arena does not name, as it is not our turn there."""
     scene.takes = takes
     attend(scene, timedelta(seconds=1))
+    leave_to_the_dummy(scene)
     scene.faults = {1: Kind.HTTP_429}
     scene.listen(TIMING.long_poll + timedelta(seconds=10))
     assert scene.asked[1] - scene.asked[0] >= max(takes + RETRY_AFTER, TIMING.pace)
-    assert scene.offered[0][0] < scene.asked[1]
+    at, match_id = scene.offered[0]
+    assert at < scene.asked[1]
+    assert match_id == scene.bench.match_id
 
 
 def test_r29_a_refusal_is_asked_again_soon_by_the_newest_password_then_ever_more_seldom(

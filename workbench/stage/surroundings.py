@@ -31,17 +31,15 @@ def environment(values: Mapping[str, str]) -> Iterator[None]:
     if any(name.startswith(AWS_PREFIX) for name in values):
         prefixes.append(AWS_PREFIX)
     saved = {k: v for k, v in os.environ.items() if k.startswith(tuple(prefixes))}
-    _replace(saved, values)
+    for name in saved:
+        del os.environ[name]
+    os.environ.update(values)
     try:
         yield
     finally:
-        _replace(values, saved)
-
-
-def _replace(old: Mapping[str, str], new: Mapping[str, str]) -> None:
-    for name in old:
-        os.environ.pop(name, None)
-    os.environ.update(new)
+        for name in values:
+            os.environ.pop(name, None)
+        os.environ.update(saved)
 
 
 @contextmanager

@@ -27,18 +27,9 @@ from cardsharp.errors import ConfigError
 PREFIX = "CARDSHARP_"
 
 
-def _duration(value: object) -> timedelta:
-    """A duration from a number of seconds; raises ValueError unless positive."""
-    if isinstance(value, timedelta):
-        duration = value
-    else:
-        try:
-            duration = timedelta(seconds=float(str(value)))
-        except OverflowError as error:
-            raise ValueError("endless") from error
-    if duration <= timedelta(0):
-        raise ValueError("not positive")
-    return duration
+def _duration(value: object) -> timedelta | float:
+    """A duration, or its number of seconds; raises ValueError if it is neither."""
+    return value if isinstance(value, timedelta) else float(str(value))
 
 
 def _names(value: object) -> object:
@@ -57,7 +48,7 @@ def seconds(default: timedelta, name: str, meaning: str) -> Any:  # noqa: ANN401
     )
 
 
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 

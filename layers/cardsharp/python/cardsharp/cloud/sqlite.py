@@ -50,7 +50,7 @@ class SqliteLog:
     def announce(self, match_id: str, ttl: timedelta, seen: Outwaited | None = None) -> bool:
         """Announce a running match that is free, or still as it was seen: True for one caller."""
         with self._file.transaction() as db:
-            record = _announced(db, match_id, self._clock.now())
+            record = _match_of(_announced(db, match_id, self._clock.now()))
             is_open = record.ttl is None or (seen is not None and seen.beat == record.beat)
             if record.status is Status.FINISHED or not is_open:
                 return False
@@ -64,18 +64,18 @@ class SqliteLog:
     ) -> Lease | None:
         """Take the lease of a match that is free, announced or this owner's; else None."""
         with self._file.transaction() as db:
-            record = _announced(db, match_id, self._clock.now())
+            row = _announced(db, match_id, self._clock.now())
+            record = _match_of(row)
             lease = record.lease
             is_held = lease is not None and lease.owner != owner and not record.announced
             if record.status is Status.FINISHED or is_held:
                 return None
             if record.status is Status.ANNOUNCED:
                 _set(db, match_id, status=Status.RUNNING, header=encode(header or {}))
-            found = db.execute("SELECT fence, announced FROM matches WHERE id = ?", (match_id,))
-            before, idle = found.fetchone()
-            told = {"fence": before + 1, "owner": owner, "ttl": _micros(ttl), "announced": None}
+            fence, idle = row["fence"] + 1, row["announced"] or 0
+            told = {"fence": fence, "owner": owner, "ttl": _micros(ttl), "announced": None}
             _set(db, match_id, beat=record.beat + 1, **told)
-        return Lease(match_id, owner, before + 1, timedelta(microseconds=idle or 0))
+        return Lease(match_id, owner, fence, timedelta(microseconds=idle))
 
     def renew(self, lease: Lease, ttl: timedelta) -> None:
         """Renew the lease; raises `Conflict` if it is no longer ours."""
@@ -166,23 +166,21 @@ class SqliteLog:
         self, day: date | None = None, status: Status | None = None, limit: int = 100
     ) -> list[MatchRecord]:
         """Headers, the last started first; `day` is a UTC day."""
-        start = None if day is None else to_micros(datetime.combine(day, time(), UTC))
-        end = None if start is None else start + timedelta(days=1) // timedelta(microseconds=1)
+        query, told = ["SELECT * FROM matches WHERE TRUE"], {"status": status, "limit": limit}
+        # By an index, whatever has been played before: the poller asks once a second.
+        if status is not None:
+            query.append("AND status = :status")
+        if day is not None:
+            query.append("AND started BETWEEN :first AND :last")
+            first, last = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
+            told |= {"first": to_micros(first), "last": to_micros(last)}
+        query.append("ORDER BY started DESC, id LIMIT :limit")
         with self._file.reading() as db:
-            rows = db.execute(
-                "SELECT * FROM matches WHERE (:status IS NULL OR status = :status) "
-                "AND (:start IS NULL OR (started >= :start AND started < :end)) "
-                "ORDER BY started DESC, id LIMIT :limit",
-                {"status": status, "start": start, "end": end, "limit": limit},
-            ).fetchall()
-        return [_match_of(row) for row in rows]
+            return [_match_of(row) for row in db.execute(" ".join(query), told)]
 
     def running(self) -> list[MatchRecord]:
         """The running matches with their present leases."""
-        # By its index, whatever has been played before: the poller asks once a second.
-        query = "SELECT * FROM matches WHERE status = ? ORDER BY started DESC, id"
-        with self._file.reading() as db:
-            return [_match_of(row) for row in db.execute(query, (Status.RUNNING,))]
+        return self.matches(status=Status.RUNNING, limit=-1)
 
     def notes(self, match_id: str) -> list[NoteRecord]:
         """The unexpired debugging notes of a match, oldest first."""
@@ -244,13 +242,14 @@ def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRe
     return [_move_of(row) for row in rows]
 
 
-def _announced(db: sqlite3.Connection, match_id: str, now: datetime) -> MatchRecord:
-    """A match; one that is not there is added without header, lease or announcement."""
+def _announced(db: sqlite3.Connection, match_id: str, now: datetime) -> sqlite3.Row:
+    """A match's row; one that is not there is added without header, lease or announcement."""
     db.execute(
         "INSERT INTO matches (id, status, started) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
         (match_id, Status.ANNOUNCED, to_micros(now)),
     )
-    return _match_of(db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone())
+    row: sqlite3.Row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
+    return row
 
 
 def _keep_note(db: sqlite3.Connection, match_id: str, note: NoteRecord) -> None:
