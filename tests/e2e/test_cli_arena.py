@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import requests
 from support.arena import ADMIN_PASSWORD
-from support.cli import ONE, ONE_PASSWORD, TWO, Cli, line_with, program, unused_port
+from support.cli import ONE, ONE_PASSWORD, TWO, Cli, line_with, program
+from support.ports import unused_port
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer

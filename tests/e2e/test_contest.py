@@ -16,7 +16,8 @@ import pytest
 import requests
 from support import strangers
 from support.arena import until
-from support.cli import Cli, line_with, program, unused_port
+from support.cli import Cli, line_with, program
+from support.ports import unused_port
 from support.starters import BOTS, missing, start
 from support.submissions import packed, sandbox_or_skip
 from world.contest_judge import faults_of, files_of

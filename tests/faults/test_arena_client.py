@@ -20,7 +20,6 @@ from typing import Any
 
 import pytest
 from support import arena_bodies as bodies
-from support.cli import unused_port
 from support.fault_server import (
     BABBLE,
     CLOSE,
@@ -39,6 +38,7 @@ from support.fault_server import (
     stall,
     then_close,
 )
+from support.ports import unused_port
 
 from cardsharp import connections
 from cardsharp.access import Credentials, Limits

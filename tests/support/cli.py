@@ -3,12 +3,10 @@
 import io
 import json
 import os
-import random
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,17 +103,6 @@ def program(
     finally:
         process.kill()
         process.communicate()
-
-
-def unused_port() -> int:
-    """A port that nobody listens at, and that no system gives to who asks for any port.
-
-    Else a program that waits at it for its arena would ask the server of another test.
-    """
-    for port in random.sample(range(20_000, 32_000), 100):
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-    raise OSError("100 ports were tried, and all are in use")
 
 
 def line_with(stream: Any, words: str) -> str:  # noqa: ANN401 - a pipe of text

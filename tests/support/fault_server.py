@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
+from support.ports import unused_port
+
 JSON = "application/json; charset=utf-8"
 
 
@@ -54,7 +56,7 @@ Fault = Callable[[Handler], None]
 
 
 class FaultServer(ThreadingHTTPServer):
-    """Serves `script` on a free port of this machine for as long as the `with` lasts.
+    """Serves `script` at a port of its own for as long as the `with` lasts.
 
     Every request so far is in `seen`, in order of arrival.
     """
@@ -62,7 +64,7 @@ class FaultServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, *script: Fault) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(("127.0.0.1", unused_port()), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.seen: list[Seen] = []
         self.over = threading.Event()

@@ -1,11 +1,11 @@
 """What a refusing answer means as an `ArenaError`, and when a failed read is worth repeating."""
 
-import random
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
+from random import SystemRandom
 
 import requests
 from pydantic import BaseModel, ValidationError
@@ -29,6 +29,7 @@ LONGEST_WAIT = timedelta(seconds=30)  # no server is believed to ask for more
 _LONGEST_TEXT = 300
 _REDIRECTS = range(300, 400)
 _CLIENT_ERRORS = range(400, 500)
+_DICE = SystemRandom()  # who waits takes no number from those that a seed of the process repeats
 
 
 class _ErrorBody(BaseModel):
@@ -119,7 +120,7 @@ class Patience:
         step: timedelta,
         longest: timedelta,
         clock: Callable[[], float] = time.monotonic,
-        uniform: Callable[[float, float], float] = random.uniform,
+        uniform: Callable[[float, float], float] = _DICE.uniform,
     ) -> None:
         self._step = step.total_seconds()
         self._longest = longest.total_seconds()
