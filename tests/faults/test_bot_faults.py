@@ -239,7 +239,7 @@ def test_the_suite_misses_the_end_of_a_turn(folder: Path, monkeypatch: pytest.Mo
 
 
 HOUR = timedelta(hours=1)
-PACE = timedelta(milliseconds=200)  # what a step takes besides, so that a match lasts half a minute
+PACE = (0.19, 0.21)  # seconds that a step takes besides, so that a match lasts half a minute
 
 FOUND = "somebody else plays as this user"
 
@@ -298,12 +298,12 @@ def test_r39_two_bots_of_one_user_soon_become_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, seed: int, late: bool
 ) -> None:
     """The younger leaves the match for good; the elder plays it to its end."""
-    clock = Schedule(Random(seed))
+    clock, chance = Schedule(), Random(seed)
     first = Bench(partial(BenchArena, table={}), tmp_path, timing=Timing(), clock=clock)
     second = Bench(lambda *_: first.place, tmp_path, timing=Timing(), clock=clock)
     ends: list[tuple[object, Bench]] = []
     for bench in first, second:
-        bench.plan.before_step = lambda _step: clock.sleep(PACE)
+        bench.plan.before_step = lambda _step: clock.sleep(timedelta(seconds=chance.uniform(*PACE)))
 
     def attend(bench: Bench) -> None:
         ends.append((bench.worker().attend(bench.match_id, lambda: HOUR), bench))

@@ -61,8 +61,6 @@ class FaultServer(ThreadingHTTPServer):
     Every request so far is in `seen`, in order of arrival.
     """
 
-    daemon_threads = True
-
     def __init__(self, *script: Fault) -> None:
         super().__init__(("127.0.0.1", unused_port()), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
@@ -120,21 +118,16 @@ def answer(
     status: int = 200,
     body: bytes = b"{}",
     headers: Mapping[str, str] | None = None,
-    content_type: str = JSON,
 ) -> Fault:
     """A whole, well-formed answer."""
-    head = _head(len(body), status, {"Content-Type": content_type, **(headers or {})})
-
-    def fault(handler: Handler) -> None:
-        handler.wfile.write(head + body)
-
-    return fault
+    head = _head(len(body), status, headers)
+    return lambda handler: handler.wfile.write(head + body)
 
 
 def html(status: int = 200) -> Fault:
     """A page for people."""
     page = b"<!DOCTYPE html>\n<html><body>Cannot GET /api/nothing</body></html>"
-    return answer(status, page, content_type="text/html; charset=utf-8")
+    return answer(status, page, {"Content-Type": "text/html; charset=utf-8"})
 
 
 def sent(*pieces: bytes, pause: float = 0.0, stays: bool = False, again: bytes = b"") -> Fault:
@@ -166,9 +159,9 @@ CLOSE = sent()  # the connection ends after the request was read, without an ans
 BABBLE = sent(b"220 mail.example.org ESMTP\r\n")
 
 
-def cut(body: bytes) -> Fault:
-    """An answer whose last bytes never come, for the connection closes."""
-    return sent(_head(len(body) + 10) + body)
+def cut(body: bytes, missing: int = 10) -> Fault:
+    """An answer of which so many bytes never come, for the connection closes without a word."""
+    return sent(_head(len(body) + missing) + body)
 
 
 def drip(body: bytes, pause: float) -> Fault:
@@ -187,27 +180,13 @@ def flood(size: int, status: int = 200, headers: Mapping[str, str] | None = None
     return sent(head, *[b" " * 65536] * (size // 65536))
 
 
-def reset() -> Fault:
+def reset(handler: Handler) -> None:
     """The connection is reset after the request was read."""
-
-    def fault(handler: Handler) -> None:
-        handler.close_connection = True
-        linger_none = struct.pack("ii", 1, 0)
-        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_none)
-        handler.rfile.close()
-        handler.connection.close()
-
-    return fault
-
-
-def then_close(fault: Fault) -> Fault:
-    """`fault`, after which the kept-alive connection is closed without a word."""
-
-    def closing(handler: Handler) -> None:
-        fault(handler)
-        handler.close_connection = True
-
-    return closing
+    handler.close_connection = True
+    linger_none = struct.pack("ii", 1, 0)
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_none)
+    handler.rfile.close()
+    handler.connection.close()
 
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

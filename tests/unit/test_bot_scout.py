@@ -107,7 +107,7 @@ class Listening:
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Listening]:
-    bench = Bench(BenchArena, tmp_path)
+    bench = Bench(partial(BenchArena, counts=False), tmp_path)
     yield Listening(bench)
     bench.close()
 

@@ -67,7 +67,7 @@ class BenchArena:
     strategy: str = "champion"
     player: Strategy | None = None  # who plays for us, where it is nobody of that name
     dates_ahead: timedelta = timedelta(0)  # of answers, before the clock of the matches
-    counts: bool = False  # whether it counts our requests, as the competition's does
+    counts: bool = True  # whether it counts our requests, as the competition's does
     data: Path | None = None  # keeps its matches, where it is to go back or to be killed
     pages: MorePages | None = None  # beside its own; with them it is public and ends late turns
 
@@ -201,13 +201,6 @@ class BenchArena:
         status, headers, body = self._loop.run_until_complete(asked)
         dated = self.clock.now() + self.dates_ahead
         return Answered(status, (("Date", format_datetime(dated, usegmt=True)), *headers), body)
-
-
-@dataclass
-class CountingArena(BenchArena):
-    """One that slows down who asks too much."""
-
-    counts: bool = True
 
 
 def position_faults(match: Match, position: Mapping[str, Any]) -> list[str]:

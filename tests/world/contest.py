@@ -53,7 +53,7 @@ from workbench.contest.tables import PAUSE, Reporter
 from workbench.stage.opponent import Opponent, Order
 from workbench.submission import SANDBOXED, played_as, submitted
 from world import contest_judge
-from world.arena import URL, BenchArena
+from world.arena import URL
 from world.clock import START
 from world.judge import why
 from world.machines import LIMITS, Bench, Station
@@ -107,9 +107,8 @@ class Contest(World):
             {"_id": team, "name": name, "password": words[team]} for team, name, _ in entered
         ]
         (folder / "players.json").write_text(json.dumps(players))
-        data = folder / "arena.db"
         pages = ContestPages(lambda: ContestsKept(self.records.documents))
-        super().__init__(wish, partial(BenchArena, folder, table=None, data=data, pages=pages), say)
+        super().__init__(wish, folder, say, data=folder / "arena.db", pages=pages)
         self.chance.shuffle(entered)
         for team, name, kind in entered:
             self.records.add(Entrant(team, name, ha1(team, words[team]), kind.strategy))

@@ -27,7 +27,7 @@ from support.blef_bot import BlefPlace
 from support.games import HOSTED
 from support.hosted_bot import places
 
-from world.arena import CountingArena
+from world.arena import BenchArena
 from world.bench import Bench, played
 from world.clock import StillClock
 from world.faults import Kind, kinds_for
@@ -39,7 +39,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 BEGIN, END = "<!-- written by make faults-all -->\n", "<!-- end -->"
 
 PLACES: Mapping[str, Callable[[Path, StillClock], Place]] = {
-    CountingArena.game: CountingArena,
+    BenchArena.game: BenchArena,
     BlefPlace.game: BlefPlace,
     **places(HOSTED.values()),
 }

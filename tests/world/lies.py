@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.wire_views import DeltaView, MatchView, PendingEffect
 from workbench.cloud.http_events import Answered
-from world.arena import TABLE, CountingArena
+from world.arena import TABLE, BenchArena
 from world.bench import Bench, played
 
 NUMBERS = (-1, 2**31, 10**30, 1e308, 0.5, "1", None, True, [])
@@ -122,7 +122,7 @@ def pairs_of_lies(number: int, seed: int) -> list[tuple[Lie, Lie]]:
 
 
 @dataclass
-class LyingArena(CountingArena):
+class LyingArena(BenchArena):
     """The arena of the bench, whose answers pass through lies."""
 
     lies: tuple[Lie, ...] = ()

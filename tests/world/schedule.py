@@ -14,7 +14,6 @@ from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
-from random import Random
 from types import SimpleNamespace
 from unittest import mock
 
@@ -45,8 +44,6 @@ class Process:
         return self.frozen if self.parent is None else max(self.frozen, self.parent.thaws)
 
 
-_INSTANT = 1e-6  # seconds: the clock counts by it
-
 WORLD = Process("world")  # what is nobody's and never fails: the arena, opponents, the network
 
 
@@ -69,11 +66,11 @@ class Sleeper:
 
 
 class Schedule(StillClock):
-    """A clock by which threads sleep; with `chance` whoever is awake is next by chance."""
+    """A clock by which threads sleep: who wakes first is next, or has what it waits for."""
 
-    def __init__(self, chance: Random | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.chance, self._seconds = chance, 0.0
+        self._seconds = 0.0
         self._due: list[tuple[float, int, Sleeper]] = []
         self._numbers = count()
         self._waiting: dict[Sleeper, Callable[[], bool]] = {}
@@ -173,20 +170,7 @@ class Schedule(StillClock):
 
     def _next(self) -> Sleeper:
         """Who is awake next, by the clock, which is there then."""
-        ready = self._ready()
-        if self.chance is None:
-            chosen = next(ready, None) or self._wake()
-        else:
-            awake = [*ready]
-            woken = dict[Sleeper, None]()
-            first = self._wake(self._seconds if awake else inf)
-            while first is not None:
-                woken[first] = None
-                first = self._wake(self._seconds + _INSTANT)
-            for sleeper in woken:
-                self._push(sleeper, self._seconds)
-            chosen = self.chance.choice([*awake, *woken])
-        assert chosen is not None, "everybody sleeps, and nobody will be woken"
+        chosen = next(self._ready(), None) or self._wake()
         chosen.asleep = False
         if chosen.ready is not None:
             self._waiting.pop(chosen, None)
@@ -207,9 +191,10 @@ class Schedule(StillClock):
             self._heard = self.news
             self._unasked.clear()
 
-    def _wake(self, latest: float = inf) -> Sleeper | None:
-        """Who wakes first by the clock, until that second; time is there now."""
-        while self._due and self._due[0][0] <= latest:
+    def _wake(self) -> Sleeper:
+        """Who wakes first by the clock; time is there now."""
+        while True:
+            assert self._due, "everybody sleeps, and nobody will be woken"
             due, _, sleeper = heappop(self._due)
             if not sleeper.asleep:
                 continue
@@ -220,7 +205,6 @@ class Schedule(StillClock):
             if due > self._seconds:
                 self.advance(timedelta(seconds=due - self._seconds))
             return sleeper
-        return None
 
     def _stand_ins(self) -> dict[str, object]:
         """What there is in place of all that would ask the real clock, by its name."""

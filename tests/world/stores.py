@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
@@ -92,29 +91,9 @@ def in_the_cloud() -> Iterator[Home]:
         yield lambda _, clock: _in_aws(*aws, f"matches-{next(numbers)}", table, clock)
 
 
-class _Waking:
-    """SQS, asked for the messages of a queue only where some may be there: it is asked so often."""
-
-    def __init__(self, sqs: Any) -> None:  # noqa: ANN401 - boto3's
-        self._sqs, self._is_empty = sqs, False
-
-    def __getattr__(self, name: str) -> object:
-        method = getattr(self._sqs, name)
-        return partial(self._send, method) if name.startswith("send") else method
-
-    def _send(self, method: Callable[..., object], **message: object) -> object:
-        self._is_empty = False
-        return method(**message)
-
-    def receive_message(self, **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - boto3's
-        found = {} if self._is_empty else self._sqs.receive_message(**asked)
-        self._is_empty = "Messages" not in found
-        return found
-
-
 def _in_aws(dynamodb: Any, sqs: Any, name: str, table: Any, clock: Clock) -> Stores:  # noqa: ANN401
     """A match that has a table and a queue of its own there."""
-    aws = dynamodb, _Waking(sqs)
+    aws = dynamodb, sqs
     dynamodb.create_table(TableName=name, **table)
     hidden = {"VisibilityTimeout": str(int(HOUR.total_seconds()))}
     url = sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]

@@ -2,7 +2,7 @@
 
 The arena, its slow-down and everything that asks it are the real ones; the network between them is
 a number of milliseconds, and by a seed any of it goes wrong (`Wish.rate`, `Wish.every`). What is
-played in it is a scenario's: many matches of our machines (`hall`), a contest (`contest`).
+played in it is a scenario's: many matches of our machines (`chaos`), a contest (`contest`).
 """
 
 import gc
@@ -103,11 +103,15 @@ class World:
     """What every scenario is played in; `wish` says under which conditions."""
 
     def __init__(
-        self, wish: Wish, arena: Callable[[Schedule], BenchArena], say: Callable[[str], object]
+        self,
+        wish: Wish,
+        folder: Path,
+        say: Callable[[str], object],
+        **arena: Any,  # noqa: ANN401 - what a scenario's is beside
     ) -> None:
         self.wish, self.chance, self.say = wish, Random(wish.seed), say
         self.time, self.outcome = Schedule(), Outcome()
-        self.arena = arena(self.time)
+        self.arena = BenchArena(folder, self.time, table=None, counts=False, **arena)
         self.limiter = None if wish.limit is None else SlowDown(wish.limit, self.time.now)
         self.ours: set[str] = set()  # whose actions our match logs tell of
         self.numbers: dict[str, int] = {}
