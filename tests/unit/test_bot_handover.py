@@ -80,6 +80,28 @@ def test_r05_an_action_is_begun_only_with_time_for_its_answer(bench: Bench, seco
     assert bool(begun) == (life > TIMING.handover)
 
 
+@pytest.mark.parametrize("seconds", [16, 17, 18, 19])
+def test_r05_nor_is_one_after_slow_decisions_of_the_same_turn(
+    tmp_path: Path, seconds: float
+) -> None:
+    class Slow:
+        def decide(self, position: Position) -> Decision:
+            bench.clock.sleep(TIMING.decision)
+            return Decision(position.legal_actions()[0], "thought for as long as it may")
+
+    make = partial(BenchArena, player=Slow(), table={})
+    with closing(Bench(make, tmp_path, timing=TIMING)) as bench:
+        remaining, sent = within(bench, timedelta(seconds=seconds)), list[timedelta]()
+
+        def note(step: str) -> None:
+            if step == "act":
+                sent.append(remaining())
+
+        bench.worker(FaultPlan(bench.clock, before_step=note)).attend(bench.match_id, remaining)
+        assert sent
+        assert all(left > 2 * TIMING.act for left in sent)
+
+
 class Breaks:
     """A strategy that ends every turn by an illegal action and otherwise fails."""
 
