@@ -28,7 +28,7 @@ from support.hosted_bot import call
 import web.app
 from cardsharp.access import Limits
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.host.bot import HostClient
+from cardsharp.host.bot import HostClient, outcome_of
 from cardsharp.host.house import house
 from cardsharp.host.records import Tables
 from cardsharp.host.routes import Host
@@ -185,6 +185,18 @@ def test_it_is_served_attended_shown_explained_and_analysed(cli: Cli, url: str, 
     assert because in re.sub(r"\s+", " ", why)
     analysed = cli("analyse", "last", "--json").json()
     assert len(analysed["analysis"]["decisions"]) == len(shown["steps"])
+
+
+@pytest.mark.parametrize(
+    ("gains", "result", "winner"),
+    [([2, -2], "won", 0), ([-1, 1], "lost", 1), ([0, 0], "tied", None), ([1, 1, -2], "tied", None)],
+)
+def test_the_log_has_who_won_a_game(gains: list[float], result: str, winner: int | None) -> None:
+    names = ["us", "two", "three"][: len(gains)]
+    told = {"seats": len(gains), "names": names, "count": 3, "moves": [], "turn": None}
+    ended = GameBody.model_validate({**told, "position": None, "options": [], "gains": gains})
+    found = outcome_of(ended, "us") or {}
+    assert (found["result"], found["winner"]) == (result, winner)
 
 
 @every_game

@@ -341,15 +341,15 @@ def test_a_freeze_to_come_comes_by_itself_and_is_taken_back_as_every_act_is() ->
     cup.director.step()
     with pytest.raises(ConfigError, match="Nothing is frozen"):
         desk.reveal()
+    records.pause(on=True)
     cup.clock.turn(timedelta(minutes=41))
     cup.director.step()
     before = cup.public
     with pytest.raises(ConfigError, match="all that was played so far"):
         desk.reveal()
     practised(records, 8)
-    records.pause(on=True)
-    assert cup.public == before
     records.pause(on=False)
+    assert (cup.public, cup.shown.paused) == (before, True)
     assert cup.goes_on()
     assert cup.public == before
     assert contests.names() == ["cup", "another"]

@@ -18,7 +18,7 @@ from cardsharp.euchre.assembly import SERVICE
 from cardsharp.euchre.cards import DECK, SUITS, name, parse
 from cardsharp.euchre.fallback import DECIDER
 from cardsharp.euchre.position import project
-from cardsharp.euchre.replay import is_over
+from cardsharp.euchre.replay import is_over, open_state
 from cardsharp.euchre.rules import Deal, apply, legal_actions, legal_bids, start
 from cardsharp.euchre.service import decision_entry
 from cardsharp.euchre.store import BidEvent, DealKey, Event, PlayEvent, Record
@@ -61,6 +61,14 @@ CLUBS, DIAMONDS, HEARTS, SPADES = SUITS
 def after(*actions: Action) -> Deal:
     """The deal of `CARDS`, of which spades are turned up, after these."""
     return reduce(apply, actions, start(tuple(CARDS)))
+
+
+def test_what_lies_open_is_told_with_the_seats_as_the_asker_counts_them() -> None:
+    table = after(PASS, Bid(SPADES), Discard(parse("9S")), Play(CARDS[0])).table
+    told, lead = open_state(table, first=1), name(CARDS[0])
+    assert told["bids"] == [[3, "pass"], [0, "order up"]]
+    assert told["plays"] == told["trick"] == [[3, lead]]
+    assert open_state(table)["bids"] == [[0, "pass"], [1, "order up"]]
 
 
 def test_the_second_round_is_about_other_suits_and_a_call_of_the_first_makes_a_discard() -> None:
