@@ -18,17 +18,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = "layers/cardsharp/python/cardsharp"
-COPIED = (
-    "layers",
-    "functions",
-    "workbench",
-    "stacks",
-    "template.yaml",
-    "tests",
-    "docs",
-    "events",
-    "pyproject.toml",
-)
 
 
 class Fault(NamedTuple):
@@ -53,13 +42,7 @@ FAULTS = [Fault(**fault) for fault in TOLD["fault"]]
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository with nothing beside it."""
     folder = tmp_path_factory.mktemp("alone") / "clone"
-    for name in COPIED:
-        if (ROOT / name).is_file():
-            shutil.copy(ROOT / name, folder / name)
-        else:
-            ignored = shutil.ignore_patterns("__pycache__", ".*")
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    return folder
+    return shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
 
 
 def run(clone: Path, tests: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
@@ -88,13 +89,11 @@ class Bench:
     def order(self) -> None:
         """Order the match as often as it takes: whoever orders may die too."""
         for _ in range(3):
-            try:
+            with suppress(Crash, StoreError):
                 tools = self.tools()
                 self.place.order(tools, self.offering(tools))
-            except (Crash, StoreError):
-                self.outwait(OUTAGE)
-                continue
-            return
+                return
+            self.outwait(OUTAGE)
 
     def play(self) -> None:
         """Have the match ordered, and attended by worker after worker until it has ended."""

@@ -129,8 +129,8 @@ class Contest(World):
             for team, name, kind in entered
         ]
 
-    def play(self) -> contest_judge.Played:
-        """Practice, then the cup; what its files tell after its end."""
+    def play(self) -> None:
+        """Practice, then the cup; judged at its end."""
         for team in self.teams:
             self._start(team)
             self._befall("had just started", team, lasts=5)
@@ -143,7 +143,6 @@ class Contest(World):
             for stores in self.stores.values():
                 stack.callback(stores.close)
             self.run()
-        return self.played
 
     def _open(self) -> None:
         """Start the contest's process, or start it again."""

@@ -64,7 +64,7 @@ class Turn:
 class Verdict:
     """What is to be said of one match; sentences for what may never happen."""
 
-    match: object
+    match: int
     actions: int
     wrong: tuple[str, ...]
     refused: tuple[Refused, ...]
@@ -84,18 +84,19 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The admin's view of a match that has ended, what the network saw of it, and its faults."""
+    """The admin's view of a match that has ended, our log, what the network saw, and its faults."""
 
     whole: Json
     us: str
+    log: MatchLog
     accepted: Sequence[Accepted]
     refused: Sequence[Refused] = ()
     suffered: Sequence[Suffered] = ()
 
 
-def judge(match: object, evidence: Evidence, log: MatchLog) -> Verdict:
-    """The verdict on a match that has ended, or should have."""
-    whole, us = evidence.whole, evidence.us
+def judge(match: int, evidence: Evidence) -> Verdict:
+    """The verdict on the match of that number, which has ended, or should have."""
+    whole, us, log = evidence.whole, evidence.us, evidence.log
     turns = tuple(turns_of(whole, us, evidence.suffered))
     return Verdict(
         match=match,

@@ -181,26 +181,21 @@ def _with_field(body: dict[str, Any], lie: Lie) -> dict[str, Any]:
     return body
 
 
-def harm(bench: Bench) -> list[str]:
-    """What lies have cost: a match without end, a turn, or an action that nobody meant.
-
-    What the arena has itself said wrong of a table or a history is no harm of ours.
-    """
-    place = bench.place
-    found = [fault for fault in bench.found if "was meant and" in fault or "not know" in fault]
-    lost = place.match.state.timeouts
-    return [*found, *([f"{lost} turns were ended by force"] if lost else [])]
-
-
 def rows_missing() -> set[str]:
     """Fields that are read and have no row, and rows of fields that nobody reads."""
     return set(fields_of(MatchView)) ^ set(ROWS)
 
 
 def harm_by(lies: tuple[Lie, ...], folder: Path) -> list[str]:
-    """What a match with a limit a turn suffers from these lies, in sentences."""
+    """What these lies cost a match with a limit a turn: its end, a turn, or what nobody meant.
+
+    What the arena has itself said wrong of a table or a history is no harm of ours.
+    """
     place = partial(LyingArena, table={**TABLE, "timeout": LIMIT}, lies=lies)
     try:
-        return harm(played(Bench(place, folder, timing=Timing())))
+        bench = played(Bench(place, folder, timing=Timing()))
     except Exception as error:  # noqa: BLE001 - nothing that is told may end a worker like this
         return [f"it raised {error!r}"]
+    found = [fault for fault in bench.found if "was meant and" in fault or "not know" in fault]
+    lost = bench.place.match.state.timeouts
+    return [*found, *([f"{lost} turns were ended by force"] if lost else [])]

@@ -1,7 +1,6 @@
 """A machine of ours: a poller, a queue, and workers at a match log."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -68,11 +67,9 @@ class Station(Process):
         wire = FaultyWire(self.bench.road, plan, minds)
         return Tools(wire, cast("MatchLog", minds), vault, queue, process.name, self.clock)
 
-    @contextmanager
-    def _client(self, tools: Tools) -> Iterator[ArenaClient]:
+    def _client(self, tools: Tools) -> ArenaClient:
         client = ArenaClient(URL, self.bench.player, LIMITS, contact=self.contact)
-        with tools.through(client):
-            yield client
+        return tools.through(client)
 
     def _remaining(self) -> timedelta:
         return timedelta(0) if self.world.done else timedelta(hours=1)

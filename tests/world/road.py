@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import cast
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import requests
 from urllib3.response import HTTPResponse
@@ -134,7 +134,7 @@ class Road(Gate):
         world.sleep(min(limit, world.cut_until - world.time.monotonic() + INSTANT))
         told = self._slow_down(user, kind, gives_up - world.time.monotonic()) if user else {}
         if user and WAITS.search(str(request.url)):
-            answers = world.answers(request, user)
+            answers = self._answers(request, user)
             if match_of(request) == "matches" and not answers():
                 self.place.ask(request)  # it is heard of at once, and answered later
             world.time.until(answers, min(POLL, limit))
@@ -143,6 +143,23 @@ class Road(Gate):
         if world.time.monotonic() < world.down_until or world.starts != starts:
             raise requests.ConnectionError("the arena was killed")
         return told
+
+    def _answers(self, request: requests.PreparedRequest, user: str) -> Callable[[], bool]:
+        """What says whether a long poll is answered."""
+        arena, match_id = self._world.arena, match_of(request)
+        query = dict(parse_qsl(urlsplit(str(request.url)).query, keep_blank_values=True))
+
+        def of_match() -> bool:
+            match = arena.arena.lobby.find(match_id)
+            assert match is not None, "nobody waits for what is not there"
+            return match.finished or match.active_player == user
+
+        def of_list() -> bool:
+            lobby = arena.arena.lobby
+            matches = lobby.at_turn(user) if "active" in query else lobby.of_player(user)
+            return any(match.id > query.get("offset", "") for match in matches)
+
+        return of_list if match_id == "matches" else of_match
 
     def _slow_down(self, user: str, kind: str, limit: float) -> dict[str, str]:
         """Have the limiter hold a request back; the headers of its answer."""

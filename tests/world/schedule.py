@@ -70,7 +70,6 @@ class Schedule(StillClock):
 
     def __init__(self) -> None:
         super().__init__()
-        self._seconds = 0.0
         self._due: list[tuple[float, int, Sleeper]] = []
         self._numbers = count()
         self._waiting: dict[Sleeper, Callable[[], bool]] = {}
@@ -82,14 +81,6 @@ class Schedule(StillClock):
         self._heard = 0
         self._home = getcurrent()
         """To whom a thread leaves what happens next when it ends, and what it raised."""
-
-    def advance(self, duration: timedelta) -> None:
-        """Let `duration` pass; its seconds are asked for so often that they are kept."""
-        super().advance(duration)
-        self._seconds = self.passed.total_seconds()
-
-    def monotonic(self) -> float:
-        return self._seconds
 
     @property
     def process(self) -> Process:
@@ -182,7 +173,7 @@ class Schedule(StillClock):
         for sleeper in self._unasked if self._heard == self.news else self._waiting:
             if (is_ready := self._waiting.get(sleeper)) is not None and is_ready():
                 thaws = sleeper.process.thaws
-                if thaws <= self._seconds:
+                if thaws <= self.monotonic():
                     nobody = False
                     yield sleeper
                 else:
@@ -198,12 +189,12 @@ class Schedule(StillClock):
             due, _, sleeper = heappop(self._due)
             if not sleeper.asleep:
                 continue
-            process, moment = sleeper.process, max(due, self._seconds)
+            process, moment = sleeper.process, max(due, self.monotonic())
             if process.thaws > moment and not process.dead:
                 self._push(sleeper, process.thaws)
                 continue
-            if due > self._seconds:
-                self.advance(timedelta(seconds=due - self._seconds))
+            if due > self.monotonic():
+                self.advance(timedelta(seconds=due - self.monotonic()))
             return sleeper
 
     def _stand_ins(self) -> dict[str, object]:

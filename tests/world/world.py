@@ -17,9 +17,6 @@ from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
-
-import requests
 
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
@@ -71,14 +68,6 @@ class Outcome:
     @property
     def ended(self) -> int:
         return len(self.verdicts)
-
-    @property
-    def forced(self) -> int:
-        return sum(len(one.lost) for one in self.verdicts)
-
-    @property
-    def refused(self) -> list[str]:
-        return [str(refused) for one in self.verdicts for refused in one.refused]
 
     @property
     def faults(self) -> list[str]:
@@ -158,29 +147,10 @@ class World:
         """The verdict on a match of ours."""
         self.arena.match_id = match_id
         accepted, refused = (one.pop((match_id, us), []) for one in (self.accepted, self.refused))
-        evidence = Evidence(self.arena.look(), us, accepted, refused, suffered)
-        verdict = judge(self.number_of(match_id), evidence, log)
+        evidence = Evidence(self.arena.look(), us, log, accepted, refused, suffered)
+        verdict = judge(self.number_of(match_id), evidence)
         self.outcome.verdicts.append(verdict)
         return verdict
-
-    def answers(self, request: requests.PreparedRequest, user: str) -> Callable[[], bool]:
-        """What says whether a long poll is answered."""
-        parts, arena = urlsplit(str(request.url)), self.arena
-        match_id = parts.path.rpartition("/")[2].lower()
-        query = dict(parse_qsl(parts.query, keep_blank_values=True))
-        after, active = query.get("offset", ""), "active" in query
-
-        def of_match() -> bool:
-            match = arena.arena.lobby.find(match_id)
-            assert match is not None, "nobody waits for what is not there"
-            return match.finished or match.active_player == user
-
-        def of_list() -> bool:
-            lobby = arena.arena.lobby
-            matches = lobby.at_turn(user) if active else lobby.of_player(user)
-            return any(match.id > after for match in matches)
-
-        return of_list if match_id == "matches" else of_match
 
     def suffer(self, name: str, whom: str = "", lasts: float = 0) -> None:
         """Note what befalls a match or a team, or all of them."""

@@ -43,12 +43,12 @@ class Found:
         return sum(self.by_faults)
 
 
-def explore(world: World, faults: int | None = None) -> Found:
-    """All states with up to so many faults, None for any number; stops at the first thing wrong."""
+def explore(world: World, faults: int) -> Found:
+    """All states with up to so many faults; stops at the first thing wrong."""
     began, found = time.process_time(), Found()
     came: Came = {}
     level: Came = {world.pack(world.canonical(world.start())): (b"", "")}
-    while level and found.wrong is None and (faults is None or len(found.by_faults) <= faults):
+    while level and found.wrong is None and len(found.by_faults) <= faults:
         before, last = len(came), len(found.by_faults) == faults
         level = _level(world, came, level, found, last=last)
         found.by_faults.append(len(came) - before)
@@ -97,7 +97,7 @@ class Job:
     """What is explored, and with up to how many faults; what of the code is broken, and how."""
 
     words: str
-    setting: Setting = TWO_CARDS
+    setting: Setting = ONE_WORKER
     faults: int = 1
     broken: tuple[object, str, Any] | None = None
 
@@ -108,7 +108,7 @@ class Job:
 
 
 SEARCHES = (
-    Job("one worker at a time and an onlooker, two cards", ONE_WORKER),
+    Job("one worker at a time and an onlooker, two cards"),
     Job("one worker at a time and an onlooker, one card", replace(ONE_WORKER, cards=1), 2),
     Job("two workers and an onlooker, one card", replace(TWO_CARDS, cards=1)),
     Job(
@@ -158,30 +158,27 @@ def _anybody(db: sqlite3.Connection, lease: Lease) -> None:
     db.execute("UPDATE matches SET beat = beat + 1 WHERE id = ?", (lease.match_id,))
 
 
-def _broken(rule: str, place: object, name: str, new: Any, setting: Setting = ONE_WORKER) -> Job:  # noqa: ANN401
-    return Job(rule, setting, broken=(place, name, new))
-
-
 MUTANTS = (
-    _broken("no fence", sqlite, "_own", _anybody, TWO_CARDS),
-    _broken("an action without an answer is sent again", cards.CardTurn, "act", _again),
-    _broken(
-        "a successor does not wait for what may arrive", hold.Hold, "outwait", lambda *_: False
+    Job("no fence", TWO_CARDS, broken=(sqlite, "_own", _anybody)),
+    Job("an action without an answer is sent again", broken=(cards.CardTurn, "act", _again)),
+    Job(
+        "a successor does not wait for what may arrive",
+        broken=(hold.Hold, "outwait", lambda *_: False),
     ),
-    _broken("no wait after an action without an answer", hold.Hold, "let_arrive", _breathe),
-    _broken("no intent is stored", hold.Hold, "intend", lambda *_: True),
-    _broken(
-        "an action is sent however long its intent took", hold.Hold, "intend", _too_late, TWO_CARDS
+    Job("no wait after an action without an answer", broken=(hold.Hold, "let_arrive", _breathe)),
+    Job("no intent is stored", broken=(hold.Hold, "intend", lambda *_: True)),
+    Job(
+        "an action is sent however long its intent took",
+        TWO_CARDS,
+        broken=(hold.Hold, "intend", _too_late),
     ),
-    _broken("a page counts as a refusal", attendance, "is_refusal", lambda _error: True),
-    _broken(
+    Job("a page counts as a refusal", broken=(attendance, "is_refusal", lambda _error: True)),
+    Job(
         "another's word is taken for how long nobody was there",
-        offering.Onlooker,
-        "idle",
-        lambda *_: HOUR,
+        broken=(offering.Onlooker, "idle", lambda *_: HOUR),
     ),
-    _broken("one denial closes a match", hold, "Denied", _Believed),
-    _broken("a lease never runs out", offering.Onlooker, "outwaited", _for_ever, WATCHED),
+    Job("one denial closes a match", broken=(hold, "Denied", _Believed)),
+    Job("a lease never runs out", WATCHED, broken=(offering.Onlooker, "outwaited", _for_ever)),
 )
 
 JOBS = (*SEARCHES, *MUTANTS)

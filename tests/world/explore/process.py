@@ -269,39 +269,6 @@ def no_threads() -> AbstractContextManager[object]:
     return mock.patch("cardsharp.cloud.hold.beside", _beside)
 
 
-class Processes:
-    """Every stand that any process has come to, by number.
-
-    Without `merge` each run is one of its own, whatever it holds: the long way, for a check.
-    """
-
-    def __init__(self, *, merge: bool = True) -> None:
-        self._merge, self._runs = merge, count()
-        numbered = Numbered[Stand]()
-        self._number, self.stands = numbered.number, numbered.all
-        self.on = cache(self._on)
-
-    def start(self, program: Program) -> int:
-        return self._come(program, ())
-
-    def _on(
-        self, number: int, after: int, value: int, values: "Values", *, keeper: bool = False
-    ) -> int:
-        """The stand after an answer that comes so many units after the last."""
-        stand = self.stands[number]
-        answers = (*stand.answers, Answer(after, values.all[value], keeper))
-        return self._come(stand.program, answers)
-
-    def _come(self, program: Program, answers: tuple[Answer, ...]) -> int:
-        run = _Run(program, answers)
-        _running.append(run)
-        try:
-            stand, shape = run.go()
-        finally:
-            _running.pop()
-        return self._number(stand, (program, shape if self._merge else next(self._runs)))
-
-
 class Values(Numbered[Any]):
     """Every answer that was ever given, by number."""
 
@@ -321,3 +288,34 @@ class Values(Numbered[Any]):
 
     def _older(self, number: int, by: int) -> int:
         return self.number(shifted(self.all[number], -by))
+
+
+class Processes:
+    """Every stand that any process has come to, by number, and every answer that it was given.
+
+    Without `merge` each run is one of its own, whatever it holds: the long way, for a check.
+    """
+
+    def __init__(self, *, merge: bool = True) -> None:
+        self._merge, self._runs = merge, count()
+        numbered, self.values = Numbered[Stand](), Values()
+        self._number, self.stands = numbered.number, numbered.all
+        self.on = cache(self._on)
+
+    def start(self, program: Program) -> int:
+        return self._come(program, ())
+
+    def _on(self, number: int, after: int, value: int, *, keeper: bool = False) -> int:
+        """The stand after an answer that comes so many units after the last."""
+        stand = self.stands[number]
+        answers = (*stand.answers, Answer(after, self.values.all[value], keeper))
+        return self._come(stand.program, answers)
+
+    def _come(self, program: Program, answers: tuple[Answer, ...]) -> int:
+        run = _Run(program, answers)
+        _running.append(run)
+        try:
+            stand, shape = run.go()
+        finally:
+            _running.pop()
+        return self._number(stand, (program, shape if self._merge else next(self._runs)))

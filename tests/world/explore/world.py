@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from cardsharp import errors
 from cardsharp.cloud.offering import MISSING
 from world.explore import cards
-from world.explore.process import Processes, Question, Stand, Values
+from world.explore.process import Processes, Question, Stand
 from world.explore.stores import Asker, Stores, Told
 from world.explore.values import PAST, TIGHT, UNIT, Numbered
 
@@ -113,7 +113,7 @@ class World:
         self.setting = setting
         self.rules = cards.Rules(setting.cards)
         self.processes = Processes(merge=merge)
-        self.values = Values()
+        self.values = self.processes.values
         self.stores = Stores()
         self._workers, self._counts = len(setting.skews), setting.bound is not None
         self.longest = 0  # for so many units at most nobody attended the match
@@ -243,12 +243,12 @@ class World:
             return state
         after, proc, told = self._at_log(state, place, proc, question)
         number = self.values.number(told.value)
-        stand = self.processes.on(proc.stand, proc.waited, number, self.values, keeper=True)
+        stand = self.processes.on(proc.stand, proc.waited, number, keeper=True)
         return _with(after, place, proc._replace(stand=stand, waited=0))
 
     def _on(self, state: State, place: int, proc: Proc, value: int, words: str) -> Step:
         """The process goes on with an answer, up to its next question or its end."""
-        number = self.processes.on(proc.stand, proc.waited, value, self.values)
+        number = self.processes.on(proc.stand, proc.waited, value)
         stand = self.processes.stands[number]
         if stand.asks is None:
             gone = self._gone(state, place, Proc(number), stand)
