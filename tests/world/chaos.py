@@ -18,6 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from secrets import randbelow
 from typing import Literal
@@ -245,17 +246,17 @@ def main(  # noqa: PLR0913 - the options of a command
     at_home, in_the_cloud = HOMES
     homes = [home] if home else [*[at_home] * 9, in_the_cloud]
     outcomes = list[Outcome]()
-    if replay:
-        runs = iter([played(wishes[0], homes[0], replay)])
-    else:
-        pool = ProcessPoolExecutor(os.cpu_count(), initializer=logging.disable)
-        runs = pool.map(played, wishes, (homes[n % len(homes)] for n in range(len(wishes))))
-    for wish, outcome in zip(wishes, runs, strict=False):
-        outcomes.append(outcome)
-        say = partial(print, flush=True)
-        say(f"seed {wish.seed}: {outcome.ended} matches, replay {outcome.replay[:16]}")
-        for fault in outcome.faults:
-            say(f"  {fault[:300]}")
+    with ProcessPoolExecutor(os.cpu_count(), initializer=logging.disable) as pool:
+        if replay:
+            runs = iter([played(wishes[0], homes[0], replay)])
+        else:
+            runs = pool.map(played, wishes, cycle(homes))
+        for wish, outcome in zip(wishes, runs, strict=False):
+            outcomes.append(outcome)
+            say = partial(print, flush=True)
+            say(f"seed {wish.seed}: {outcome.ended} matches, replay {outcome.replay[:16]}")
+            for fault in outcome.faults:
+                say(f"  {fault[:300]}")
     print(told(outcomes))  # noqa: T201 - a command
     return 1 if any(one.faults for one in outcomes) else 0
 

@@ -5,9 +5,7 @@ an answer. Where it stands then, and all that its frames hold, is what it is: tw
 that is the same will do the same, so one of them is enough.
 """
 
-import dis
 import sys
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
@@ -15,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import count
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 from unittest import mock
 
@@ -65,42 +63,6 @@ class Stand:
     asked: int = 0
     keeper: Question | None = None
     end: Any = None
-
-
-_ENDS = {"RETURN_VALUE", "RETURN_CONST", "RERAISE", "RAISE_VARARGS", "JUMP_FORWARD"}
-_ENDS |= {"JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
-
-
-@cache
-def live(code: CodeType, at: int) -> frozenset[str]:
-    """The variables that some way on from the instruction at this offset reads.
-
-    Some of them are written before they are read: what is not told apart here only costs states.
-    """
-    body = dis.Bytecode(code)
-    steps = list(body)
-    place = {step.offset: number for number, step in enumerate(steps)}
-    handlers = [(one.start, one.end, one.target) for one in body.exception_entries]
-    now = bisect_right([step.offset for step in steps], at) - 1
-    todo, seen = [now + 1], {now}
-    todo += [place[target] for start, end, target in handlers if start <= at < end]
-    while todo:
-        number = todo.pop()
-        if number in seen:
-            continue
-        seen.add(number)
-        step = steps[number]
-        if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
-            todo.append(place[step.argval])
-        if step.opname not in _ENDS:
-            todo.append(number + 1)
-        todo += [place[target] for start, end, target in handlers if start <= step.offset < end]
-    names: set[str] = set()
-    for number in seen:
-        step = steps[number]
-        if step.opname.startswith("LOAD_") and step.argval is not None:
-            names.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
-    return frozenset(names & {*code.co_varnames, *code.co_cellvars, *code.co_freevars})
 
 
 _questions: dict[Any, Question] = {}
@@ -246,7 +208,7 @@ class _Run(Opaque):
         prints, shape = [], Print(self.at, self._beat)
         while frame is not None and frame.f_code is not _Run.go.__code__:
             code, held = frame.f_code, frame.f_locals
-            names = (live(code, frame.f_lasti) | {".0"}) & held.keys() - ONLY_COUNTED
+            names = held.keys() - ONLY_COUNTED
             told = tuple([(name, shape.of(held[name])) for name in sorted(names)])
             prints.append((code, frame.f_lasti, told))
             frame = frame.f_back
