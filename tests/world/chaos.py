@@ -30,6 +30,7 @@ from cardsharp.access import Credentials
 from cardsharp.cloud.messages import MatchMessage
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.game import GAME
+from world.faults import Trouble
 from world.kit import HOMES
 from world.machines import Bench, Station
 from world.road import Road
@@ -149,7 +150,7 @@ class Hall(World):
 
     def _trouble(self) -> None:
         """Do one thing after the other, so that any one thing may fail, but never two at once."""
-        lock = partial(self._cut, "match log locked", "locked_until")
+        lock = partial(self._cut, Trouble.LOCKED, "locked_until")
         deeds = (self._kill, self._kill, self._freeze, self._cut, lock)
         while not self.done:
             self.sleep(self.chance.expovariate(1 / self.wish.every))
@@ -159,18 +160,18 @@ class Hall(World):
         """The first machine lives as long as all."""
         number = self.chance.randrange(1, self.wish.machines)
         skew = self.chance.choice(SKEWS)
-        self.befall("machine killed")
+        self.befall(Trouble.KILLED)
         if skew:
-            self.befall("machine started with a wrong clock")
+            self.befall(Trouble.SKEWED)
         self.time.kill(self.stations[number])
         self.stations[number] = self._station(number, skew)
         return 0
 
     def _freeze(self) -> float:
-        self.befall("machine frozen")
+        self.befall(Trouble.FROZEN)
         return self.freeze(self.chance.choice(self.stations))
 
-    def _cut(self, trouble: str = "arena cut off", until: str = "cut_until") -> float:
+    def _cut(self, trouble: Trouble = Trouble.CUT, until: str = "cut_until") -> float:
         self.befall(trouble)
         lasts = self.chance.uniform(0.5, OUTAGE * self.wish.turn)
         setattr(self, until, self.time.monotonic() + lasts)
@@ -182,7 +183,7 @@ class Hall(World):
             self.sleep(REPEAT)
             running = self.stores.log.running()
             if running:
-                self.outcome.befell["message again"] += 1
+                self.outcome.befell[Trouble.AGAIN] += 1
                 match_id = self.chance.choice(running).match_id
                 self.stores.queue.send(MatchMessage(match_id=match_id, game=GAME.name).body)
 

@@ -73,6 +73,17 @@ class Kind(StrEnum):
     DELAYED = "message late", "message"
 
 
+class Trouble(StrEnum):
+    """What can befall a whole machine, or what all of them share, besides."""
+
+    KILLED = "machine killed"
+    SKEWED = "machine started with a wrong clock"
+    FROZEN = "machine frozen"
+    CUT = "arena cut off"
+    LOCKED = "match log locked"
+    AGAIN = "message again"
+
+
 def _with(*traits: str) -> tuple[Kind, ...]:
     return tuple(kind for kind in Kind if not kind.traits.isdisjoint(traits))
 
