@@ -247,7 +247,8 @@ def test_figures_add_up_whatever_follows_and_the_judge_itself_is_perfect(
 ) -> None:
     """A match that is cut off says of the decisions before what the whole one says."""
     other = ("random", *game.ladder)[seed % (1 + len(game.ladder))]
-    players = [Decides(game, JUDGES[game.name]), Decides(game, other)]
+    judge = JUDGES.get(game.name, game.default_strategy)
+    players = [Decides(game, judge), Decides(game, other)]
     if game is EUCHRE and (simulated(game).to_act(begun(game, seed)) or 0) % 2:
         players.reverse()  # seat 0 of a deal is the dealer's left, whichever chair that is
     record, moves = played(game, players, seed)
@@ -258,6 +259,8 @@ def test_figures_add_up_whatever_follows_and_the_judge_itself_is_perfect(
     for one, two in zip(part.decisions, whole.decisions, strict=False):
         assert one.model_dump(exclude=later) == two.model_dump(exclude=later)
     first, second = whole.players
+    if game.name not in JUDGES:
+        return  # the house's own judge plays on by chance, so nobody decides just as it does
     assert first.accuracy > 99.9
     assert other != "random" or second.accuracy is None or second.accuracy < 100
     assert [point.sequence for point in whole.curve] == [move.sequence for move in moves]
