@@ -129,7 +129,9 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     assert "is over" in cli("contest", "teams", "add", folder, "Later").err
 
 
-def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
+def test_practice_can_be_looked_at(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As a ladder and match by match, for reading, as JSON and as CSV."""
     folder = tmp_path / "cup"
     cli("contest", "new", str(folder))
@@ -161,6 +163,9 @@ def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
     assert rows[2]["rating"] is None
     assert "ladder of practice" in cli("contest", "status", str(folder)).out
     assert "16:30, not noon" in cli("contest", "practice", str(folder), "--until", "noon").err
+    monkeypatch.setenv("TZ", "Europe/Berlen")
+    refused = cli("contest", "practice", str(folder), "--until", "16:30")
+    assert (refused.code, "TZ names the time zone Europe/Berlen" in refused.err) == (2, True)
 
 
 ANSWERS = """

@@ -17,6 +17,7 @@ from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import FILE
 from cardsharp.contest.status import Status
 from cardsharp.errors import ConfigError
+from cardsharp.time_zones import local_zone, next_time_of_day, to_local
 from workbench.cli.contest_new import HERE, Folder, Where, name_of
 from workbench.contest.hall import Hall, check_enough, hall, wait
 from workbench.contest.home import USUAL
@@ -102,6 +103,9 @@ def _tell(records: Records, looks: Iterable[None]) -> None:
     results().print(f"won by {joined(status.champions, status.names)}")
 
 
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
 def practice(
     folder: Folder,
     /,
@@ -114,7 +118,10 @@ def practice(
         ),
     ] = None,
     until: Annotated[
-        str | None, Parameter(help="Start matches until this time of day, such as 16:30.")
+        str | None,
+        Parameter(
+            help="Start matches until this time of day, such as 16:30, where this machine is."
+        ),
     ] = None,
     options: ArenaPlace = USUAL,
     where: Where = HERE,
@@ -128,6 +135,8 @@ def practice(
     """
     end = _end_of(hours, until)
     with _under_way(folder, "practice", options, where) as under_way:
+        if end < _NEVER:
+            messages().print(f"Matches start until {to_local(end):%Y-%m-%d %H:%M %Z}.")
         records = under_way.records
         names, told = records.names(), {meeting.number for meeting in under_way.meetings()}
         if where.stack is not None and records.stage is not Stage.OPEN:
@@ -150,14 +159,12 @@ def _end_of(hours: float | None, until: str | None) -> datetime:
     if hours is not None:
         return utc_now() + timedelta(hours=hours)
     if until is None:
-        return datetime.max.replace(tzinfo=UTC)
+        return _NEVER
     try:
         moment = datetime.strptime(until, "%H:%M").time()  # noqa: DTZ007 - an hour, not a moment
     except ValueError:
         raise ConfigError(f"--until takes a time of the day such as 16:30, not {until}.") from None
-    now = utc_now().astimezone()
-    end = datetime.combine(now.date(), moment).astimezone()
-    return end if end > now else end + timedelta(days=1)
+    return next_time_of_day(moment, utc_now(), local_zone())
 
 
 def organise(

@@ -1,15 +1,16 @@
 """`cardsharp lesson`: positions in which you lost most, asked again, with answers and reasons."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated
 
 from cyclopts import Parameter, validators
 from rich.console import Console
 from rich.text import Text
 
+from cardsharp.cloud.clock import utc_now
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
+from cardsharp.time_zones import to_local
 from workbench.cli.games import FIRST, OneGame
 from workbench.cli.watch import shown_until_stopped
 from workbench.show.drawing import options_table
@@ -57,7 +58,7 @@ def lesson(*, options: LessonOptions = LessonOptions(), game: OneGame = FIRST) -
 
 def begun(game: Game, options: LessonOptions) -> Lesson:
     """What is to be asked today, out of matches that are looked through now or were before."""
-    file, today = data_folder() / "lessons.json", datetime.now(UTC).date()
+    file, today = data_folder() / "lessons.json", to_local(utc_now()).date()
     lessons = Lessons.read(file)
     with open_to_read(options.store, "cardsharp versus") as log:
         fresh = lessons.unseen(game, log, _LOOKED_AT)

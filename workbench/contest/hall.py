@@ -27,6 +27,7 @@ from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.contest.tables import TableHost
 from cardsharp.errors import ArenaError, ConfigError
+from cardsharp.time_zones import to_local
 from workbench.contest.home import USUAL, KeptTables, opened
 from workbench.contest.tables import PAUSE, HomeTables
 from workbench.show.options import ArenaPlace
@@ -53,7 +54,7 @@ class Holder:
     url: str = ""
 
     def __str__(self) -> str:
-        since = f"{self.since:%H:%M} in process {self.process}"
+        since = f"{to_local(self.since):%H:%M} in process {self.process}"
         return f"`contest {self.command}` has run since {since}"
 
 
@@ -165,7 +166,7 @@ def directed(
     tells others where the arena is. Raises `ConfigError` if another process has it; says which, and
     how to stop it.
     """
-    own = Holder(command, datetime.now().astimezone(), os.getpid())
+    own = Holder(command, utc_now(), os.getpid())
     with _opened(folder / DIRECTOR) as file:
         if not _is_taken(file):
             _await_end(file, folder / HEIR, own, patience, say)

@@ -38,6 +38,7 @@ from cardsharp.deadmansdraw.arena.limits import Guesses, MemoryCounts
 from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
+from cardsharp.time_zones import to_local
 from cardsharp.viewer.assets import ASSETS, HEADERS, asset
 from cardsharp.viewer.base import Site, templates
 from cardsharp.web.route import Refused
@@ -238,6 +239,7 @@ def _drawn(template: str, **content: object) -> str:
 @cache
 def _templates() -> Environment:
     made = templates(FileSystemLoader(_FOLDER))
+    made.filters["local"] = to_local
     made.globals["asked"] = lambda act, contest="", **fields: (
         "/ask?" + urlencode({"contest": contest, "act": act, **fields})
     )

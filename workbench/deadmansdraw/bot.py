@@ -3,13 +3,14 @@
 import signal
 import time
 from dataclasses import dataclass, field
-from datetime import datetime
 from math import inf
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
 
+from cardsharp.cloud.clock import utc_now
+from cardsharp.time_zones import to_local
 from workbench.deadmansdraw.connection import ArenaOptions, await_arena, client_for, variables_for
 from workbench.show.exits import signals_to
 from workbench.show.lookup import data_folder
@@ -77,6 +78,6 @@ def _speaker() -> Say:
         now = time.monotonic()
         if now - said.get(sentence, -inf) >= REPEAT:
             said[sentence] = now
-            print_aside(f"{datetime.now().astimezone():%H:%M:%S} {sentence}")
+            print_aside(f"{to_local(utc_now()):%H:%M:%S} {sentence}")
 
     return say

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -155,7 +155,7 @@ def _listed(told: Mapping[str, Any]) -> MatchRecord:
     return MatchRecord(
         str(told["id"]),
         Status.FINISHED if over else Status.RUNNING,
-        datetime.fromisoformat(told["startedat"]),
+        datetime.fromisoformat(told["startedat"]).astimezone(UTC),
         dict.fromkeys(("players", "names"), told["playernames"]) | {"tags": told.get("tags", ())},
         outcome=outcome,
     )

@@ -6,7 +6,7 @@ All faults are found at once and told in one sentence each; no sentence ever sho
 import difflib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import (
@@ -23,6 +23,7 @@ from pydantic_core import ErrorDetails
 from cardsharp.access import Limits
 from cardsharp.cloud.timing import USUAL, Timing
 from cardsharp.errors import ConfigError
+from cardsharp.time_zones import zone_named
 
 PREFIX = "CARDSHARP_"
 
@@ -211,32 +212,38 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DAILY = "daily"
 _WINDOW = re.compile(
     rf"({'|'.join((*_DAYS, _DAILY))}|\d{{4}}-\d\d-\d\d) (\d\d):([0-5]\d)-(\d\d):([0-5]\d)"
+    r"(?: ([\w/+-]+))?"
 )
 _DAY = timedelta(days=1)
 
 
 class Window(NamedTuple):
-    """When a quiet poller listens all the same, on a day of the week, a date, or each day, in UTC.
+    """When a quiet poller listens all the same, on a day of the week, a date, or each day.
 
-    `Sat 09:00-18:00, daily 06:30-07:00, 2026-12-05 08:00-24:00` are three.
+    `Sat 09:00-18:00, daily 06:30-07:00, 2026-12-05 08:00-24:00 Europe/Berlin` are three, the last
+    in a zone of its own, the others in UTC. It is open whenever a clock of its zone shows a time in
+    it: an hour that comes twice as the clocks go back is open twice, one that is left out never.
     """
 
     day: str
     begin: timedelta
     end: timedelta
+    zone: str = ""
 
     def is_open(self, now: datetime) -> bool:
-        """Whether a moment, in UTC, lies in it."""
-        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        today = {_DAILY, _DAYS[now.weekday()], f"{now:%Y-%m-%d}"}
-        return self.day in today and self.begin <= now - midnight < self.end
+        """Return whether a moment lies in it."""
+        zone = zone_named(self.zone) if self.zone else UTC
+        wall = now.astimezone(zone).replace(tzinfo=None)
+        midnight = wall.replace(hour=0, minute=0, second=0, microsecond=0)
+        today = {_DAILY, _DAYS[wall.weekday()], f"{wall:%Y-%m-%d}"}
+        return self.day in today and self.begin <= wall - midnight < self.end
 
 
 def _window(value: object) -> Window:
     found = _WINDOW.fullmatch(str(value))
     if found is None:
         raise ValueError("no window")
-    day, *clock = found.groups()
+    day, *clock, zone = found.groups()
     if day not in {*_DAYS, _DAILY}:
         datetime.fromisoformat(day)
     hour, minute, last_hour, last_minute = map(int, clock)
@@ -244,7 +251,9 @@ def _window(value: object) -> Window:
     end = timedelta(hours=last_hour, minutes=last_minute)
     if not begin < end <= _DAY:
         raise ValueError("not within a day")
-    return Window(day, begin, end)
+    if zone:
+        zone_named(zone)
+    return Window(day, begin, end, zone or "")
 
 
 Windows = Annotated[

@@ -12,6 +12,7 @@ from cardsharp.contest.drawing import Drawing
 from cardsharp.contest.records import Records
 from cardsharp.contest.status import Status
 from cardsharp.contest.tables import Playing, shown
+from cardsharp.time_zones import to_local
 from cardsharp.viewer.base import Site, alone, templates
 
 FOLDER = Path(__file__).with_name("page")  # where the templates lie, with what they load
@@ -79,7 +80,7 @@ def environment(*more: BaseLoader) -> Environment:
     found = templates(*more, FileSystemLoader(FOLDER))
     found.globals |= {"short": _short, "shown": shown, "known": _known}
     found.globals["at"] = lambda length: f"{length:.1f}".removesuffix(".0")
-    found.filters |= {"shown": shown, "quoted": partial(quote, safe="")}
+    found.filters |= {"shown": shown, "local": to_local, "quoted": partial(quote, safe="")}
     return found
 
 

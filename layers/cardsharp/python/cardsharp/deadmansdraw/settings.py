@@ -63,8 +63,8 @@ class Settings(Workplace):
     )
     windows: Windows = Field(
         default=(),
-        description="a comma list of times in UTC, such as Sat 09:00-18:00, daily 06:30-07:00, "
-        "2026-12-05 08:00-24:00: when to listen "
+        description="a comma list of times in UTC or in the zone behind them, such as "
+        "Sat 09:00-18:00, daily 06:30-07:00 Europe/Berlin, 2026-12-05 08:00-24:00: when to listen "
         "at all times where CARDSHARP_LISTENING is looks or quiet",
     )
 

@@ -12,6 +12,7 @@ from starlette.datastructures import QueryParams
 from cardsharp.deadmansdraw.arena.inputs import parse_id
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.errors import Malformed
+from cardsharp.time_zones import to_local
 
 _TRUE = ("1", "true")
 _LIMIT = re.compile("[1-9][0-9]{0,8}")
@@ -95,7 +96,7 @@ def select(matches: Iterable[Match], wanted: Filter, now: datetime) -> list[Matc
 
 def local_day(moment: datetime) -> date:
     """The day of a moment where the server stands."""
-    return moment.astimezone().date()
+    return to_local(moment).date()
 
 
 def busy_days(matches: Iterable[Match], day: date | None) -> list[str]:

@@ -25,6 +25,7 @@ from cardsharp.deadmansdraw.arena.listing import Filter, busy_days, flag, select
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.time_zones import to_local
 from cardsharp.viewer import assets as viewer
 from cardsharp.viewer.base import Site, templates
 from cardsharp.viewer.pages import Column, Row, list_page
@@ -166,8 +167,8 @@ def _row(match: Match, book: Book) -> Row:
             Markup("").join(
                 _TAG.format(quote(tag, safe=""), tag) for tag in match.params.tags or ()
             ),
-            f"{match.started_at.astimezone():%Y-%m-%d %H:%M}",
-            f"{match.last_move_at.astimezone():%H:%M:%S}",
+            f"{to_local(match.started_at):%Y-%m-%d %H:%M}",
+            f"{to_local(match.last_move_at):%H:%M:%S}",
         ),
     )
 

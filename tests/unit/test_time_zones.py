@@ -1,0 +1,159 @@
+"""Times of day in zones whose clocks change: what is next, what comes twice, what is left out."""
+
+import time as system_time
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+from zoneinfo import ZoneInfo, reset_tzpath
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from cardsharp.cloud.settings import Window, Windows
+from cardsharp.deadmansdraw.arena.listing import local_day
+from cardsharp.errors import ConfigError
+from cardsharp.time_zones import local_zone, next_time_of_day, to_local, zone_named
+
+BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
+
+SetZone = Callable[[str], None]
+
+
+@pytest.fixture
+def set_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[SetZone]:
+    """Set the zone of this process, as the variable TZ does for a command."""
+
+    def to(name: str) -> None:
+        monkeypatch.setenv("TZ", name)
+        system_time.tzset()
+
+    yield to
+    monkeypatch.undo()
+    system_time.tzset()
+
+
+NEXT = [
+    # The evening before the clocks go back, and before they go forward.
+    (BERLIN, "2026-10-24T18:00+02:00", "16:30", "2026-10-25T16:30+01:00"),
+    (BERLIN, "2026-03-28T18:00+01:00", "16:30", "2026-03-29T16:30+02:00"),
+    (NEW_YORK, "2026-10-31T18:00-04:00", "16:30", "2026-11-01T16:30-05:00"),
+    (NEW_YORK, "2026-03-07T18:00-05:00", "16:30", "2026-03-08T16:30-04:00"),
+    # On the day itself, in the night before the change.
+    (BERLIN, "2026-10-25T01:00+02:00", "16:30", "2026-10-25T16:30+01:00"),
+    (BERLIN, "2026-03-29T01:00+01:00", "16:30", "2026-03-29T16:30+02:00"),
+    # Without a change: later today, or else tomorrow, also where it is that time just now.
+    (BERLIN, "2026-07-01T12:00+02:00", "16:30", "2026-07-01T16:30+02:00"),
+    (BERLIN, "2026-07-01T16:30+02:00", "16:30", "2026-07-02T16:30+02:00"),
+    # A time that comes twice: the first, then the second, then the next day's.
+    (BERLIN, "2026-10-25T00:00+02:00", "02:30", "2026-10-25T02:30+02:00"),
+    (BERLIN, "2026-10-25T02:40+02:00", "02:30", "2026-10-25T02:30+01:00"),
+    (BERLIN, "2026-10-25T02:40+01:00", "02:30", "2026-10-26T02:30+01:00"),
+    # A time that is left out: as long after the change.
+    (BERLIN, "2026-03-29T00:00+01:00", "02:30", "2026-03-29T03:30+02:00"),
+    (BERLIN, "2026-03-29T03:30+02:00", "02:30", "2026-03-30T02:30+02:00"),
+]
+
+
+@pytest.mark.parametrize(("zone", "now", "clock", "met"), NEXT)
+def test_a_time_of_day_is_met_when_the_clock_on_the_wall_shows_it(
+    zone: str, now: str, clock: str, met: str, set_zone: SetZone
+) -> None:
+    """By the rules of the zone, be it named or the one that the C library takes from TZ."""
+    set_zone(zone)
+    for rules in (zone_named(zone), None):
+        got = next_time_of_day(time.fromisoformat(clock), datetime.fromisoformat(now), rules)
+        assert got == datetime.fromisoformat(met)
+        assert got.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("value", "zone"),
+    [
+        (BERLIN, ZoneInfo(BERLIN)),
+        (f":{BERLIN}", ZoneInfo(BERLIN)),
+        (":UTC", ZoneInfo("UTC")),  # as Lambda sets it
+        ("", None),
+        ("CET-1CEST,M3.5.0,M10.5.0/3", None),
+        ("/usr/share/zoneinfo/Europe/Berlin", None),
+    ],
+)
+def test_the_zone_of_this_machine_is_that_of_tz(value: str, zone: ZoneInfo | None) -> None:
+    assert local_zone({"TZ": value}) == zone
+    assert local_zone({}) is None
+
+
+@pytest.mark.parametrize("name", ["Europe/Berlen", "Europe", "../etc/passwd", "Berlin"])
+def test_a_name_that_means_no_zone_is_refused_and_shown_as_utc(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The C library takes it for UTC and says nothing; a page must still be drawn."""
+    with pytest.raises(ConfigError, match=f"TZ names the time zone {name}, which does not exist"):
+        local_zone({"TZ": name})
+    monkeypatch.setenv("TZ", name)
+    assert to_local(datetime(2026, 7, 1, 12, tzinfo=UTC)).isoformat() == "2026-07-01T12:00:00+00:00"
+
+
+def test_zones_are_known_where_the_system_has_no_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in Lambda and in slim images: the package `tzdata` has it."""
+    reset_tzpath([tmp_path])
+    ZoneInfo.clear_cache()
+    try:
+        assert zone_named(NEW_YORK).key == NEW_YORK
+        monkeypatch.setenv("TZ", BERLIN)  # without tzset: the C library knows no such zone
+        shown = to_local(datetime(2026, 7, 1, 12, tzinfo=UTC))
+        assert f"{shown:%H:%M %Z}" == "14:00 CEST"
+    finally:
+        reset_tzpath()
+        ZoneInfo.clear_cache()
+
+
+def test_a_day_of_the_arena_is_the_day_where_it_stands(set_zone: SetZone) -> None:
+    """On both sides of a change; the days of 25 and of 23 hours begin and end at midnight."""
+    set_zone(BERLIN)
+    days = {
+        "2026-10-24T21:59Z": 24,
+        "2026-10-24T22:00Z": 25,
+        "2026-10-25T22:59Z": 25,
+        "2026-10-25T23:00Z": 26,
+    }
+    for moment, day in days.items():
+        assert local_day(datetime.fromisoformat(moment)) == date(2026, 10, day)
+    for moment, day in {"2026-03-28T22:59Z": 28, "2026-03-29T21:59Z": 29}.items():
+        assert local_day(datetime.fromisoformat(moment)) == date(2026, 3, day)
+
+
+def window(text: str) -> Window:
+    (found,) = TypeAdapter(Windows).validate_python(text)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "opens", "closed"),
+    [
+        # The same hours on the wall, on both sides of both changes.
+        (f"daily 09:00-18:00 {BERLIN}", "2026-10-24T07:00Z", "2026-10-24T16:00Z"),
+        (f"daily 09:00-18:00 {BERLIN}", "2026-10-25T16:59Z", "2026-10-25T07:59Z"),
+        (f"Sun 09:00-18:00 {BERLIN}", "2026-03-29T07:00Z", "2026-03-29T06:59Z"),
+        (f"Sun 09:00-18:00 {NEW_YORK}", "2026-11-01T14:00Z", "2026-11-01T13:59Z"),
+        # The day is that of the zone.
+        (f"Sat 20:00-24:00 {NEW_YORK}", "2026-07-05T03:59Z", "2026-07-05T04:00Z"),
+        (f"2026-12-05 00:00-02:00 {BERLIN}", "2026-12-04T23:00Z", "2026-12-05T01:00Z"),
+        # An hour that comes twice is open twice; one that is left out never is.
+        (f"daily 02:00-03:00 {BERLIN}", "2026-10-25T00:30Z", "2026-10-24T23:59Z"),
+        (f"daily 02:00-03:00 {BERLIN}", "2026-10-25T01:30Z", "2026-10-25T02:00Z"),
+        (f"daily 02:00-03:00 {BERLIN}", "2026-03-30T00:30Z", "2026-03-29T01:00Z"),
+        # Without a zone it is UTC, whatever the clocks do.
+        ("daily 09:00-18:00", "2026-10-25T09:00Z", "2026-10-25T08:59Z"),
+    ],
+)
+def test_a_window_is_open_by_the_clock_of_its_zone(text: str, opens: str, closed: str) -> None:
+    assert window(text).is_open(datetime.fromisoformat(opens))
+    assert not window(text).is_open(datetime.fromisoformat(closed))
+
+
+@pytest.mark.parametrize("zone", ["Berlin", "Europe/Berlen", "CEST", "../../etc", "Europe"])
+def test_a_window_in_no_zone_is_refused(zone: str) -> None:
+    with pytest.raises(ValidationError):
+        window(f"daily 09:00-18:00 {zone}")
