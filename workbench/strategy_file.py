@@ -19,6 +19,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
+from cardsharp.text_files import read_json_text, source_fault
 from workbench import program, submission
 from workbench.housed import HousedFile, free_name, housed, is_of_file
 from workbench.submission import is_submission
@@ -135,9 +136,9 @@ def _admit_trained(name: str, of: Game) -> str:
     if of.trained is None:
         raise ConfigError(f"No player of {of.title} is trained into a file; {name} cannot play it.")
     try:
-        player = of.trained.load()(Path(name).read_text("utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{name} cannot be read: {error.strerror}; check the path.") from None
+        player = of.trained.load()(read_json_text(Path(name)))
+    except ConfigError:
+        raise
     except Exception as error:
         said = _said(error).rstrip(".")
         raise ConfigError(f"{name} is no file that training wrote ({said}).") from error
@@ -207,6 +208,8 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
+        if unread := _unread(error, path):
+            raise ConfigError(unread) from error
         raise ConfigError(
             f"The strategy file {_place(error, path)} fails: {_said(error)}{_remedy(error, path)}"
         ) from error
@@ -238,6 +241,16 @@ def _place(error: BaseException, path: Path) -> str:
     if isinstance(error, SyntaxError) and error.lineno is not None:
         lines.append(error.lineno)
     return f"{path}, line {lines[-1]}," if lines else str(path)
+
+
+def _unread(error: BaseException, path: Path) -> str | None:
+    """Say that a file cannot be read as Python's text; None where something else failed."""
+    if not isinstance(error, SyntaxError | ValueError):
+        return None
+    named = error.filename if isinstance(error, SyntaxError) else None
+    file = Path(named) if named and Path(named).is_file() else path
+    fault = source_fault(file)
+    return fault and f"The strategy file {file} cannot be read: {fault}."
 
 
 def _remedy(error: BaseException, path: Path) -> str:

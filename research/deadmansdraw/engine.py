@@ -37,6 +37,7 @@ from cardsharp.deadmansdraw.strategies.search.network import FIELDS, HIDDEN, PAR
 from cardsharp.deadmansdraw.strategies.search.sets import SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from cardsharp.errors import ConfigError
+from cardsharp.text_files import read_json_text
 from research.compiling import declare, members, why_not
 from research.compiling import load as load_library
 from workbench.deadmansdraw.lab import LAST
@@ -140,7 +141,7 @@ class Engine:
             return self.captain(model(WEIGHTS))
         if is_trained(name):
             strategy_named(name)  # says what is wrong with the file, if anything is
-            text = Path(name).read_text("utf-8")
+            text = read_json_text(Path(name))
             if "opponents" not in json.loads(text):
                 return self.captain(read_weights(text))
             return self.adaptive(parse_entries(text), learned_models(text))

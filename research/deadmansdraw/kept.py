@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from cardsharp.errors import ConfigError
+from cardsharp.text_files import read_text
 from workbench.show.progress import Bar
 
 
@@ -45,7 +46,7 @@ def filled(
 def _read(path: Path, head: str, row: type[Row]) -> list[Row]:
     if not path.exists():
         path.write_text(f"{head}\n", "utf-8")
-    first, *lines = path.read_text("utf-8").rpartition("\n")[0].splitlines() or [""]
+    first, *lines = read_text(path).text.rpartition("\n")[0].split("\n")
     if first != head:
         raise ConfigError(f"{path} is of another run: {first}. Give another file.")
     try:

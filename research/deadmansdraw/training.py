@@ -25,6 +25,7 @@ from cyclopts import Parameter
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
 from cardsharp.deadmansdraw.strategies.search.model import NUMBERS, Model
 from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, read_weights
+from cardsharp.text_files import read_json_text
 from research.compiling import declare, members
 from research.deadmansdraw.engine import Engine, Twin, needed, share
 from research.deadmansdraw.kept import restored, save
@@ -273,7 +274,7 @@ def main(settings: Settings = Settings(), options: Options = Options()) -> None:
     options.out.write_text(dump_weights(Model(numbers), provenance) + "\n", "utf-8")
     _say(f"The weights are in {options.out}.")
     if options.same_as is not None:
-        if read_weights(options.same_as.read_text("utf-8")).numbers != numbers:
+        if read_weights(read_json_text(options.same_as)).numbers != numbers:
             raise SystemExit(f"These are not the numbers of {options.same_as}.")
         _say(f"The numbers are those of {options.same_as}, every one.")
 

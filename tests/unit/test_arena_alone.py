@@ -147,7 +147,8 @@ NEW = {**GOOD, "password": "another-canary"}
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "the file: Invalid JSON"),
+        ("", "players.json is empty"),
+        ("[{]", "players.json, line 1, column 3, is no JSON"),
         ("{}", "valid array"),
         (json.dumps([{**GOOD, "_id": "short"}]), "0._id"),
         (

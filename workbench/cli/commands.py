@@ -24,6 +24,7 @@ from cyclopts import Parameter
 from cardsharp.cloud.redaction import redact
 from cardsharp.errors import CardsharpError
 from cardsharp.games import games
+from workbench.cli.settings_file import SettingsFile
 from workbench.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
 from workbench.show.command import Command, commands_in, mount
 from workbench.show.exits import Exit, exit_for
@@ -79,7 +80,7 @@ def build_app() -> cyclopts.App:
         version=lambda: import_module("importlib.metadata").version("cardsharp"),  # slow to import
         suppress_keyboard_interrupt=False,
         default_parameter=Parameter(negative=()),
-        config=cyclopts.config.Toml(SETTINGS, must_exist=False),
+        config=SettingsFile(SETTINGS, must_exist=False),
     )
     app["--help"].show = False
     app["--version"].show = False
@@ -125,8 +126,7 @@ def misused(error: cyclopts.CycloptsError) -> str:
         if argument.field_info.is_positional:
             return f"`{command}` needs {argument.name.lstrip('-').upper()}{about}."
         return f"{argument.name} needs {'a value' if number == 1 else f'{number} values'}{about}."
-    text = str(error)
-    return f"{SETTINGS} cannot be read: {text}." if text.startswith("TOMLDecode") else text
+    return str(error)
 
 
 def _explained(app: cyclopts.App | None, asked: cyclopts.Argument) -> cyclopts.Argument:

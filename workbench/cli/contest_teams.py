@@ -1,6 +1,5 @@
 """`cardsharp contest teams`: enter teams, list and remove them, give new passwords."""
 
-import csv
 import secrets
 import shutil
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from cardsharp.game import Game
 from cardsharp.games import game
 from workbench.cli.contest_new import HERE, Folder, Where
 from workbench.contest.organiser import check_teams, entered_teams
+from workbench.contest.teams_file import read_teams
 from workbench.sandbox import check_sandbox
 from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results, tell
@@ -86,17 +86,22 @@ def _submit(versions: Submitted, file: Path, of: Game) -> None:
 def import_(folder: Folder, file: Path, /, *, as_json: Json = False, where: Where = HERE) -> None:
     """Enter the teams of a CSV file: its column name, and strategy where one is played here.
 
-    All of them or, where something is wrong with one, none.
+    Cells are separated by commas, semicolons or tabs. All teams are entered or, where
+    something is wrong with one, none.
     """
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as text:
-            rows = list(csv.DictReader(text))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ConfigError(f"{file} cannot be read as CSV: {error}.") from None
-    if not rows or any(not (row.get("name") or "").strip() for row in rows):
-        raise ConfigError(f"{file} needs a column `name` with a name in every row.")
-    wanted = [(row["name"].strip(), (row.get("strategy") or "").strip() or None) for row in rows]
-    _enter(folder, wanted, where, as_json=as_json)
+    rows, encoding = read_teams(file)
+    with where.records(folder) as records:
+        for row in rows:
+            try:
+                check_teams(records, [(row.name, row.strategy)], here=where.stack is None)
+            except ConfigError as error:
+                raise ConfigError(f"{file}, line {row.line}: {error}") from error
+    if encoding is not None:
+        messages().print(
+            f"{file} is not in UTF-8 and was read as {encoding}; where names look wrong, remove "
+            "the teams, save the file as UTF-8 and import it again."
+        )
+    _enter(folder, [(row.name, row.strategy) for row in rows], where, as_json=as_json)
 
 
 def _enter(

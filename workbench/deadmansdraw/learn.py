@@ -8,6 +8,7 @@ from cyclopts import Parameter, validators
 from pydantic import ValidationError
 
 from cardsharp.errors import ConfigError
+from cardsharp.text_files import read_json_text
 from workbench.deadmansdraw.learning import Learned, Learning, opponents
 from workbench.lab.options import Seed
 from workbench.show.lookup import data_folder
@@ -73,8 +74,6 @@ def _specialists(options: LearnOptions) -> Any:  # noqa: ANN401 - research is no
 
 def _read(file: Path) -> Learned:
     try:
-        return Learned.model_validate_json(file.read_text("utf-8"))
-    except FileNotFoundError:
-        return Learned()
-    except (OSError, ValidationError) as error:
+        return Learned.model_validate_json(read_json_text(file)) if file.exists() else Learned()
+    except ValidationError as error:
         raise ConfigError(f"{file} is no file that `learn` wrote; name another.") from error

@@ -107,7 +107,7 @@ def _id(key: DealKey) -> str:
 
 def _entries(log: Path) -> Iterator[Body]:
     """The decisions in a log; lines of any other kind are passed over."""
-    with suppress(FileNotFoundError), log.open(encoding="utf-8") as lines:
+    with suppress(FileNotFoundError), log.open("rb") as lines:
         for line in lines:
             with suppress(ValueError):
                 entry = json.loads(line)

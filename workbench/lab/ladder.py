@@ -118,10 +118,10 @@ class Rung(BaseModel, frozen=True, extra="forbid"):
 def known(file: Path, plan: Plan) -> Rung | None:
     """What the file of climbs has of a plan that the same code played as long or to a decision.
 
-    It has a JSON document a line; a line that was cut is passed over.
+    It has a JSON document a line; a line that was cut or cannot be read is passed over.
     """
     wanted = (plan.game, lasting(plan.first), plan.second, fingerprint(plan))
-    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
+    lines = file.read_bytes().splitlines() if file.is_file() else []
     for line in reversed(lines):
         with suppress(ValueError):
             one = Rung.model_validate_json(line)

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from cardsharp.errors import ConfigError
+from cardsharp.text_files import read_text
 from workbench.lab.duel import Duel, Pair, share_of
 from workbench.lab.interval import Interval, interval
 from workbench.lab.plan import Plan
@@ -51,7 +52,10 @@ def kept_in(file: Path, plan: Plan) -> dict[int, Pair]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(wanted.model_dump_json() + "\n", encoding="utf-8")
         return {}
-    whole, _, broken = file.read_text(encoding="utf-8").rpartition("\n")
+    decoded = read_text(file)
+    if decoded.encoding != "utf-8":  # what is added is
+        raise ConfigError(f"{file} is in {decoded.encoding.upper()}; save it as UTF-8.")
+    whole, _, broken = decoded.text.rpartition("\n")
     if broken:  # the run was stopped in the middle of a line
         file.write_text(f"{whole}\n", encoding="utf-8")
     head, kept = _parsed(file, whole)
@@ -71,7 +75,7 @@ def difference(one: Path, two: Path) -> tuple[float, Interval, int]:
     With its 95 % interval, and over how many matches of each; deck by deck, so that the luck of the
     deal cancels out. Raises `ConfigError` for other decks or another opponent.
     """
-    (head, mine), (other, theirs) = (_parsed(file, file.read_text("utf-8")) for file in (one, two))
+    (head, mine), (other, theirs) = (_parsed(file, read_text(file).text) for file in (one, two))
     if other.model_copy(update={"first": head.first}) != head:
         raise ConfigError(
             f"{one} and {two} differ in more than the first player; nothing to compare."
@@ -86,12 +90,22 @@ def difference(one: Path, two: Path) -> tuple[float, Interval, int]:
 
 
 def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
+    """The head of a duel's file and its pairs; raises `ConfigError` that names a wrong line."""
+    if not text.strip():
+        raise ConfigError(f"{file} is empty and no file of a duel (--out); give another one.")
+    pairs, number = dict[int, Pair](), 1
+    first, *rest = text.removesuffix("\n").split("\n")
     try:
-        first, *rest = text.splitlines()
-        head, pairs = _Head.model_validate_json(first), map(_Pair.model_validate_json, rest)
-        return head, {one.number: one.matches for one in pairs}
+        head = _Head.model_validate_json(first)
+        for number, line in enumerate(rest, 2):  # noqa: B007 - what the message names
+            pair = _Pair.model_validate_json(line)
+            pairs[pair.number] = pair.matches
     except ValueError:
-        raise ConfigError(f"{file} is no file of a duel; give another one.") from None
+        raise ConfigError(
+            f"{file}, line {number}, is no line of a duel's file (--out); "
+            "give another one, or correct the line."
+        ) from None
+    return head, pairs
 
 
 def warn_unsteady(played: Duel) -> None:

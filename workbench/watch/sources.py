@@ -1,11 +1,11 @@
 """Whatever holds matches, opened by a word: a log, a contest's folder, an arena, files, stdin."""
 
 import gzip
-import json
 import os
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -24,6 +24,7 @@ from cardsharp.errors import ConfigError, Malformed, StoreError, Unreachable
 from cardsharp.game import Game
 from cardsharp.games import games
 from cardsharp.replay import fault_of
+from cardsharp.text_files import decode_text, json_fault
 from workbench.show.lookup import LAST, find_match, game_of, open_of
 from workbench.show.options import PASTED
 from workbench.show.output import print_error
@@ -41,8 +42,8 @@ def texts_of(place: Path) -> dict[str, bytes]:
         texts = {one: one.read_bytes() for one in files}
         zipped = {one for one in texts if one.suffix == ".gz"}
         return {str(one): gzip.decompress(t) if one in zipped else t for one, t in texts.items()}
-    except (OSError, EOFError) as error:
-        why = getattr(error, "strerror", None) or error
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or "it is no whole .gz file"
         raise ConfigError(f"{place} cannot be read: {why}.") from None
 
 
@@ -50,12 +51,17 @@ def recorded_in(texts: Mapping[str, bytes]) -> ToldMatches:
     """The matches that texts tell, one each or one a line, others left out; or `ConfigError`."""
     fault = "There is no recorded match (.json, .jsonl, .gz) in the folder."
     found = dict[str, Whole]()
-    told = [(name, line) for name, text in texts.items() for line in _documents(text)]
-    for name, line in each(told, "reading"):
+    documents = list[_Document]()
+    for name, data in texts.items():
         try:
-            record, moves = match_told(line)
-        except Malformed as error:
-            fault = f"{name}: {error}"
+            documents += _documents(name, decode_text(data, name).lines)
+        except ConfigError as error:
+            fault = str(error)
+    for document in each(documents, "reading"):
+        try:
+            record, moves = match_told(document.text.encode())
+        except (Malformed, RecursionError) as error:
+            fault = document.fault(error)
         else:
             found[record.match_id] = record, moves
     if not found:
@@ -64,13 +70,28 @@ def recorded_in(texts: Mapping[str, bytes]) -> ToldMatches:
     return ToldMatches(found.get, listed)
 
 
-def _documents(text: bytes) -> list[bytes]:
-    """A text that is one JSON document, or the lines of any other."""
-    with suppress(ValueError):
-        json.loads(text)
-        return [text]
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines if len(lines) > 1 and lines[0].startswith(b"{") else [text]
+class _Document(NamedTuple):
+    """What may be a match: a whole file, or a line of one."""
+
+    file: str
+    text: str
+    line: int | None = None
+
+    def fault(self, error: Malformed | RecursionError) -> str:
+        """Say what is wrong with it, and where."""
+        unread = json_fault(self.text, self.line or 1)
+        if unread is not None:
+            return f"{self.file}{unread}; correct it, or give another file."
+        place = self.file if self.line is None else f"{self.file}, line {self.line}"
+        return f"{place}: {error}"
+
+
+def _documents(file: str, lines: Sequence[str]) -> list[_Document]:
+    """The file where it is one JSON document, or the lines of any other."""
+    text = "\n".join(lines)
+    filled = [_Document(file, line, number) for number, line in enumerate(lines, 1) if line.strip()]
+    is_lines = len(filled) > 1 and filled[0].text.startswith("{") and json_fault(text) is not None
+    return filled if is_lines else [_Document(file, text)]
 
 
 def match_told(text: bytes) -> Whole:

@@ -19,6 +19,7 @@ from pydantic import (
 from cardsharp.access import LONGEST_NAME, ha1
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.errors import ConfigError
+from cardsharp.text_files import read_json_text
 
 _log = logging.getLogger(__name__)
 
@@ -127,10 +128,10 @@ def load_players(path: Path) -> dict[str, Player]:
     text names every fault and no password.
     """
     try:
-        players = _PLAYERS.validate_json(path.read_bytes())
-    except OSError as error:
+        players = _PLAYERS.validate_json(read_json_text(path))
+    except ConfigError as error:
         raise ConfigError(
-            f"The players' file {path} cannot be read: {error.strerror}. "
+            f"The players' file {str(error).removesuffix('.')}. "
             'It must be a JSON list of {"_id", "name", "password"}.'
         ) from None
     except ValidationError as error:

@@ -1,0 +1,259 @@
+"""Files of users in any encoding: each is read, or told by file, line and what to do."""
+
+import codecs
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.cli import Cli
+
+from cardsharp.errors import ConfigError
+from cardsharp.text_files import json_fault, read_json_text, read_text, source_fault
+from workbench.contest.teams_file import TeamRow, read_teams
+
+TEXT = "name,strategy\nKräuter,random\n"
+CODECS_WORDS = re.compile(r"codec|can't decode|UnicodeDecodeError|fault of Cardsharp itself")
+
+READABLE = {
+    "utf-8": TEXT.encode(),
+    "a mark": TEXT.encode("utf-8-sig"),
+    "utf-16": TEXT.encode("utf-16"),
+    "utf-16-be": codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"),
+    "utf-32": TEXT.encode("utf-32"),
+    "windows": TEXT.replace("\n", "\r\n").encode(),
+    "old macs": TEXT.replace("\n", "\r").encode(),
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "given"
+
+
+@pytest.mark.parametrize("data", READABLE.values(), ids=READABLE.keys())
+def test_a_text_is_the_same_however_it_was_saved(file: Path, data: bytes) -> None:
+    file.write_bytes(data)
+    assert read_text(file).text == TEXT
+    assert not read_text(file).is_guess
+    assert read_teams(file) == ((TeamRow("Kräuter", "random", 2),), None)
+
+
+def test_other_encodings_are_supposed_only_where_that_is_wanted(file: Path) -> None:
+    """Windows-1252, and Latin-1 for what that has not; both read an umlaut alike."""
+    file.write_bytes("a\nKräuter € x".encode("cp1252"))
+    assert read_text(file, guess=True) == ("a\nKräuter € x", "cp1252", True)
+    file.write_bytes("Kräuter \x81".encode("latin-1"))
+    assert read_text(file, guess=True) == ("Kräuter \x81", "latin-1", True)
+    with pytest.raises(ConfigError, match="given, line 1, column 3, is not in UTF-8; save it as"):
+        read_text(file)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("eins\r\nzwei ä\xdf".encode("latin-1"), "line 2, column 6, is not in UTF-8; save it"),
+        ("ä".encode() * 3 + b"\xff", "line 1, column 4, is not in UTF-8"),
+        (TEXT.replace("ä", "a").encode("utf-16-le"), "line 1, is no text; save it as UTF-8"),
+        (codecs.BOM_UTF16_LE + b"abc", "begins as UTF-16-LE does and is not; save it as UTF-8"),
+        (b"\x80\0", "line 1, column 1, is not in UTF-8"),
+    ],
+)
+def test_what_cannot_be_read_is_told_by_its_place(file: Path, data: bytes, said: str) -> None:
+    file.write_bytes(data)
+    with pytest.raises(ConfigError, match=re.escape(said)) as caught:
+        read_text(file)
+    assert str(caught.value).startswith(str(file))
+    assert not CODECS_WORDS.search(str(caught.value))
+
+
+def test_what_is_no_json_is_told_by_its_place(file: Path) -> None:
+    assert json_fault('{"a": "\u2028"}') is None
+    assert json_fault("  \n") == " is empty"
+    assert json_fault('{"a":\n x}', 7) == ", line 8, column 2, is no JSON (Expecting value)"
+    assert "too deeply" in str(json_fault("[" * 200_000))
+    file.write_text("{}}")
+    with pytest.raises(ConfigError, match=r"given, line 1, column 3, is no JSON \(Extra data\);"):
+        read_json_text(file)
+    with pytest.raises(ConfigError, match="away cannot be read: No such file or directory; check"):
+        read_json_text(file.with_name("away"))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"x = 1\n", None),
+        ("# -*- coding: latin-1 -*-\nx = 'ä'\n".encode("latin-1"), None),
+        ("x = 1\ny = 2\nz = 'ä'\n".encode("latin-1"), "line 3 is not in UTF-8"),
+        ("x = 'ä'\n".encode("latin-1"), "line 1 is not in UTF-8"),
+        ("x = 1\n".encode("utf-16"), "it is in UTF-16-LE; save it as UTF-8"),
+        (b"x = 1\0\n", "it is no text"),
+    ],
+)
+def test_a_source_that_python_cannot_read_is_told(
+    file: Path, data: bytes, said: str | None
+) -> None:
+    file.write_bytes(data)
+    found = source_fault(file)
+    assert found == said if said is None else str(found).startswith(said)
+
+
+TEAMS = [
+    ("Name,Strategy\nA,random\n", [("A", "random", 2)]),
+    ("name;strategy\nA;random\n", [("A", "random", 2)]),
+    ("name\tstrategy\nA, B\trandom\n", [("A, B", "random", 2)]),
+    ("sep=;\nname;x\nA, B;1\n", [("A, B", None, 3)]),
+    ('\n " NAME ", Strategy \n\n "A", \n,,\n', [("A", None, 4)]),
+    ('"name"\n"Ann ""Ace"" Lee"\n', [('Ann "Ace" Lee', None, 2)]),
+    ("strategy,town,name\n,Ulm,A\nrandom,Bonn,B\n", [("A", None, 2), ("B", "random", 3)]),
+    ('name,note\nA,"two\nlines"\nB,\n', [("A", None, 2), ("B", None, 4)]),
+    ("name,a;b\nA,1\n", [("A", None, 2)]),
+    ("name\nA,,\n", [("A", None, 2)]),
+]
+
+
+@pytest.mark.parametrize(("text", "rows"), TEAMS)
+def test_teams_are_read_as_spreadsheets_save_them(
+    file: Path, text: str, rows: list[tuple[str, str | None, int]]
+) -> None:
+    file.write_text(text)
+    assert [tuple(row) for row in read_teams(file).rows] == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty; write name,strategy in its first line"),
+        ("\r\n \n", "is empty;"),
+        ("name,strategy\n", "has titles and no team; write a line for each team below line 1"),
+        ("team,bot\nA,b\n", "line 1, needs a column `name` and has `team`, `bot`; write name,str"),
+        ("\nAnn\nBob\n", "line 2, needs a column `name` and has `Ann`"),
+        ("name,Name\nA,B\n", "line 1, has the column `name` twice; leave one out"),
+        ("name,strategy\nA,\n,random\n", "line 3, has no name in column 1; write one"),
+        ("name,strategy\nLee, Ann,random\n", "line 2, has 3 cells and line 1 has 2 titles; write"),
+        ("name;strategy\nLee; A;random\n", 'with a semicolon in quotation marks, as "Lee; Ann"'),
+        ("name\nA\nB\nA\n", "line 4, has the name A, as line 2 has; give each team its own"),
+        ('name\nA\n"B\nC\n', "line 3, has a quotation mark that does not pair; write a name"),
+        ('name\n"A"x\n', "line 2, has a quotation mark that does not pair"),
+    ],
+)
+def test_a_wrong_file_of_teams_is_told_by_its_line(file: Path, text: str, said: str) -> None:
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=re.escape(said)) as caught:
+        read_teams(file)
+    assert str(caught.value).startswith(str(file))
+
+
+WRONG = {
+    "latin-1": '{"ä": 1}\n'.encode("latin-1"),
+    "utf-16 without a mark": '{"ä": 1}\n'.encode("utf-16-le"),
+    "half of utf-16": codecs.BOM_UTF16_LE + b"abc",
+    "bytes": bytes(range(256)),
+    "empty": b"",
+    "no json": b"{}\n\n{{{\n",
+    "too deep": b"[" * 100_000,
+}
+
+COMMANDS = {
+    "settings": ("cardsharp.toml", "matches"),
+    "weights": ("given.json", "play -n 1 --strategy given.json"),
+    "learnt": ("given.json", "learn --out given.json"),
+    "players": ("given.json", "arena --port 0 --players given.json"),
+    "matches": ("given.jsonl", "matches given.jsonl"),
+    "packed matches": ("given.gz", "matches given.gz"),
+    "a duel": ("given.jsonl", "lab difference given.jsonl given.jsonl"),
+    "teams": ("given.csv", "contest teams import cup given.csv"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("what", COMMANDS)
+def test_every_command_tells_what_is_wrong_with_a_file_of_a_user(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, wrong: str
+) -> None:
+    """By its name, without a codec's words and without a fault of ours."""
+    monkeypatch.chdir(tmp_path)
+    if what == "teams":
+        assert cli("contest", "new", "cup").code == 0
+    name, line = COMMANDS[what]
+    Path(name).write_bytes(gzip.compress(WRONG[wrong]) if name.endswith(".gz") else WRONG[wrong])
+    if (what, wrong) == ("settings", "empty"):
+        return  # no options
+    told = cli(*line.split())
+    assert told.code == 2, told
+    assert name in told.err
+    assert not CODECS_WORDS.search(told.err)
+    assert "Traceback" not in told.err + told.out
+
+
+PACKED = gzip.compress(b"{}" * 99, mtime=0)
+
+
+@pytest.mark.parametrize("data", [b"no", PACKED[:-9], PACKED[:10] + b"z" * 99])
+def test_what_is_no_whole_gz_is_told(cli: Cli, file: Path, data: bytes) -> None:
+    packed = file.with_suffix(".gz")
+    packed.write_bytes(data)
+    assert "given.gz cannot be read: it is no whole .gz file" in cli("matches", str(packed)).err
+
+
+def test_a_line_of_a_duel_that_is_wrong_is_told_and_one_of_any_encoding_is_read(
+    cli: Cli, file: Path
+) -> None:
+    duel = "lab", "duel", "random", "random", "-n", "2", "--out", str(file)
+    assert cli(*duel).code == 0
+    lines = file.read_text()
+    other = file.with_name("other")
+    other.write_bytes(lines.replace("\n", "\r\n").encode("utf-16"))
+    assert cli("lab", "difference", str(file), str(other), "--json").code == 0
+    assert "other is in UTF-16-LE; save it as UTF-8" in cli(*duel[:-1], str(other)).err
+    file.write_text(lines.replace('"number":1', '"number":"x"'))
+    assert f"{file}, line 3, is no line of a duel's file" in " ".join(cli(*duel).err.split())
+
+
+def test_teams_of_another_encoding_are_entered_and_it_is_said(cli: Cli, tmp_path: Path) -> None:
+    folder, file = tmp_path / "cup", tmp_path / "teams.csv"
+    assert cli("contest", "new", str(folder)).code == 0
+    file.write_bytes("Name;Strategy\nKräuter;random\n".encode("latin-1"))
+    told = cli("contest", "teams", "import", str(folder), str(file))
+    assert (told.code, "was read as cp1252" in " ".join(told.err.split())) == (0, True)
+    listed = cli("contest", "teams", "list", str(folder), "--json").json()
+    assert [team["name"] for team in listed] == ["Kräuter"]
+    file.write_text("name,strategy\nB,random\nC,nobody\n")
+    refused = cli("contest", "teams", "import", str(folder), str(file))
+    assert f"{file}, line 3: " in refused.err
+    assert len(cli("contest", "teams", "list", str(folder), "--json").json()) == 1
+
+
+def test_a_strategy_file_in_another_encoding_is_told(cli: Cli, file: Path) -> None:
+    """Also where a module beside it is; in words for people."""
+    mine, beside = file.with_suffix(".py"), file.with_name("beside_in_latin.py")
+    mine.write_text("import beside_in_latin\n")
+    beside.write_bytes("x = 'ä'\n".encode("latin-1"))
+    for wrong in (beside, mine):
+        told = cli("play", "-n", "1", "--strategy", str(mine)).err
+        assert f"{wrong} cannot be read: " in told, told
+        assert not CODECS_WORDS.search(told)
+        mine.write_text("x = 1\n", "utf-16")
+
+
+def test_what_is_typed_in_another_encoding_is_answered(home: Path) -> None:
+    """As from a file of answers, where the terminal is strict about UTF-8."""
+    told = subprocess.run(
+        [sys.executable, "-m", "workbench.cli", "versus", "--seed", "1"],
+        input=b"h\xe4llo\n",
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict", "XDG_DATA_HOME": str(home)},
+    )
+    assert b"That is none of your moves" in told.stdout, told
+    assert not CODECS_WORDS.search(told.stderr.decode())
+
+
+def test_json_lines_end_at_line_ends_only(file: Path) -> None:
+    """A string of JSON may hold what Python's splitlines takes for one."""
+    file.write_text(json.dumps({"a": "\x85\u2028"}, ensure_ascii=False) + "\r\n{}\r\n")
+    assert [json.loads(line) for line in read_text(file).lines] == [{"a": "\x85\u2028"}, {}]
