@@ -138,6 +138,27 @@ def test_document_and_page_have_every_operation_and_refer_to_what_is_there(game:
     assert set(re.findall(r'href="([^"]+)"', page)) - inside == {DOCUMENT.removeprefix("/")}
 
 
+@every_service
+def test_a_path_advertises_the_methods_that_the_document_has_and_no_other(game: Game) -> None:
+    """To a wrong method, and to a browser that asks before a page of another site may."""
+    service = game.service.load()
+    api, origin = service.api, (("Origin", "https://cards.example"),)
+    for path, operations in service.documents()[api.name]["paths"].items():
+        there, sent = {method.upper() for method in operations}, re.sub(r"{\w+}", "x", path)
+        for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"} - there:
+            refused = asked(game, WireRequest(method, sent))
+            assert refused.status == 405
+            assert set(dict(refused.headers)["Allow"].split(", ")) == there
+        before = asked(game, WireRequest("OPTIONS", sent, origin))
+        headers = dict(before.headers)
+        assert before.status == (204 if api.cross_origin else 405)
+        named = headers["Access-Control-Allow-Methods" if api.cross_origin else "Allow"]
+        assert set(re.split(", ?", named)) == there
+    nowhere = asked(game, WireRequest("OPTIONS", f"{api.base}/nowhere", origin))
+    assert nowhere.status == 404
+    assert "Access-Control-Allow-Methods" not in dict(nowhere.headers)
+
+
 # --- in a terminal: all is seen on 80 x 24 --------------------------------------------------------
 
 WIDTH = 80

@@ -210,7 +210,8 @@ def test_every_route_has_a_row_and_each_of_the_api_is_in_the_document_by_hand(wo
     assert found == world.routes
     document = world.client.get("/swagger.json", ADMIN).json()
     described = {(how.upper(), path) for path, told in document["paths"].items() for how in told}
-    assert described == {one for one in world.routes if one[1].startswith("/api/")}
+    with_bodies = {(how, path) for how, path in described if how != "HEAD"}
+    assert with_bodies == {one for one in world.routes if one[1].startswith("/api/")}
 
 
 def test_no_action_is_played_for_another(world: World) -> None:

@@ -84,10 +84,12 @@ class _Edge(Generic[S]):
         """The answer to one event."""
         request = Request(event, merge_slashes=self._api.merge_slashes)
         if self._api.cross_origin and request.method == _PREFLIGHT:
-            methods = {_PREFLIGHT, *(one for route in self._api.routes for one in route.methods)}
-            allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
-            allowed |= self._cross_origin(request)
-            return response(HTTPStatus.NO_CONTENT, "", allowed)
+            methods = next(
+                (m for path, m in self._routes.items() if path.fullmatch(request.path)), ()
+            )
+            if methods:
+                allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
+                return response(HTTPStatus.NO_CONTENT, "", allowed | self._cross_origin(request))
         answer = self._carried_out(request, context)
         headers = {**self._api.headers, **answer.headers}
         if answer.status != HTTPStatus.METHOD_NOT_ALLOWED:
@@ -119,8 +121,7 @@ class _Edge(Generic[S]):
             if matched := pattern.fullmatch(request.path):
                 if request.method in methods:
                     return methods[request.method], matched.groupdict()
-                more = [_PREFLIGHT] if self._api.cross_origin else []
-                raise NoSuchMethod(request.path, [*sorted(methods), *more])
+                raise NoSuchMethod(request.path, sorted(methods))
         raise NoSuchPath(request.path)
 
     def _cross_origin(self, request: Request) -> Mapping[str, str]:
