@@ -89,7 +89,8 @@ class _Edge(Generic[S]):
             )
             if methods:
                 allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
-                return response(HTTPStatus.NO_CONTENT, "", allowed | self._cross_origin(request))
+                headers = {**allowed, **self._cross_origin(request)}
+                return response(HTTPStatus.NO_CONTENT, "", headers)
         answer = self._carried_out(request, context)
         headers = {**self._api.headers, **answer.headers}
         if answer.status != HTTPStatus.METHOD_NOT_ALLOWED:
