@@ -81,13 +81,42 @@ def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(
     found = cli("try", draws, "--all")
     assert found.code == 0, found.err
     assert "draws.py decides otherwise in " in found.out
-    assert re.search(r"captain's judgement these choices (cost|gain) \d+\.\d\d wins, ", found.out)
-    assert "\nAll that was weighed in the turn that cost most:\n" in found.out
+    judged = (
+        r"captain judges these choices to be (better|worse) than .+: by \d+\.\d\d wins together, "
+    )
+    assert re.search(judged, found.out)
     command = found.out.rpartition("cardsharp try ")[2]
     turn = cli("try", *shlex.split(command))
     assert turn.code == 0, turn.err
     assert "now     " in turn.out
     assert "by captain (chance to win)" in turn.out
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("player", ["captain", "random"])
+def test_the_turn_that_is_named_differs_most_in_either_direction(cli: Cli, player: str) -> None:
+    """Of a stronger player every difference is a gain; of a weaker one it is a loss."""
+    match_id = kept(cli, "deadmansdraw")
+    [match] = tried(cli, player, "--match", match_id)
+    gains = {
+        (one["turn"], round(-100 * one["cost"], 1)) for one in match["decisions"] if one["cost"]
+    }
+    assert len(gains) > 1
+    turn, gain = max(gains, key=lambda found: abs(found[1]))
+    found = cli("try", player, "--match", match_id)
+    said = f"The largest difference is in turn {turn} of match {match_id}, {gain:+.1f} %. All that"
+    assert said in found.out
+    assert f"--turn {turn}\n" in found.out
+    assert f" {gain:+.1f} %\n" in found.out, "the same in the table"
+
+
+@pytest.mark.usefixtures("home")
+def test_each_game_is_summed_up_by_its_own_judge(cli: Cli) -> None:
+    matches = [word for game in OPPONENTS for word in ("--match", kept(cli, game))]
+    found = cli("try", "random", *matches)
+    assert found.out.count("random decides otherwise in ") == len(OPPONENTS)
+    for judge in JUDGES.values():
+        assert f"{judge} judges " in found.out
 
 
 def test_one_turn_shows_options_output_and_time(cli: Cli, home: Path) -> None:

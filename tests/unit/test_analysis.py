@@ -17,9 +17,10 @@ from cardsharp.deadmansdraw.rules import force_turn_end
 from cardsharp.deadmansdraw.simulation import fair_chance
 from cardsharp.game import Game
 from cardsharp.judge import LAPSE
-from cardsharp.strategy import Decision
+from cardsharp.strategy import Decision, Option, ranked
 from workbench.lab.analysed import AnalysedSide, Group, two_ratings
 from workbench.lab.extras import Taken
+from workbench.show.drawing import signed_amount
 
 DEADMANSDRAW, BLEF = (
     next(game for game in GAMES if game.name == name) for name in ("deadmansdraw", "blef")
@@ -164,3 +165,15 @@ def test_the_accuracy_is_that_of_all_decisions_together() -> None:
     assert group.accuracy.mean == pytest.approx(100 * (1 - 1.0 / 5.0) ** 2)
     assert group.accuracy.within.low < group.accuracy.mean < group.accuracy.within.high
     assert Group([long._replace(stake=0.0)], shares=True).accuracy is None
+
+
+def test_options_are_ranked_by_their_worth_also_below_0() -> None:
+    """Points may be negative: an option without a value does not come before these."""
+    options = [Option(name, value) for name, value in (("a", -2.0), ("b", None), ("c", -0.5))]
+    assert [one.action for one in ranked(options)] == ["c", "a", "b"]
+
+
+def test_a_difference_has_its_sign_and_nothing_has_no_minus() -> None:
+    shown = [signed_amount(".1%", value) for value in (0.44, -0.093, -0.0001, 0.0)]
+    assert shown == ["+44.0 %", "-9.3 %", "+0.0 %", "+0.0 %"]
+    assert [signed_amount("+.2f", value) for value in (1.2, -0.3)] == ["+1.20", "-0.30"]

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from math import fsum
 from typing import Annotated
 
 from cyclopts import Parameter, validators
@@ -19,7 +20,7 @@ from cardsharp.replay import Asked, header_of
 from cardsharp.trying import LATE
 from workbench.cli.games import AnyGame
 from workbench.lab.again import TrialPlayer, TriedAgain
-from workbench.show.drawing import amount, drawing_of, print_title, worth
+from workbench.show.drawing import amount, drawing_of, print_title, signed_amount, worth
 from workbench.show.exits import Exit
 from workbench.show.lookup import LAST, game_of, readable
 from workbench.show.options import CommandOptions, Json, Store
@@ -152,55 +153,71 @@ def print_all(console: Console, matches: Sequence[MatchTried]) -> None:
     if not tried:
         console.print("There is nothing to decide again: the log tells no position of ours.")
         return
+    for game in dict.fromkeys(match.game for match in matches):  # each has a judge of its own
+        _print_sum(console, [match for match in matches if match.game == game])
+
+
+def _print_sum(console: Console, matches: Sequence[MatchTried]) -> None:
+    """What the differences in matches of one game come to, and how to open the largest."""
+    tried = [one for match in matches for one in match.decisions]
     differing = [(match, one) for match in matches for one in match.decisions if one.differs]
-    differ = [one for _, one in differing]
     among = f"in {len(matches)} matches" if len(matches) > 1 else "in this match"
+    number = f"{len(differing)} of {len(tried)} decisions"
+    console.print(f"{matches[0].name} decides otherwise in {number} {among}", style="bold")
+    for line in _judged([one for _, one in differing]):
+        console.print(line, soft_wrap=True)
+    failed = sum(one.decided.fault is not None for one in tried)
+    if failed:
+        console.print(f"It failed in {failed}, where a safe action took its place.", style="red")
+    if not differing:
+        return
+    match, largest = max(differing, key=lambda found: abs(found[1].gain or 0.0))
+    turn, match_id = largest.asked.step.turn, match.record.match_id
+    console.print()
+    by = "" if largest.gain is None else f", {_gain(largest)}"
     console.print(
-        f"{matches[0].name} decides otherwise in {len(differ)} of {len(tried)} decisions {among}",
-        style="bold",
+        f"The largest difference is in turn {turn} of match {match_id}{by}. All that was weighed "
+        "there:",
+        soft_wrap=True,
     )
-    for line in _judged(differ):
-        console.print(line)
-    number = sum(one.decided.fault is not None for one in tried)
-    if number:
-        console.print(f"It failed in {number}, where a safe action took its place.", style="red")
-    if differing:
-        match, worst = max(differing, key=lambda found: found[1].cost or 0.0)
-        words = f"try {shlex.quote(match.player)} --match {match.record.match_id}"
-        console.print()
-        console.print("All that was weighed in the turn that cost most:")
-        print_command(f"{words} --turn {worst.asked.step.turn}")
+    print_command(f"try {shlex.quote(match.player)} --match {match_id} --turn {turn}")
+
+
+def _gain(tried: TriedAgain) -> str:
+    """By how much the new choice is better, with its sign; empty where nobody knows."""
+    judge, gain = tried.judge, tried.gain
+    return "" if judge is None or gain is None else signed_amount(judge.form, gain)
 
 
 def _differences(match: MatchTried, shown: Sequence[TriedAgain]) -> Table:
-    table = plain_table("turn", "then", "by", f"now, {match.name}", "cost", right=("turn", "cost"))
+    table = plain_table("turn", "then", "by", f"now, {match.name}", "gain", right=("turn", "gain"))
     table.columns[2].style, table.columns[4].no_wrap = "dim", True
     for one in shown:
         fault = one.decided.fault
         now = Text(one.answer) if fault is None else Text(f"fault: {fault}", style="red")
-        cost = "" if one.cost is None or one.judge is None else amount(one.judge.form, one.cost)
-        table.add_row(str(one.asked.step.turn), one.then.action, match.doer(one), now, cost)
+        table.add_row(str(one.asked.step.turn), one.then.action, match.doer(one), now, _gain(one))
     return table
 
 
 def _judged(differ: Sequence[TriedAgain]) -> Iterator[str]:
     if not differ:
         return
-    judge, costs = differ[0].judge, [one.cost for one in differ if one.cost is not None]
-    if judge is None or not costs:
+    judge, gains = differ[0].judge, [one.gain for one in differ if one.gain is not None]
+    if judge is None or not gains:
         who = "nobody" if judge is None else judge.name
-        yield f"What that costs is not known: {who} values none of it."
+        yield f"Whether that is better is not known: {who} values none of these choices."
         return
-    total = sum(costs)
-    valued = "" if len(costs) == len(differ) else f"; {len(costs)} of them can be valued"
-    whole, each = (amount(judge.form, abs(one)) for one in (total, total / len(costs)))
+    total = fsum(gains)
+    form = judge.form.removeprefix("+")
+    whole, each = (amount(form, abs(one)) for one in (total, total / len(gains)))
     if judge.total:  # chances add up to wins, and not to more than 100 per cent of one
         whole = f"{abs(total):.2f} wins"
+    valued = "" if len(gains) == len(differ) else f"{len(gains)} of "
     yield (
-        f"In {judge.name}'s judgement these choices {'cost' if total >= 0 else 'gain'} {whole}, "
-        f"{each} each ({judge.unit}){valued}."
+        f"{judge.name} judges {valued}these choices to be {'better' if total >= 0 else 'worse'} "
+        f"than what was done: by {whole} together, {each} each ({judge.unit})."
     )
-    yield "Each is judged on the position as it was."
+    yield "A gain above 0 is a better choice, below 0 a worse one, in the position as it was."
 
 
 def print_turn(console: Console, match: MatchTried) -> None:
@@ -262,9 +279,8 @@ def _rows(match: MatchTried, tried: TriedAgain) -> Iterator[tuple[str, Text]]:
     by = match.doer(tried) + ("" if then.decision_ms is None else f", {then.decision_ms:.1f} ms")
     yield "by", Text(by, style="dim")
     if tried.differs and tried.judge is not None:
-        known = tried.cost is not None
-        cost = amount(tried.judge.form, tried.cost or 0.0) if known else "not valued"
-        yield "cost", Text(f"{cost}, by {tried.judge.name} ({tried.judge.unit})")
+        gain = _gain(tried) or "not valued"
+        yield "gain", Text(f"{gain}, by {tried.judge.name} ({tried.judge.unit})")
 
 
 def document(match: MatchTried, *, whole: bool) -> dict[str, object]:

@@ -55,6 +55,11 @@ class TriedAgain:
             return None
         return both[self.then.action] - both[self.answer]
 
+    @property
+    def gain(self) -> float | None:
+        """How much more the judge thinks of the answer than of what was done; None if unknown."""
+        return None if self.cost is None else 0.0 - self.cost
+
     def _judged(self, wanted: set[str]) -> dict[str, float]:
         if self.judge is None:
             return {}

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cardsharp.analysis import Analysis, Judged, Mark, side_names, side_of
 from cardsharp.replay import Header
-from workbench.show.drawing import amount
+from workbench.show.drawing import amount, signed_amount
 from workbench.show.output import plain_table
 
 _ROWS = 6
@@ -51,8 +51,7 @@ class Analysed:
 
     def signed(self, value: float) -> str:
         """A worth with its sign."""
-        text = amount(f"+{self.analysis.form.removeprefix('+')}", value)
-        return text if text.strip("+-0. %") else text.replace("-", "+")
+        return signed_amount(self.analysis.form, value)
 
     def amount(self, value: float) -> str:
         """A worth."""

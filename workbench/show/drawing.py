@@ -14,7 +14,7 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.replay import Header, Outcome, Step, Thought, document, header_of, outcome_of
-from cardsharp.strategy import percent
+from cardsharp.strategy import percent, ranked
 from workbench.show.output import plain_table, print_json, results
 
 
@@ -58,7 +58,7 @@ def decision_text(thought: Thought | None, *, brief: bool = False) -> Text:
 def options_table(thought: Thought) -> Table:
     """What was weighed, the best first; the choice is marked."""
     table = plain_table("", "option", "value", "note", right=("value",))
-    for option in sorted(thought.options, key=lambda one: -(one.value or 0.0)):
+    for option in ranked(thought.options):
         mark, style = (">", "bold") if option.action == thought.action else ("", "")
         cells = (option.action, worth(option.value, option.unit), option.note)
         table.add_row(mark, *cells, style=style)
@@ -75,6 +75,12 @@ def worth(value: float | None, unit: str) -> str:
 def amount(form: str, value: float) -> str:
     """A judge's value, such as `2.4 %`."""
     return format(value, form).replace("%", " %")
+
+
+def signed_amount(form: str, value: float) -> str:
+    """A difference in a judge's value with its sign, such as `-2.4 %`; nothing is `+0.0 %`."""
+    text = amount(f"+{form.removeprefix('+')}", value)
+    return text if text.strip("+-0. %") else text.replace("-", "+")
 
 
 def drawing_of(game: Game) -> "StepByStep[Any]":

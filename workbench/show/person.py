@@ -10,7 +10,7 @@ from rich.text import Text
 
 from cardsharp.replay import Thought, Weighed
 from cardsharp.simulation import A, P
-from cardsharp.strategy import Decision, Strategy
+from cardsharp.strategy import Decision, Strategy, ranked
 from workbench.show.drawing import options_table
 from workbench.show.screen import SCREEN, Choice, Screen, ScreenMove, matching, several
 
@@ -73,10 +73,9 @@ class PersonQuestion(Generic[P, A]):
             self._advice = self.advisor.strategy.decide(self.position)
         ruled = self.advisor.rule and self.advisor.rule.decide(self.position)
         rule = f"By the rule: {self._name(ruled.action)}. {ruled.reason}\n" if ruled else ""
-        best = sorted(self._advice.options, key=lambda one: -(one.value or 0.0))
         weighed = (
             Weighed(action=self._name(one.action), value=one.value, note=one.note, unit=one.unit)
-            for one in best
+            for one in ranked(self._advice.options)
         )
         return Thought(
             action=self._name(self._advice.action),

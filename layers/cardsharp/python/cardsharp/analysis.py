@@ -20,7 +20,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.judge import LAPSE, Judge, judging
 from cardsharp.replay import Asked, Header, Step, Stored, Thought, Weighed
-from cardsharp.strategy import Decision
+from cardsharp.strategy import Decision, ranked
 
 SIDES = 2
 
@@ -262,8 +262,8 @@ def _judged(judge: Judge, found: Sequence[_Weighed], end: float | None) -> Itera
     afters = (*(turned(one, one.best) for one in found[1:]), now if end is None else end)
     for one, after in zip(found, afters, strict=True):
         step, cost = one.asked.step, one.cost(turned(one, after))
-        ranked = sorted(one.decision.options, key=lambda option: -(option.value or 0.0))
-        values = [option.value for option in ranked if option.value is not None]
+        options = ranked(one.decision.options)
+        values = [option.value for option in options if option.value is not None]
         yield Judged(
             sequence=step.sequence,
             turn=step.turn,
@@ -274,7 +274,7 @@ def _judged(judge: Judge, found: Sequence[_Weighed], end: float | None) -> Itera
             reason=one.decision.reason,
             options=tuple(
                 Weighed(action=one.named[it.action], value=it.value, note=it.note, unit=it.unit)
-                for it in ranked
+                for it in options
             ),
             risk=judge.risk(one.asked.position),
             before=turned(one, one.best),

@@ -3,7 +3,9 @@
 A game names its own `Option`, `Decision` and `Strategy` after these, with what it adds to them.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 A = TypeVar("A")  # an action
@@ -41,6 +43,22 @@ class Strategy(Protocol[P_contra, D_co]):
 
     def decide(self, position: P_contra, /) -> D_co:
         """The decision of the player who is to act in `position`."""
+
+
+class _Valued(Protocol):
+    """An option or what a log has of it."""
+
+    @property
+    def value(self) -> float | None:
+        """What it was thought to be worth, None where no number was put to it."""
+
+
+V = TypeVar("V", bound=_Valued)
+
+
+def ranked(options: Iterable[V]) -> list[V]:
+    """Return the options, the best first and those without a value last."""
+    return sorted(options, key=lambda one: inf if one.value is None else -one.value)
 
 
 def percent(share: float) -> str:

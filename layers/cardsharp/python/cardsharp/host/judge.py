@@ -9,7 +9,7 @@ from typing import Any
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.host.house import house
 from cardsharp.judge import Judge
-from cardsharp.strategy import Decision, Option
+from cardsharp.strategy import Decision, Option, ranked
 
 WORLDS = 60  # deals of what is hidden in which each action is played to the end
 
@@ -32,7 +32,7 @@ class Playouts(Judge):
             Option(action, fmean(self._worth(position, action, seed + at) for at in range(WORLDS)))
             for action in self._rules.options(position)
         )
-        best = max(options, key=lambda option: option.value or 0.0)
+        best = ranked(options)[0]
         return Decision(best.action, f"{best.action}: the best of {WORLDS} playouts.", options)
 
     def result(self, record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:

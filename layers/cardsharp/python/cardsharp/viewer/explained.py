@@ -52,7 +52,7 @@ class Explained:
     def amount(self, figure: float) -> str:
         """A difference in the judge's unit, with its sign."""
         told = self.worded(abs(figure))
-        return told if not figure else f"{'-' if figure < 0 else '+'}{told}"
+        return f"{'-' if figure < 0 else '+'}{told}" if told.strip("0. %") else told
 
     @property
     def _is_chance(self) -> bool:

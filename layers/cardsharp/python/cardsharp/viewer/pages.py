@@ -14,7 +14,7 @@ from markupsafe import Markup
 from cardsharp.cloud.ports import Status
 from cardsharp.game import Game
 from cardsharp.replay import Thought, Weighed
-from cardsharp.strategy import percent
+from cardsharp.strategy import percent, ranked
 from cardsharp.viewer.assets import asset, whole_script
 from cardsharp.viewer.base import Site, alone, templates
 from cardsharp.viewer.board import NOTHING
@@ -275,8 +275,9 @@ def thought_part(thought: Thought) -> Markup:
 
 def _options(weighed: Sequence[Weighed], chosen: str) -> list[tuple[Weighed, str, int]]:
     """What was weighed, the best first: with its worth in words, and in per cent of the best."""
-    ranked = sorted(weighed, key=lambda one: -(one.value or 0.0))
-    shown = [one for place, one in enumerate(ranked) if place < _MOST or one.action == chosen]
+    shown = [
+        one for place, one in enumerate(ranked(weighed)) if place < _MOST or one.action == chosen
+    ]
     most = max((abs(one.value or 0.0) for one in shown), default=0.0) or 1.0
     return [(one, _worth(one), round(100 * max(0.0, one.value or 0.0) / most)) for one in shown]
 
