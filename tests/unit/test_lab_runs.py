@@ -190,6 +190,8 @@ WITH_LADDER = [pytest.param(one, id=one.name) for one in GAMES if one.ladder]
 def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
     players = ladder_of(game.name).players
     assert tuple(players) == game.ladder
+    values = [rating.value for rating in players.values()]
+    assert values == sorted(values), "the weakest first, as the commands and the docs say"
     assert set(game.ladder) <= set(strategies_of(game.strategies).names())
     assert sum(rating.value for rating in players.values()) / len(players) == pytest.approx(
         MEAN, abs=1

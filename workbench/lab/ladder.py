@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from cardsharp.cloud.private import make_private
 from cardsharp.errors import ConfigError, StrategyFault
@@ -42,12 +42,17 @@ Verdict = Literal["beaten", "not beaten", "not decided"]
 
 
 class Ladder(BaseModel, frozen=True, extra="forbid"):
-    """The measured players of a game, the lowest rung first; `pairs` were played by each two."""
+    """The measured players of a game, the lowest rating first; `pairs` were played by each two."""
 
     game: str
     pairs: int
     seed: int
     players: dict[str, Rating]
+
+    @field_validator("players")
+    @classmethod
+    def _weakest_first(cls, players: dict[str, Rating]) -> dict[str, Rating]:
+        return dict(sorted(players.items(), key=lambda item: item[1].value))
 
 
 def file_of(name: str) -> Path:
