@@ -23,6 +23,7 @@ from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision
 from cardsharp.trying import MOST_PRINTED, Unfit, tried
 from workbench import companion, last_words, strategy_file
+from workbench.habits import GlobalState
 
 _end = os._exit
 
@@ -54,7 +55,7 @@ def main(of: Game, file: str) -> None:
 def _decide(of: Game, name: str, asked: IO[bytes], told: IO[str]) -> None:
     """Answer each question; a strategy is made anew where another player asks."""
     translation, decider = of.program.load(), of.decider.load()  # type: ignore[union-attr]
-    player, strategy = 0, None
+    player, strategy, state = 0, None, None
     while True:
         faulthandler.cancel_dump_traceback_later()
         try:
@@ -66,14 +67,18 @@ def _decide(of: Game, name: str, asked: IO[bytes], told: IO[str]) -> None:
             given = SystemRandom() if given is None else given
             player, strategy = number, strategies_of(of.strategies).build(name, given)
         now: Any = strategy
+        state = state or GlobalState(now)
+        state.begin()
         allowed = list(translation.actions(position))
 
         def work(now: Any = now, position: Any = position, allowed: Any = allowed) -> Any:  # noqa: ANN401 - any game's
             with redirect_stdout(_Passed()):
                 return _in_words(decider.fit(position, now.decide(position)), allowed)
 
-        found = tried(work, now)
-        _tell(told, {"fault": found.fault, "trace": found.trace, **(found.result or {})})
+        found = tried(work, now, locates=True)
+        state.end()
+        answer = {"fault": found.fault, "trace": found.trace, "hints": state.hints()}
+        _tell(told, {**answer, **(found.result or {})})
 
 
 def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:

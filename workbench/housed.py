@@ -16,6 +16,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from random import Random, SystemRandom
+from time import monotonic
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -26,6 +27,7 @@ from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision
 from cardsharp.trying import LATE, Unfit
 from workbench import companion
+from workbench.habits import note_decision
 from workbench.process import Process
 from workbench.program import Outside, Plain, told_where_slow
 
@@ -52,6 +54,7 @@ class _HousedAnswer(BaseModel, hide_input_in_errors=True):
     unit: str = ""
     fault: Plain | None = None
     trace: Plain = ""
+    hints: tuple[Plain, ...] = ()
 
 
 class _HouseProcess(Process):
@@ -111,19 +114,23 @@ class Housed(Outside):
     kind = _HouseProcess
     process: _HouseProcess
 
-    def __init__(self, command: str, of: Game, given: object) -> None:
+    def __init__(self, command: str, of: Game, given: object, file: str = "") -> None:
         super().__init__(command)
+        self._file = file  # whose habits are told to whoever started us, "" for nobody's
         self._translation, self._number = of.program.load(), next(_numbers)  # type: ignore[union-attr]
         self._given = None if isinstance(given, SystemRandom) else given  # which cannot be sent
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
         """What the file's strategy decides; raises `Unfit`, with where, if it fails or is late."""
         self.ready()
+        began = monotonic()
         try:
             answer = self.asked(pickle.dumps((self._number, self._given, position)), self._read)
         except Unfit as unfit:
             print(unfit.trace, end="")  # noqa: T201 - kept, as from any strategy
             raise Unfit(str(unfit)) from None
+        if self._file:
+            note_decision(self._file, monotonic() - began, answer.hints)
         if answer.fault is not None:
             raise Unfit(answer.fault, answer.trace)
         known, allowed = self._translation, self._translation.actions(position)
@@ -184,7 +191,8 @@ def housed(path: Path, of: Game, boxed: str = "") -> HousedFile:
     if hello.refused:
         raise ConfigError(hello.refused)
     name = str(path) if boxed else free_name(hello.name, path, of.strategies)
-    strategies_of(of.strategies).admit(name, lambda given: Housed(command, of, given))
+    file = "" if boxed else path.name
+    strategies_of(of.strategies).admit(name, lambda given: Housed(command, of, given, file))
     Outside.leave(command, process)
     return HousedFile(name=name, files=hello.files)
 

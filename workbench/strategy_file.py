@@ -23,6 +23,7 @@ from cardsharp.text_files import read_json_text, source_fault
 from workbench import program, submission
 from workbench.housed import HousedFile, free_name, housed, is_of_file
 from workbench.submission import is_submission
+from workbench.written import check_decide
 
 SUFFIX = ".py"
 
@@ -97,12 +98,12 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
     except ConfigError as error:
         raise unknown(error, name, strategies.names()) from None
     except (Exception, SystemExit) as error:
+        place = _place(error, Path(name_or_file).absolute())
         raise ConfigError(
-            f"The strategy '{name}' cannot be made: {_said(error)}; "
+            f"The strategy '{name}' cannot be made: {place} fails: {_said(error)}; "
             "its __init__ takes one thing besides self, a Random or in Euchre a stopwatch."
         ) from error
-    if not callable(getattr(strategy, "decide", None)):
-        raise ConfigError(f"The strategy '{name}' has no method decide(self, position); add it.")
+    check_decide(strategy, name)
     return name
 
 
@@ -255,6 +256,8 @@ def _unread(error: BaseException, path: Path) -> str | None:
 
 def _remedy(error: BaseException, path: Path) -> str:
     """What to type where a package is missing."""
+    if isinstance(error, SystemExit):
+        return "; a strategy file is imported, so leave out what ends the program"
     if not isinstance(error, ModuleNotFoundError):
         return ""
     package = str(error.name).partition(".")[0]

@@ -66,6 +66,13 @@ def decided(strategy: object, limit: timedelta = LIMIT) -> Decided[object]:
         ("DO = None", LIMIT, "the strategy returned None, which is no Decision"),
         ("import os; os.write(1, b'{}\\n'); print(input())", LIMIT, "EOFError"),
         ("DO = Decision(END_TURN, 'why')", LIMIT, "the rules refuse 'EndTurn': "),
+        (
+            "DO = Decision(END_TURN, 'why')",
+            LIMIT,
+            "; legal here: Draw (obeys.py, line 13, in decide: here = ",
+        ),
+        ("DO = Decision('Draw', 'why')", LIMIT, "which is no action; legal here: Draw ("),
+        ("position.me = 1", LIMIT, "a position cannot be changed; change a copy"),
     ],
 )
 def test_a_fault_is_told_with_its_line_and_the_next_decision_is_made(
@@ -175,7 +182,15 @@ def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -
     ("answer", "fault"),
     [
         (None, "the strategy returned None, which is no Decision"),
-        (DRAW, "the strategy returned Action(verb=<Verb.DRAW: 'Draw'>"),
+        (
+            DRAW,
+            "the strategy returned the bare action 'Draw'; let decide end with `return Decision(",
+        ),
+        (object(), "the strategy returned a object, which is no Decision"),
+        (
+            "so " * 40,
+            "the strategy returned 'so so so so so so so so so so so so so so so so so so ...",
+        ),
         (Decision("Draw", "why"), "the strategy chose 'Draw' (str), which is no action"),  # type: ignore[arg-type]
         (Decision(DRAW, None), "the reason of its decision is None, no text"),  # type: ignore[arg-type]
         (Decision(DRAW, "", [DRAW]), "the options of its decision are ["),  # type: ignore[arg-type]

@@ -26,6 +26,7 @@ from cardsharp.errors import CardsharpError
 from cardsharp.games import games
 from workbench.cli.settings_file import SettingsFile
 from workbench.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
+from workbench.habits import take_hints
 from workbench.show.command import Command, commands_in, mount
 from workbench.show.exits import Exit, exit_for
 from workbench.show.options import PASTED
@@ -164,10 +165,13 @@ _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 def run(given: list[str]) -> int:
     """Run a command line; the exit code. With --json a fault is `{"error": ...}` as well."""
     try:
-        return _run(given)
+        code = _run(given)
+        for hint in take_hints():
+            print_error(hint)
     except BrokenPipeError:
         _drop_output()
         return Exit.OK
+    return code
 
 
 def _run(given: list[str]) -> int:

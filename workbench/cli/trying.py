@@ -21,7 +21,7 @@ from cardsharp.trying import LATE
 from workbench.cli.games import AnyGame
 from workbench.lab.again import TrialPlayer, TriedAgain
 from workbench.show.drawing import amount, drawing_of, print_title, signed_amount, worth
-from workbench.show.exits import Exit
+from workbench.show.exits import exit_after
 from workbench.show.lookup import LAST, game_of, readable
 from workbench.show.options import CommandOptions, Json, Store
 from workbench.show.output import plain_table, print_command, print_json, results
@@ -91,7 +91,7 @@ def again(player: Player, /, *, options: TryOptions = TryOptions(), game: AnyGam
     else:
         print_all(results(), tried)
     faults = [one.decided.fault for match in tried for one in match.decisions]
-    return Exit.FAILED if any(faults) else Exit.OK
+    return exit_after(len(faults), sum(fault is not None for fault in faults))
 
 
 def _in_turn(asked: list[Asked], turn: int) -> list[Asked]:

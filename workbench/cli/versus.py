@@ -1,7 +1,7 @@
 """`cardsharp versus`: you at the table, in the terminal or a browser, against any player."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -180,7 +180,7 @@ def join(game: Game, options: TableOptions) -> None:
 
 
 def play(setting: Setting, options: TableOptions) -> int:
-    """Play with a person here, and keep it; 1 where every decision of a bot failed."""
+    """Play with a person here, and keep it; 1 or 4 where all or some decisions of a bot failed."""
     sitting = setting.sitting()
     console, you = messages() if options.as_json else results(), sitting.host
     screen = sitting.screen(you)
@@ -196,7 +196,7 @@ def play(setting: Setting, options: TableOptions) -> int:
     elif kept is not None:
         for command in (f"show {kept}", f"why {kept} 1", f"versus --from {kept}@1"):
             print_command(command, console=console)
-    return _exit(sitting.useless)
+    return _exit(sitting.useless, sitting.faults)
 
 
 def _print_outcome(winners: Sequence[str], won: bool, left: bool, kept: str | None) -> None:
@@ -204,10 +204,17 @@ def _print_outcome(winners: Sequence[str], won: bool, left: bool, kept: str | No
     print_json({"winner": winner, "won": won, "left": left, "match": kept})
 
 
-def _exit(useless: set[str]) -> Exit:
+def _exit(useless: set[str], faults: Mapping[str, int]) -> Exit:
+    """Say which bots failed, in all their decisions or in some, and return the exit code."""
     for name in sorted(useless):
         print_error(f"Every decision of {name} failed.")
-    return Exit.FAILED if useless else Exit.OK
+    for name, number in faults.items():
+        if name not in useless:
+            decisions = "A decision" if number == 1 else f"{number} decisions"
+            print_error(f"{decisions} of {name} failed; a safe action was played instead.")
+    if useless:
+        return Exit.FAILED
+    return Exit.REPLACED if faults else Exit.OK
 
 
 def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
@@ -235,7 +242,7 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> int:
             console.print(line, soft_wrap=True)
         open_page(own, page.open)
         until_stopped(room)
-    return _exit(room.useless)
+    return _exit(room.useless, room.faults)
 
 
 def serve_elsewhere(game: Game, options: TableOptions, page: BrowserOptions) -> int:

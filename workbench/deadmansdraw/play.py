@@ -25,7 +25,7 @@ from workbench.deadmansdraw.report import (
     stop_where_late,
 )
 from workbench.deadmansdraw.show import let_go_on, watched
-from workbench.show.exits import Exit
+from workbench.show.exits import Exit, exit_after
 from workbench.show.lookup import copy_match, data_folder, open_log, store_or_default
 from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import messages, print_command, print_error, print_json, results
@@ -76,7 +76,11 @@ class PlayOptions(CommandOptions):
 
 
 def play(*, options: PlayOptions = PlayOptions()) -> int:
-    """Play, show, check and keep matches; 0 when all are decided, and their logs complete."""
+    """Play, show, check and keep matches; 0 when all are decided, and their logs complete.
+
+    Exits with 4 where safe actions replaced some decisions of the strategy, and with 1 where they
+    replaced all.
+    """
     script = _script(options)
     folder, store = options.keep or data_folder(), options.log
     if store != store_or_default():
@@ -95,9 +99,13 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
         print_json(report.document())
     else:
         _print_end(report, options)
-    if report.never_decided:
+    failed, decisions, name = report.replaced, report.decisions, called(options.strategy)
+    if failed == decisions > 0:
         print_error(f"Every decision of {options.strategy} failed: no match says how it plays.")
-    return Exit.OK if report.complete and not report.never_decided else Exit.FAILED
+    elif failed:
+        many = f"{failed} of {decisions} decisions of {name} failed"
+        print_error(f"{many}; the result is in part that of safe actions.")
+    return exit_after(decisions, failed) if report.complete else Exit.FAILED
 
 
 def _script(options: PlayOptions) -> Script:

@@ -26,7 +26,7 @@ from workbench.deadmansdraw.connection import ArenaOptions, client_for, variable
 from workbench.deadmansdraw.like import table_like
 from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
 from workbench.deadmansdraw.show import let_go_on, watched
-from workbench.show.exits import Exit
+from workbench.show.exits import Exit, exit_after
 from workbench.show.lookup import copy_match, data_folder, open_log
 from workbench.show.options import CommandOptions, Json
 from workbench.show.output import messages, print_error, print_json, results, tell
@@ -149,7 +149,11 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
         _print_played(played)
     if not all(match.verdict.complete for match in played):
         return Exit.FAILED
-    return Exit.LATE if any(match.forced for match in played) else Exit.OK
+    if any(match.forced for match in played):
+        return Exit.LATE
+    return exit_after(
+        sum(match.decisions for match in played), sum(len(match.faults) for match in played)
+    )
 
 
 def _fed(client: ArenaClient, options: PracticeOptions) -> int:

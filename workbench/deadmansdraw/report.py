@@ -13,7 +13,7 @@ from cardsharp.deadmansdraw.replay import Turn, turns_of
 from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import StoreError, StrategyFault
 from cardsharp.replay import Outcome, header_of, outcome_of
-from cardsharp.trying import LATE
+from cardsharp.trying import LATE, fault_kind
 from workbench.deadmansdraw.drawing import Labels
 from workbench.lab.interval import interval
 from workbench.show.output import plain_table, print_error, program
@@ -50,6 +50,8 @@ def compare(view: MatchView, moves: Sequence[MoveRecord]) -> Verdict:
         different=tuple(s for s in sorted(logged) if logged[s] != told.get(s)),
     )
 
+
+_MAX_KINDS = 4  # so many kinds of faults are told one by one
 
 _POINTS = {"won": 1.0, "tied": 0.5, "lost": 0.0}
 
@@ -125,10 +127,14 @@ class RunReport:
         return all(match.verdict.complete for match in self.played)
 
     @property
-    def never_decided(self) -> bool:
-        """Whether every decision of our strategy failed: only safe actions were played."""
-        made = sum(match.decisions for match in self.played)
-        return 0 < made == sum(len(match.faults) for match in self.played)
+    def decisions(self) -> int:
+        """How many decisions were ours."""
+        return sum(match.decisions for match in self.played)
+
+    @property
+    def replaced(self) -> int:
+        """How many of these failed, so that safe actions were played."""
+        return sum(len(match.faults) for match in self.played)
 
     def count(self, result: str) -> int:
         """How many matches ended so for us."""
@@ -216,15 +222,21 @@ def stop_where_late(log: MatchReader, matches: Sequence[str], most: int = 3) -> 
 
 def print_faults(played: Sequence[MatchReport], store: str) -> None:
     """Each kind of fault, how often it came, and how to open the first, with `store` if need be."""
-    kinds: dict[str, list[SafeFault]] = {}
+    kinds: dict[tuple[str, str], list[SafeFault]] = {}
     for match in played:
         for fault in match.faults:
-            kinds.setdefault(fault.text, []).append(fault)
-    for text, faults in kinds.items():
+            kinds.setdefault(fault_kind(fault.text), []).append(fault)
+    often = sorted(kinds.values(), key=len, reverse=True)
+    for faults in often[:_MAX_KINDS]:
         first, number = faults[0], len(faults)
         many = "a decision" if number == 1 else f"{number} decisions"
-        print_error(f"A safe action replaced {many}: {text}.\n{first.trace}".rstrip())
+        alike = len({fault.text for fault in faults}) == 1
+        told = f"{many}: {first.text}" if alike else f"{many}, the first because {first.text}"
+        print_error(f"A safe action replaced {told}.\n{first.trace}".rstrip())
         print_error(f"See {program()} why {first.match_id} {first.turn}{store}")
+    if len(often) > _MAX_KINDS:
+        more = sum(map(len, often[_MAX_KINDS:]))
+        print_error(f"{more} more were replaced, for {len(often) - _MAX_KINDS} other reasons.")
 
 
 def print_table(console: Console, report: RunReport) -> None:

@@ -113,7 +113,11 @@ def warn_unsteady(played: Duel) -> None:
     files = dict.fromkeys(filter(is_own, (played.plan.first, played.plan.second)))
     if files and play_task(played.plan, [range(1)])[0][1] != played.pairs[0]:
         for name in files:
-            print_error(f"{name} decided otherwise when a deal was played again with its dice.")
+            print_error(
+                f"{name} decided otherwise when a deal was played again with its dice. Let it draw "
+                "all chance from self.rng and decide from the position alone; else no match can "
+                "be played again."
+            )
 
 
 def watched(

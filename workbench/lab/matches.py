@@ -83,26 +83,23 @@ class Thinking:
         began = process_time()
         try:
             decision = self._decide(position)
+            took = timedelta(seconds=process_time() - began)
+            if isinstance(self._strategy, Guarded):
+                printed = self._strategy.printed
+                self._check(self._strategy, state, position, decision.action)
         except StrategyFault as fault:
             raise self._placed(str(fault), position) from None
-        took = timedelta(seconds=process_time() - began)
-        if isinstance(self._strategy, Guarded):
-            printed = self._strategy.printed
-            self._check(self._strategy.name, state, position, decision.action)
         self.decided = Decided(decision, took, printed=printed)
         return decision.action
 
-    def _check(self, whose: str, state: object, position: object, action: object) -> None:
-        """Raise where the rules refuse the action; here it is known whose it is."""
+    def _check(self, whose: Guarded, state: object, position: object, action: object) -> None:
+        """Raise `StrategyFault` where the rules refuse the action."""
         try:
             self._simulation.act(state, action, Random(0))
         except RulesError as error:
-            fault = f"the rules refuse '{action}': {error}"
+            whose.refuse(position, action, f"the rules refuse '{action}': {error}")
         except (AttributeError, TypeError):
-            fault = f"the strategy chose {action!r}, which is no action."
-        else:
-            return
-        raise self._placed(f"{whose}: {fault}", position)
+            whose.refuse(position, action, f"the strategy chose {action!r:.60}, which is no action")
 
     def _placed(self, fault: str, position: object) -> StrategyFault:
         when = f"decision {self._number} {self._match}"

@@ -6,7 +6,8 @@ strategy that fails says nothing of it, so no safe action replaces its own there
 
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from hashlib import sha256
@@ -15,14 +16,15 @@ from pathlib import Path
 from random import Random
 from time import monotonic, process_time
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from cardsharp.deciding import Decided, Decider, shaped
 from cardsharp.errors import ConfigError, StrategyFault
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision
-from cardsharp.trying import LATE, own_lines, tried
+from cardsharp.trying import LATE, Unfit, own_lines, tried
+from workbench import companion
 from workbench.lab.extras import extras_of
 from workbench.lab.plan import AnyStrategy, Plan
 from workbench.program import Outside
@@ -35,10 +37,17 @@ LIMIT = timedelta(seconds=2)
 Who sleeps or waits so long without using the processor is late as well.
 """
 
+AnyDecider = Decider[Any, Any, Any]
+
 Past = Sequence[tuple[int, Any]]
 """The matches of a series so far as one of the two knows them, each with its seat."""
 
 ASLEEP = 0.01  # the part of that time below which it has slept; a busy machine gives it more
+
+
+SLOW = 0.25  # seconds of a decision that make a run of the lab long
+_SLOW_DECISIONS = 3  # so many of them, and it is said
+_slow: Counter[str] = Counter()  # of each player, in this process
 
 
 class DecisionTooLong(BaseException):
@@ -50,22 +59,57 @@ class DecisionTooLong(BaseException):
 class Guarded:
     """A strategy of a user's file; `name` is how the user calls it."""
 
-    def __init__(self, name: str, strategy: AnyStrategy) -> None:
-        self.name, self._strategy = name, strategy
+    def __init__(self, name: str, strategy: AnyStrategy, decider: AnyDecider | None = None) -> None:
+        self.name, self._strategy, self._decider = name, strategy, decider
         self.printed = ""
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
         """Its decision, with what it prints in `printed`; raises `StrategyFault` where it fails."""
-        own = self._strategy
+        own, kinds = self._strategy, () if self._decider is None else self._decider.kinds
+
+        def work() -> Decision[Any]:
+            decision = own.decide(position)
+            try:
+                return shaped(decision, Decision, kinds)
+            except Unfit as unfit:
+                unfit.position = position
+                raise
+
+        return self._result(work)
+
+    def _result(self, work: Callable[[], Decision[Any]]) -> Decision[Any]:
+        own, began = self._strategy, monotonic()
         try:
             with _limited(own):
-                found = tried(lambda: shaped(own.decide(position), Decision), own)
+                found = tried(work, own, locates=True)
         except DecisionTooLong as late:
             raise StrategyFault(f"{self.name}: {_late(late, own)}.") from None
         if found.result is None:
             raise StrategyFault(f"{self.name}: {found.fault}.\n{found.trace}".rstrip())
         self.printed = found.printed
+        if (seconds := monotonic() - began) >= SLOW:
+            self._note_slow(seconds)
         return found.result
+
+    def _note_slow(self, seconds: float) -> None:
+        """Say while it plays that it takes long: a run may take hours for it."""
+        _slow[self.name] += 1
+        if _slow[self.name] == _SLOW_DECISIONS:
+            companion.say(
+                f"{self.name} is slow: {_SLOW_DECISIONS} decisions took some {seconds:.1f} s each. "
+                f"One may take {LIMIT.total_seconds():g} s, but the lab makes thousands of them; "
+                "`cardsharp lab profile` measures it."
+            )
+
+    def refuse(self, position: object, action: object, why: str) -> NoReturn:
+        """Raise `StrategyFault` for an action that the rules refuse, with its line."""
+        fault = None if self._decider is None else self._decider.fault_of(position, action)
+
+        def work() -> Decision[Any]:
+            raise Unfit(fault or why, position=position)
+
+        self._result(work)
+        raise AssertionError(why)  # the line above has raised
 
 
 def decided_again(
@@ -131,7 +175,9 @@ def strategy_of(plan: Plan, name_or_file: str, dice: Random, past: Past = ()) ->
     """
     strategy = bare_strategy_of(plan, name_or_file, dice, past)
     name = called(name_or_file) if is_submission(name_or_file) else name_or_file
-    return Guarded(name, strategy) if is_own(name_or_file) else strategy
+    part = game(plan.game).decider
+    decider = None if part is None else part.load()
+    return Guarded(name, strategy, decider) if is_own(name_or_file) else strategy
 
 
 def bare_strategy_of(plan: Plan, name_or_file: str, dice: Random, past: Past = ()) -> AnyStrategy:

@@ -49,8 +49,11 @@ def decision_text(thought: Thought | None, *, brief: bool = False) -> Text:
     """Our decision and its reason; `brief` leaves a safe action's long fault out."""
     if thought is None:
         return Text()
+    if thought.fault and brief:
+        failed = ("  a safe action: the strategy failed", "red")
+        return Text.assemble((thought.action, "bold"), failed, style="dim")
     text = Text.assemble((thought.action, "bold"), "  ", thought.because, style="dim")
-    if thought.fault and not brief:
+    if thought.fault:
         text.append(f" [{thought.fault}]", style="red")
     return text
 

@@ -17,7 +17,18 @@ class Exit(IntEnum):
     USAGE = 2
     UNREACHABLE = 3
     LATE = 3
+    REPLACED = 4
     INTERRUPTED = 130
+
+
+def exit_after(decisions: int, faults: int) -> Exit:
+    """The exit code after so many decisions of a strategy, of which some failed.
+
+    A strategy of which every decision failed has not played at all.
+    """
+    if not faults:
+        return Exit.OK
+    return Exit.FAILED if faults == decisions else Exit.REPLACED
 
 
 @contextmanager

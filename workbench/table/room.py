@@ -1,6 +1,7 @@
 """A table with its people: who has come, one match after the other, and what each was worth."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -67,6 +68,8 @@ class Room:
     teach: bool = False
     useless: set[str] = field(default_factory=set)
     """Bots of which every decision of a match has failed."""
+    faults: Counter[str] = field(default_factory=Counter)
+    """How many decisions of users' bots have failed."""
     number: int = 0  # of the match that is played, or was last
     _wanted: int = 1
 
@@ -158,6 +161,7 @@ class Room:
                 chair.sit(sitting.screen(seat), self.board)
         sitting.play(seated, whys=self.whys, teach=self.teach)
         self.useless |= sitting.useless
+        self.faults.update(sitting.faults)
         if self.stopped.is_set():
             return
         parts = sitting.told()

@@ -16,6 +16,7 @@ from cardsharp.game import Game
 from cardsharp.replay import header_of
 from cardsharp.simulation import A, P, S, Simulation
 from cardsharp.strategy import Decision
+from cardsharp.trying import fault_kind
 from workbench.lab.extras import LabMatch, Taken, extras_of
 from workbench.lab.plan import AnyStrategy
 from workbench.lab.players import decided_again
@@ -32,7 +33,7 @@ Opening = tuple[list[Taken], Any]  # what was done before a match is gone on wit
 class SeatedBot:
     """A strategy at the table, and what it is called in the match log; a user's with a `decider`.
 
-    Such a one's faults are told, each once, and a safe action is played.
+    Such a one's faults are told, each kind once, and a safe action is played.
     """
 
     name: str
@@ -40,7 +41,9 @@ class SeatedBot:
     decider: Decider[Any, Any, Any] | None = None
     is_useless: bool = False
     """Whether it is a user's, and has failed at every decision so far."""
-    _told: set[str] = field(default_factory=set, init=False)
+    faults: int = 0
+    """How many decisions of a user's have failed."""
+    _told: set[tuple[str, str]] = field(default_factory=set, init=False)
     _is_new: bool = field(default=True, init=False)
 
     def decide(self, position: Any) -> Decided[Any]:  # noqa: ANN401 - any game's
@@ -50,8 +53,11 @@ class SeatedBot:
         now = decided_again(self.decider, self.strategy, position)
         self.is_useless = now.fault is not None and (self.is_useless or self._is_new)
         self._is_new = False
-        if now.fault is not None and now.fault not in self._told:
-            self._told.add(now.fault)
+        if now.fault is None:
+            return now
+        self.faults += 1
+        if (kind := fault_kind(now.fault)) not in self._told:
+            self._told.add(kind)
             print_error(f"{self.name}: {now.fault}. A safe action is played.\n{now.trace}".rstrip())
         return now
 
@@ -235,6 +241,11 @@ class Sitting(Generic[S, P, A]):
     def useless(self) -> set[str]:
         """The users' bots of which every decision has failed."""
         return {bot.name for bot in self.bots.values() if bot.is_useless}
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """How many decisions of each user's bot have failed, for those that have."""
+        return {bot.name: bot.faults for bot in self.bots.values() if bot.faults}
 
     def told(self) -> list[Kept]:
         """The match as the log holds it, in parts, if it does; the host is the person there."""

@@ -1,9 +1,10 @@
 """A decision that may be sent: in time, legal, not refused before; else a safe one says why not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from math import isfinite
 from numbers import Real
+from textwrap import shorten
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardsharp.strategy import Decision, Option, Strategy
@@ -13,6 +14,9 @@ P = TypeVar("P")
 A = TypeVar("A")
 D_co = TypeVar("D_co", covariant=True)
 DA = TypeVar("DA", bound=Decision[Any])
+
+_MAX_LEGAL = 8  # so many legal actions are named where another one was chosen
+_MAX_NAME = 60  # characters of a thing that is named in a fault
 
 
 class Decided(NamedTuple, Generic[D_co]):
@@ -33,13 +37,15 @@ class Decider(NamedTuple, Generic[P, A, DA]):
 
     `refusal` says why the rules refuse an action in a position, None where they do not; `safe`
     is the action that risks least, those that were refused before coming last; `make` is the
-    game's `Decision`, and `kinds` are the types of its actions.
+    game's `Decision`, and `kinds` are the types of its actions; `legal` are the actions that the
+    rules allow in a position.
     """
 
     refusal: Callable[[P, A], str | None]
     safe: Callable[[P, frozenset[A]], A]
     make: type[DA]
     kinds: tuple[type, ...]
+    legal: Callable[[P], Sequence[A]] | None = None
 
     def decide(
         self,
@@ -68,20 +74,41 @@ class Decider(NamedTuple, Generic[P, A, DA]):
 
     def fit(self, position: P, decision: object, refused: frozenset[A] = frozenset()) -> DA:
         """The decision, if it is one that may be sent; raises `Unfit` with what is wrong."""
-        fit = shaped(decision, self.make)
-        action: A = fit.action
-        if type(action) not in self.kinds:
-            raise Unfit(f"the strategy chose {_named(action)}, which is no action")
-        if action in refused:
-            raise Unfit(f"the server refused '{action}'")
-        refusal = self.refusal(position, action)
-        if refusal is not None:
-            raise Unfit(refusal)
+        try:
+            fit = shaped(decision, self.make, self.kinds)
+            fault = self.fault_of(position, fit.action, refused)
+        except Unfit as unfit:
+            unfit.position = position
+            raise
+        if fault is not None:
+            raise Unfit(fault, position=position)
         return fit
 
+    def fault_of(self, position: P, action: A, refused: frozenset[A] = frozenset()) -> str | None:
+        """Return what is wrong with an action and what is legal instead; None for a legal one."""
+        if type(action) not in self.kinds:
+            return f"the strategy chose {_named(action)}, which is no action{self._legal(position)}"
+        if action in refused:
+            return f"the server refused '{action}'"
+        refusal = self.refusal(position, action)
+        return None if refusal is None else f"{refusal}{self._legal(position)}"
 
-def shaped(decision: object, make: type[DA]) -> DA:
-    """The decision, if it is a `make` that a log can hold, whatever its action; raises `Unfit`."""
+    def _legal(self, position: P) -> str:
+        names = [] if self.legal is None else list(map(str, self.legal(position)))
+        more = ["..."] if len(names) > _MAX_LEGAL else []
+        return f"; legal here: {', '.join(names[:_MAX_LEGAL] + more)}" if names else ""
+
+
+def shaped(decision: object, make: type[DA], kinds: tuple[type, ...] = ()) -> DA:
+    """The decision, if it is a `make` that a log can hold, whatever its action; raises `Unfit`.
+
+    `kinds` are the types of the game's actions: one of these alone is a beginner's answer.
+    """
+    if type(decision) in kinds:
+        raise Unfit(
+            f"the strategy returned the bare action '{decision}'; let decide end with "
+            '`return Decision(action, "why")`'
+        )
     if not isinstance(decision, make):
         raise Unfit(
             f"the strategy returned {_named(decision)}, which is no Decision; let decide end "
@@ -102,8 +129,12 @@ def shaped(decision: object, make: type[DA]) -> DA:
 
 
 def _named(thing: object) -> str:
-    """A thing and its type, such as `5 (int)`; None is named alone."""
-    return "None" if thing is None else f"{thing!r:.60} ({type(thing).__name__})"
+    """A thing and its type, such as `5 (int)`; None and what has no text are named alone."""
+    kind, text = type(thing).__name__, "" if thing is None else repr(thing)
+    if thing is None or " at 0x" in text:  # an address is another one each time
+        return "None" if thing is None else f"a {kind}"
+    cut = shorten(text, _MAX_NAME, placeholder=" ...")
+    return f"{text[:_MAX_NAME] if cut == ' ...' else cut} ({kind})"
 
 
 def intent_body(

@@ -3,16 +3,20 @@
 A strategy is anybody's code: it may be late, fail, or print into what a program reads.
 """
 
+import linecache
+import re
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from types import FrameType
 from typing import Any, ClassVar, Generic, TypeVar
 
 T = TypeVar("T")
@@ -22,18 +26,21 @@ LATE = "no decision within"  # how the fault of every late decision begins
 _MOST_SAID = 300
 _HERE = Path(__file__).parent
 
+_QUICK = 0.2  # seconds of a decision that is made once more to see its line
+
 _LINES = 6  # how many of the first and of the last lines are kept of what led to a fault
 
 
 class Unfit(Exception):
     """What a strategy returned cannot be used; the text is the whole fault.
 
-    `trace` is what there is to see of how it came, in lines.
+    `trace` is what there is to see of how it came, in lines; `position` is the one in which a
+    strategy answered so, None where nobody knows it.
     """
 
-    def __init__(self, fault: str, trace: str = "") -> None:
+    def __init__(self, fault: str, trace: str = "", position: object = None) -> None:
         super().__init__(fault)
-        self.trace = trace
+        self.trace, self.position = trace, position
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +57,19 @@ class Tried(Generic[T]):
     printed: str = ""
 
 
-def tried(work: Callable[[], T], owner: object, limit: timedelta | None = None) -> Tried[T]:
+def tried(
+    work: Callable[[], T], owner: object, limit: timedelta | None = None, *, locates: bool = False
+) -> Tried[T]:
     """What came of `work`, which is code of the `owner`; after `limit` it is not waited for.
 
     With a limit it runs in a thread of its own. One that is late is told to end where it is now;
     code that is no Python hears of it when it returns, and a daemon keeps no process from ending.
-    Code in another process gets `ready` first, which has a limit of its own.
+    Code in another process gets `ready` first, which has a limit of its own. Without a limit,
+    `locates` has the owner decide once more after an answer that cannot be used, for its line.
     """
     page = _Page()
     if limit is None:
-        return _tried(work, owner, page)
+        return _tried(work, owner, page, locates=locates)
     ready: Callable[[], Any] | None = getattr(owner, "ready", None)
     if ready is not None and (unready := _tried(ready, owner, page)).fault is not None:
         return unready
@@ -90,16 +100,21 @@ def _stop(thread: threading.Thread, owner: object) -> str:
     return _placed(lines)
 
 
-def _tried(work: Callable[[], T], owner: object, page: "_Page") -> Tried[T]:
+def _tried(
+    work: Callable[[], T], owner: object, page: "_Page", *, locates: bool = False
+) -> Tried[T]:
+    began = time.monotonic()
     with _heard(page):
         try:
             return Tried(work(), printed=page.text)
         except Unfit as unfit:
             place = "" if own_lines(unfit, owner) else _defined(owner)
+            if place and locates and time.monotonic() - began < _QUICK:
+                place = _answering(owner, unfit.position) or place
             return Tried(fault=f"{unfit}{place}", trace=unfit.trace, printed=page.text)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - anybody's code; the turn must go on
             lines = own_lines(error, owner)
-            fault = f"the strategy failed: {_said(error)}"
+            fault = f"the strategy failed: {_said(error)}{_advice(error)}"
             trace = "\n".join(ends(lines)) if len(lines) > 1 else ""
             return Tried(fault=fault + _placed(lines), trace=trace, printed=page.text)
 
@@ -141,6 +156,57 @@ def _defined(owner: object) -> str:
     if code is None:
         return ""
     return f" ({Path(code.co_filename).name}, line {code.co_firstlineno}, in decide)"
+
+
+def _answering(owner: object, position: object) -> str:
+    """In brackets, the line that answers in a position: `decide` is run once more to see it.
+
+    Nothing else knows that line: a decision is judged when `decide` has returned.
+    """
+    decide = getattr(owner, "decide", None)
+    code, lines = getattr(getattr(type(owner), "decide", None), "__code__", None), list[int]()
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "return" and frame.f_code is code:
+            lines.append(frame.f_lineno)
+
+    if code is None or decide is None or position is None:
+        return ""
+    before = sys.getprofile()
+    with _heard(_Page()), suppress(Exception, SystemExit):
+        sys.setprofile(note)
+        try:
+            decide(position)
+        finally:
+            sys.setprofile(before)
+    if not lines:
+        return ""
+    text = linecache.getline(code.co_filename, lines[-1]).strip()
+    return f" ({Path(code.co_filename).name}, line {lines[-1]}, in decide: {text})"
+
+
+_ADVICE = {
+    "EOFError": "nobody types here; all that it may know is in the position",
+    "FrozenInstanceError": "a position cannot be changed; change a copy, such as a list of it",
+    "MemoryError": "it takes more memory than it may have (docs/write-a-bot.md)",
+    "RecursionError": "a function calls itself without end",
+    "SystemExit": "a strategy does not end the process; let decide return a Decision",
+}
+"""What to do about errors whose own text does not say it, by the name of their class."""
+
+
+def _advice(error: BaseException) -> str:
+    advice = _ADVICE.get(type(error).__name__)
+    return f"; {advice}" if advice else ""
+
+
+_PLACE = re.compile(r" \(\S+, line \d+, in \w+")
+
+
+def fault_kind(fault: str) -> tuple[str, str]:
+    """Return the phrase and the line that faults share which differ in action or position alone."""
+    places = _PLACE.findall(fault)
+    return re.split("[':(]", fault, maxsplit=1)[0], places[-1] if places else ""
 
 
 def ends(lines: list[str]) -> list[str]:

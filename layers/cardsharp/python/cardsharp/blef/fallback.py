@@ -20,4 +20,4 @@ def _refusal(position: Position, action: int) -> str | None:
     return None if action in position.legal_actions() else f"the rules refuse action {action}"
 
 
-DECIDER = Decider(_refusal, safe_action, Decision, (int,))
+DECIDER = Decider(_refusal, safe_action, Decision, (int,), Position.legal_actions)

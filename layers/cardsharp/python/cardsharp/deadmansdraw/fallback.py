@@ -62,4 +62,4 @@ def _refusal(position: Position, action: Action) -> str | None:
     return None
 
 
-DECIDER = Decider(_refusal, safe_action, Decision, (Action,))
+DECIDER = Decider(_refusal, safe_action, Decision, (Action,), Position.legal_actions)

@@ -31,4 +31,6 @@ def _refusal(position: Position, action: Action) -> str | None:
     return None if action in position.choices else f"the strategy may not {action}"
 
 
-DECIDER = Decider(_refusal, safe_action, Decision, (Bid, Discard, Defend, Play))
+DECIDER = Decider(
+    _refusal, safe_action, Decision, (Bid, Discard, Defend, Play), lambda position: position.choices
+)

@@ -76,4 +76,4 @@ def decider_of(folder: str) -> Decider[Any, Any, Decision[Any]]:
         options = rules.options(position)
         return min(options, key=lambda action: action in refused)
 
-    return Decider(refusal, safe, Decision, (rules.done,))
+    return Decider(refusal, safe, Decision, (rules.done,), rules.options)

@@ -1,0 +1,185 @@
+"""What a user's bot does beside deciding, how its `decide` is written, and what is said of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.cli import written
+from support.positions import position
+
+from cardsharp.deadmansdraw.strategies import build
+from cardsharp.errors import ConfigError
+from cardsharp.trying import fault_kind
+from workbench import habits
+from workbench.habits import note_decision, take_hints
+from workbench.show.exits import Exit, exit_after
+from workbench.strategy_file import strategy_named
+
+GOOD = "return Decision(position.legal_actions()[0], 'why')"
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> Iterator[None]:
+    """Nothing was seen of any file before a test."""
+    list(take_hints())
+    yield
+    list(take_hints())
+
+
+def hints(folder: Path, name: str, body: str, before: str = "", number: int = 4) -> list[str]:
+    """What is said of a file after so many decisions."""
+    strategy = build(strategy_named(written(folder, name, body, before)), Random(0))
+    for _ in range(number):
+        strategy.decide(position())
+    return [hint for hint in take_hints() if "is slow" not in hint]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "call", "own"),
+    [
+        ("plain", "import random", "random.random()", "self.rng.random"),
+        ("named", "from random import shuffle as mix", "mix([1, 2])", "self.rng.shuffle"),
+        ("alias", "import random as dice", "dice.randrange(2)", "self.rng.randrange"),
+    ],
+)
+def test_global_random_numbers_are_told_with_their_line_and_what_to_write(
+    tmp_path: Path, name: str, before: str, call: str, own: str
+) -> None:
+    [hint] = hints(tmp_path, name, f"{call}; {GOOD}", before)
+    function = call.partition("(")[0]
+    assert hint.startswith(f"{name}.py, line 13: {function} draws from global random numbers")
+    assert f"Write {own}, the Random that __init__ is given" in hint
+
+
+def test_global_random_numbers_of_numpy_are_told(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    [hint] = hints(tmp_path, "numeric", f"np.random.rand(); {GOOD}", "import numpy as np")
+    assert hint.startswith("numeric.py, line 13: np.random.rand draws from global random numbers")
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "body", "said"),
+    [
+        ("grows", "SEEN = []", "SEEN.append(1)", "grows.py, line 1: the global SEEN changes"),
+        (
+            "counts",
+            "N = 0",
+            "globals().__setitem__('N', N + 1)",
+            "counts.py, line 1: the global N c",
+        ),
+        ("shares", "", "Mine.seen = getattr(Mine, 'seen', 0) + 1", "the global Mine.seen changes"),
+    ],
+)
+def test_globals_that_change_with_the_decisions_are_told(
+    tmp_path: Path, name: str, before: str, body: str, said: str
+) -> None:
+    [hint] = hints(tmp_path, name, f"{body}; {GOOD}", before)
+    assert said in hint
+    assert "decide from the position alone" in hint
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "body"),
+    [
+        ("own", "from random import Random", "Random(3).random()"),
+        ("setup", "TABLE = {}", "TABLE.setdefault('all', [1, 2])"),
+        ("local", "import math", "seen = [1]; seen.append(math.pi)"),
+    ],
+)
+def test_chance_of_its_own_and_tables_that_are_set_up_once_are_no_matter(
+    tmp_path: Path, name: str, before: str, body: str
+) -> None:
+    assert hints(tmp_path, name, f"{body}; {GOOD}", before) == []
+
+
+def test_slowness_is_told_with_the_times_and_the_limit() -> None:
+    for seconds in (0.1, 0.5, 0.6):
+        note_decision("slow.py", seconds, ())
+    note_decision("quick.py", habits.SLOW_MEDIAN / 2, ())
+    [hint] = take_hints()
+    assert hint.startswith(
+        "slow.py is slow: half of its decisions took 0.50 s or more, the slowest 0.60"
+    )
+    assert "may take 2 s" in hint
+    assert list(take_hints()) == [], "it is said once"
+
+
+CLASS = """from cardsharp.deadmansdraw.strategies import strategy
+
+@strategy("{name}")
+class Mine:
+    def __init__(self, rng):
+        {init}
+
+    {decide}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "decide", "said"),
+    [
+        ("lacks", "other = None", r"\(lacks.py, line 3\) has no method decide\(self, position\)"),
+        (
+            "selfless",
+            "def decide(position): pass",
+            r"\(selfless.py, line 8\) has a decide\(position\), ",
+        ),
+        (
+            "more",
+            "def decide(self, a, b): pass",
+            r"decide\(self, a, b\), .* write `def decide\(self, po",
+        ),
+        (
+            "waits",
+            "async def decide(self, position): pass",
+            r"\(waits.py, line 8\) has an async decide",
+        ),
+        ("yields", "def decide(self, position): yield 1", "decide that yields; let it `return`"),
+    ],
+)
+def test_a_decide_that_cannot_be_called_is_refused_before_the_match(
+    tmp_path: Path, name: str, decide: str, said: str
+) -> None:
+    file = tmp_path / f"{name}.py"
+    file.write_text(CLASS.format(name=name, init="pass", decide=decide))
+    with pytest.raises(ConfigError, match=said):
+        strategy_named(str(file))
+
+
+@pytest.mark.parametrize(
+    ("name", "init", "said"),
+    [
+        ("begins", "self.x = rng.nosuch", "begins.py, line 6, fails: AttributeError: 'Random' obj"),
+        (
+            "leaves",
+            "pass\nimport sys; sys.exit(1)\nif 1:",
+            "leaves.py, line 7, fails: SystemExit: 1",
+        ),
+    ],
+)
+def test_an_init_that_fails_and_a_file_that_ends_are_placed(
+    tmp_path: Path, name: str, init: str, said: str
+) -> None:
+    file = tmp_path / f"{name}.py"
+    file.write_text(CLASS.format(name=name, init=init, decide="decide = print"))
+    with pytest.raises(ConfigError, match=said):
+        strategy_named(str(file))
+
+
+def test_faults_that_differ_in_action_or_position_alone_are_of_one_kind() -> None:
+    place = "(mine.py, line 14, in decide: return Decision(choice, 'why'))"
+    first = f"the rules refuse 'EndTurn': Cannot end turn; legal here: Draw {place}"
+    second = f"the rules refuse 'Hook: Key5': Respond first: Map; legal here: Map: Key3 {place}"
+    assert fault_kind(first) == fault_kind(second)
+    assert fault_kind(first) != fault_kind(first.replace("line 14", "line 15"))
+    assert fault_kind(first) != fault_kind(f"the strategy failed: KeyError: 'Key' {place}")
+
+
+def test_the_exit_code_tells_whether_none_some_or_all_decisions_failed() -> None:
+    assert [exit_after(11, faults) for faults in (0, 1, 11)] == [
+        Exit.OK,
+        Exit.REPLACED,
+        Exit.FAILED,
+    ]
+    assert exit_after(0, 0) == Exit.OK
