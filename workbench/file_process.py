@@ -23,7 +23,7 @@ from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision
 from cardsharp.trying import MOST_PRINTED, Unfit, tried
 from workbench import companion, last_words, strategy_file
-from workbench.habits import GlobalState
+from workbench.habits import GlobalState, own_seconds
 
 _end = os._exit
 
@@ -75,10 +75,12 @@ def _decide(of: Game, name: str, asked: IO[bytes], told: IO[str]) -> None:
             with redirect_stdout(_Passed()):
                 return _in_words(decider.fit(position, now.decide(position)), allowed)
 
+        began = own_seconds()
         found = tried(work, now, locates=True)
+        seconds = own_seconds() - began
         state.end()
-        answer = {"fault": found.fault, "trace": found.trace, "hints": state.hints()}
-        _tell(told, {**answer, **(found.result or {})})
+        seen = {"hints": state.hints(), "seconds": seconds}
+        _tell(told, {"fault": found.fault, "trace": found.trace, **seen, **(found.result or {})})
 
 
 def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Habits of a user's strategy that break no rule and still do harm, and what to do about them.
 
 Global random numbers, globals that change with the decisions, and slowness. The process of a file
-sees the first two, the process that asks it measures the third and tells all of them at its end.
+sees them, and the process that asks it tells all of them at its end.
 """
 
 import ast
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from time import monotonic
 from types import ModuleType
 
 from workbench.process import LIMIT
@@ -23,6 +24,18 @@ OFTEN = 3  # decisions that change a global before anybody is told: the first ma
 _MAX_TIMES = 10_000  # decisions whose times are kept
 _SIZED = (list, dict, set, deque)
 _PLAIN = (int, float, str, tuple, frozenset)
+
+
+def own_seconds() -> float:
+    """A clock that stands still while this thread waits for a processor that others have.
+
+    So a busy machine makes no strategy slow. Where the system does not tell, it is a usual clock.
+    """
+    try:
+        waited = Path("/proc/thread-self/schedstat").read_text("ascii").split()[1]
+    except (OSError, ValueError, IndexError):
+        waited = "0"
+    return monotonic() - int(waited) / 1e9
 
 
 class GlobalState:
@@ -134,13 +147,10 @@ def _lines_of(tree: ast.Module, name: str) -> Iterator[int]:
     """The lines that assign a global of that name."""
     plain = name.rpartition(".")[2]
     for node in ast.walk(tree):
-        targets: Iterable[ast.expr] = ()
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AnnAssign):
-            targets = (node.target,)
-        if any(isinstance(target, ast.Name) and target.id == plain for target in targets):
-            yield node.lineno
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id == plain for target in targets):
+                yield node.lineno
 
 
 # --- where it is asked ----------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from random import Random, SystemRandom
-from time import monotonic
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -55,6 +54,7 @@ class _HousedAnswer(BaseModel, hide_input_in_errors=True):
     fault: Plain | None = None
     trace: Plain = ""
     hints: tuple[Plain, ...] = ()
+    seconds: float = 0.0
 
 
 class _HouseProcess(Process):
@@ -123,14 +123,13 @@ class Housed(Outside):
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
         """What the file's strategy decides; raises `Unfit`, with where, if it fails or is late."""
         self.ready()
-        began = monotonic()
         try:
             answer = self.asked(pickle.dumps((self._number, self._given, position)), self._read)
         except Unfit as unfit:
             print(unfit.trace, end="")  # noqa: T201 - kept, as from any strategy
             raise Unfit(str(unfit)) from None
         if self._file:
-            note_decision(self._file, monotonic() - began, answer.hints)
+            note_decision(self._file, answer.seconds, answer.hints)
         if answer.fault is not None:
             raise Unfit(answer.fault, answer.trace)
         known, allowed = self._translation, self._translation.actions(position)

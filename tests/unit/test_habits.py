@@ -105,6 +105,16 @@ def test_slowness_is_told_with_the_times_and_the_limit() -> None:
     assert list(take_hints()) == [], "it is said once"
 
 
+def test_the_process_of_a_file_measures_its_decisions(tmp_path: Path) -> None:
+    """Without the time in which others have the processor."""
+    body = f"end = thread_time() + 0.15\n        while thread_time() < end: pass\n        {GOOD}"
+    before = "from time import thread_time"
+    strategy = build(strategy_named(written(tmp_path, "busy", body, before)), Random(0))
+    strategy.decide(position())
+    [hint] = take_hints()
+    assert hint.startswith("busy.py is slow: half of its decisions took 0.")
+
+
 CLASS = """from cardsharp.deadmansdraw.strategies import strategy
 
 @strategy("{name}")

@@ -45,7 +45,7 @@ Past = Sequence[tuple[int, Any]]
 ASLEEP = 0.01  # the part of that time below which it has slept; a busy machine gives it more
 
 
-SLOW = 0.25  # seconds of a decision that make a run of the lab long
+SLOW = 0.25  # seconds of the processor for a decision that make a run of the lab long
 _SLOW_DECISIONS = 3  # so many of them, and it is said
 _slow: Counter[str] = Counter()  # of each player, in this process
 
@@ -78,7 +78,7 @@ class Guarded:
         return self._result(work)
 
     def _result(self, work: Callable[[], Decision[Any]]) -> Decision[Any]:
-        own, began = self._strategy, monotonic()
+        own, began = self._strategy, process_time()
         try:
             with _limited(own):
                 found = tried(work, own, locates=True)
@@ -87,7 +87,7 @@ class Guarded:
         if found.result is None:
             raise StrategyFault(f"{self.name}: {found.fault}.\n{found.trace}".rstrip())
         self.printed = found.printed
-        if (seconds := monotonic() - began) >= SLOW:
+        if (seconds := process_time() - began) >= SLOW:
             self._note_slow(seconds)
         return found.result
 

@@ -5,7 +5,6 @@ A game names its own `Option`, `Decision` and `Strategy` after these, with what 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import inf
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 A = TypeVar("A")  # an action
@@ -58,7 +57,7 @@ V = TypeVar("V", bound=_Valued)
 
 def ranked(options: Iterable[V]) -> list[V]:
     """Return the options, the best first and those without a value last."""
-    return sorted(options, key=lambda one: inf if one.value is None else -one.value)
+    return sorted(options, key=lambda one: (one.value is None, -(one.value or 0.0)))
 
 
 def percent(share: float) -> str:

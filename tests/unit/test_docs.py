@@ -1,0 +1,171 @@
+"""The pages tell the truth about this repository: paths, modules, links, commands, lists."""
+
+import importlib
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from workbench.cli.commands import build_app
+from workbench.lab.ladder import ladder_of
+
+ROOT = Path(__file__).parents[2]
+PRUNED = {"node_modules", "__pycache__", "dependencies", "build"}
+
+
+def files_under(folder: Path) -> Iterator[str]:
+    """The repository's files, without what was built or installed in it."""
+    for path in sorted(folder.iterdir()):
+        hidden = path.name.startswith(".") and path.name not in {".github", ".devcontainer"}
+        if path.is_dir() and not hidden and path.name not in PRUNED:
+            yield from files_under(path)
+        elif path.is_file():
+            yield str(path.relative_to(ROOT))
+
+
+TRACKED = list(files_under(ROOT))
+PAGES = [name for name in TRACKED if name.endswith(".md") and name != "CHANGELOG.md"]
+every_page = pytest.mark.parametrize("page", PAGES)
+
+READERS_OWN = {"mine.py", "older.py", "ruled.py", "bot.py", "bot.js", "main.py", "page.html",
+               "cardsharp.toml", "FILE.py", "FILE.json", "NAME.py", "matches.db"}  # fmt: skip
+"""Files that a page has its reader write, or that a command writes."""
+
+_FILE = re.compile(r"[\w./*-]*\w\.(py|toml|json|md|html|js|css|c|yaml|yml|txt|svg|png|sql|mk)")
+_MODULE = re.compile(r"(workbench|cardsharp|research|functions)(\.[A-Za-z_]\w*)+")
+
+
+def read(page: str) -> str:
+    return (ROOT / page).read_text("utf-8")
+
+
+def words_in_code(text: str) -> Iterator[str]:
+    """The words between backticks on a line."""
+    for code in re.findall(r"`([^`\n]+)`", text):
+        yield from (word.strip("(),;:'\"") for word in code.split())
+
+
+def is_tracked(path: str) -> bool:
+    """Whether a file ends so; `GAME` is any game, and `*` anything."""
+    pattern = re.escape(path.lstrip("./")).replace(r"\*", r"\w*").replace("GAME", r"\w+")
+    return any(re.search(rf"(^|[/.]){pattern}$", name) for name in TRACKED)
+
+
+@every_page
+def test_files_that_a_page_names_exist(page: str) -> None:
+    named = {word for word in words_in_code(read(page)) if _FILE.fullmatch(word)}
+    others = {word for word in named if Path(word).name not in READERS_OWN}
+    built = {word for word in others if word.startswith((".aws-sam/", "/"))}
+    assert [word for word in sorted(others - built) if not is_tracked(word)] == []
+
+
+@every_page
+def test_modules_that_a_page_names_can_be_imported(page: str) -> None:
+    named = {word for word in words_in_code(read(page)) if _MODULE.fullmatch(word)}
+    yours = {word for word in named if ".yours" in word} | READERS_OWN
+    for word in sorted(named - yours):
+        module, _, name = word.rpartition(".")
+        try:
+            importlib.import_module(word)
+        except ModuleNotFoundError:
+            assert hasattr(importlib.import_module(module), name), word
+
+
+@cache
+def anchors(file: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    heads = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE)
+    plain = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", head).lower() for head in heads)
+    return {re.sub(r"[^\w\- ]", "", head).strip().replace(" ", "-") for head in plain}
+
+
+@every_page
+def test_links_lead_somewhere(page: str) -> None:
+    text = re.sub(r"```.*?```", "", read(page), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"\w+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), link
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target.resolve()), link
+
+
+@every_page
+def test_make_targets_that_a_page_names_exist(page: str) -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    code = re.findall(r"`make ([a-z][\w-]*)[` ]", read(page))
+    code += re.findall(r"^ {4}make ([a-z][\w-]*)", read(page), re.MULTILINE)
+    assert set(code) <= targets
+
+
+def commands_on(page: str) -> set[str]:
+    """The commands that a page has its reader type, without what the shell does with them."""
+    text = read(page)
+    typed = re.findall(r"^(?: {4}|\$ |)(?:\.venv/bin/)?(cardsharp [a-z].*)$", text, re.MULTILINE)
+    typed += re.findall(r"`(?:\.venv/bin/)?(cardsharp [a-z][^`\n]*)`", text)
+    ends = re.compile(r" # | [|>&\\] ?|  +|\.\.\.| …")
+    return {ends.split(f"{command} ")[0].strip() for command in typed}
+
+
+APP = build_app()
+
+
+@every_page
+def test_commands_and_options_that_a_page_names_exist(page: str) -> None:
+    for command in sorted(commands_on(page)):
+        words = shlex.split(command)[1:]
+        if words[0] == "yours":  # the reader's own game
+            continue
+        chain, apps, _ = APP.parse_commands(words)
+        assert chain, f"{command}: there is no such command"
+        known = {"--help", "--version", "--config"}
+        if apps[-1].default_command is not None:  # else it is a group of commands
+            arguments = apps[-1].assemble_argument_collection()
+            known |= {name for argument in arguments for name in argument.names}
+        options = {word.partition("=")[0] for word in words if re.match(r"--[a-z]", word)}
+        assert options <= known, f"{command}: {sorted(options - known)}"
+
+
+# --- what is ordered ------------------------------------------------------------------------------
+
+
+_RUNG = re.compile(r"^ +([\w-]+) +([\d,]+) ± \d+ +(?:not )?beaten ", re.MULTILINE)
+
+
+def test_ladders_on_the_pages_are_as_measured_from_the_weakest_up() -> None:
+    players, climbs = ladder_of(None).players, 0
+    for page in PAGES:
+        for block in re.findall(r"(?ms)^```\w*\n(.*?)^```", read(page)):
+            rungs = [(name, int(value.replace(",", ""))) for name, value in _RUNG.findall(block)]
+            climbs += bool(rungs)
+            assert [name for name, _ in rungs] == list(players)[: len(rungs)]
+            assert [value for _, value in rungs] == [players[name].value for name, _ in rungs]
+    assert climbs == 3, "README.md has one, docs/your-own-bot.md two"
+
+
+# --- where a reader is sent -----------------------------------------------------------------------
+
+
+def test_whoever_looks_for_the_rule_of_an_effect_is_sent_to_it() -> None:
+    folder = "layers/cardsharp/python/cardsharp/deadmansdraw"
+    assert "EffectType.KRAKEN" in read(f"{folder}/draft.py")
+    for page in ("docs/architecture.md", "docs/rules.md"):
+        assert "`deadmansdraw/draft.py`" in read(page)
+
+
+def test_files_in_the_plan_of_the_rooms_exist() -> None:
+    plan = read("docs/architecture.md").partition("## Rooms")[2].split("```")[1]
+    named = {word.strip("();,") for word in plan.split() if _FILE.fullmatch(word.strip("();,"))}
+    assert len(named) > 20
+    assert [word for word in sorted(named) if not is_tracked(word)] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/write-a-bot.md", "docs/your-own-bot.md"])
+def test_the_way_of_a_beginner_mentions_the_rule_to_begin_with(page: str) -> None:
+    assert "--from rule`" in read(page)
+    assert "67 %" in read(page)
