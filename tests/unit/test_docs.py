@@ -13,7 +13,7 @@ from workbench.cli.commands import build_app
 from workbench.lab.ladder import ladder_of
 
 ROOT = Path(__file__).parents[2]
-PRUNED = {"node_modules", "__pycache__", "dependencies", "build"}
+PRUNED = {"node_modules", "__pycache__"}
 
 
 def files_under(folder: Path) -> Iterator[str]:
