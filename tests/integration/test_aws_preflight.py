@@ -18,7 +18,7 @@ from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.switches import Switches
 from cardsharp.deadmansdraw.game import GAME
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, StoreError
 from workbench.cli.cloud_stack import SwitchesWanted
 from workbench.cloud.emulator import Emulator
 from workbench.operate.export import export
@@ -208,3 +208,26 @@ def test_finished_matches_are_copied_once_with_all_that_they_have(
     assert (copy.header, copy.outcome) == (origin.header, origin.outcome)
     assert (copy.started, copy.finished) == (origin.started, origin.finished)
     assert here.moves("first") == log.moves("first")
+
+
+def test_a_match_that_cannot_be_read_keeps_no_other_from_being_copied(
+    moto: "DynamoDBClient", stack: Stack, tmp_path: Path
+) -> None:
+    """They are copied in the order of play, so that the last is the last there, too."""
+    log, file = DynamoLog(stack.outputs["MatchTable"], FakeClock(), moto), tmp_path / "mine.db"
+    for name in ("deal-1", "bad", "deal-2", "odd", "deal-10"):
+        played(log, name)
+    for sort, damaged in (("move#000001", "facts_json"), ("header", "match_status")):
+        name = "bad" if sort != "header" else "odd"
+        moto.update_item(
+            TableName=stack.outputs["MatchTable"],
+            Key={"pk": {"S": f"match#{name}"}, "sk": {"S": sort}},
+            UpdateExpression=f"SET {damaged} = :x",
+            ExpressionAttributeValues={":x": {"S": "x"}},
+        )
+    assert known(log, "odd").fault, "it hides no other from whoever lists them"
+    with pytest.raises(StoreError, match=r"Match bad cannot be read whole.*\n.*copied: 3"):
+        export(log, file)
+    here = build_log(f"sqlite:{file}", SystemClock())
+    assert [one.match_id for one in here.matches()] == ["deal-10", "deal-2", "deal-1"]
+    here.close()

@@ -292,6 +292,28 @@ def test_matches_are_listed_by_day_and_status_the_last_first(bench: LogBench) ->
     assert found == {"newer": (held, TTL), "free": (None, None)}
 
 
+def test_matches_that_began_at_one_moment_are_listed_the_last_played_first(
+    bench: LogBench,
+) -> None:
+    """As the deals of a table, which are kept after its end with the moment of its beginning."""
+    log, deals = bench.log, [f"table-{number}" for number in range(1, 13)]
+    for name in deals:
+        log.finish(taken(log, name=name), {})
+    bench.clock.advance(timedelta(seconds=1))
+    taken(log, name="later")
+    expected = ["later", *reversed(deals)]
+
+    def listed(**wanted: object) -> list[str]:
+        return [match.match_id for match in log.matches(**wanted)]  # type: ignore[arg-type]
+
+    assert listed() == listed(day=bench.clock.now().date()) == expected
+    for limit in (1, 2, 5):
+        assert listed(limit=limit) == expected[:limit]
+        assert listed(status=Status.FINISHED, limit=limit) == expected[1 : limit + 1]
+    log.finish(taken(log, name="later"), {})
+    assert listed(status=Status.FINISHED) == expected
+
+
 def test_notes_need_no_lease_and_expire_while_matches_stay(bench: LogBench) -> None:
     log = bench.log
     taken(log)

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from cardsharp.cloud.clock import utc_now
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, StoreError
+from cardsharp.cloud.ports import MatchReader
 from cardsharp.game import Game
 from cardsharp.time_zones import to_local
 from workbench.cli.games import FIRST, OneGame
@@ -16,10 +17,17 @@ from workbench.cli.watch import shown_until_stopped
 from workbench.show.drawing import options_table
 from workbench.show.lookup import data_folder, open_to_read
 from workbench.show.options import CommandOptions, Opening, Port, Store
-from workbench.show.output import print_json, results
+from workbench.show.output import print_error, print_json, results
 from workbench.show.person import Left, Person
 from workbench.show.progress import each
-from workbench.table.lesson import Lesson, Lessons, lesson_routes, question_of
+from workbench.table.lesson import (
+    Exercise,
+    Lesson,
+    LessonQuestion,
+    Lessons,
+    lesson_routes,
+    question_of,
+)
 from workbench.table.served import pages_over
 from workbench.table.setting import Setting
 from workbench.watch.sources import source_of
@@ -63,7 +71,10 @@ def begun(game: Game, options: LessonOptions) -> Lesson:
     with open_to_read(options.store, "cardsharp versus") as log:
         fresh = lessons.unseen(game, log, _LOOKED_AT)
         for record in each(fresh, "judging your matches"):
-            lessons.look_through(game, log, record)
+            try:
+                lessons.look_through(game, log, record)
+            except StoreError as error:
+                print_error(f"Match {record.match_id} is left out: {error}")
         lessons.write(file)
         due = lessons.due(game, today)[: options.number]
         if not due:
@@ -74,8 +85,17 @@ def begun(game: Game, options: LessonOptions) -> Lesson:
                 else f"There is no mistake of yours in a match of {game.title}; play by "
                 "`cardsharp versus`."
             )
-        asking = [asked for card in due if (asked := question_of(card, game, log))]
+        asking = [question for card in due if (question := _question_of(card, game, log))]
     return Lesson(game, asking, lessons, file, today)
+
+
+def _question_of(card: Exercise, game: Game, log: MatchReader) -> LessonQuestion | None:
+    """What a card asks, None where its match is gone or, as is said then, cannot be read."""
+    try:
+        return question_of(card, game, log)
+    except StoreError as error:
+        print_error(f"A question about match {card.match} is left out: {error}")
+        return None
 
 
 def _ask_all(asked: Lesson, console: Console) -> None:

@@ -134,5 +134,5 @@ def _cells(record: MatchRecord) -> tuple[str, ...]:
         players = " v ".join((labels.names[0], *[*seated][1:]))
     if outcome is None:
         return record.match_id, started, players, record.status.value, "", ""
-    score = "" if outcome.scores is None else labels.score(outcome.scores)
+    score = labels.score(outcome.scores) if outcome.scores and len(outcome.scores) > 1 else ""
     return record.match_id, started, players, outcome.result, score, str(outcome.turns)

@@ -19,7 +19,7 @@ from workbench.cli.games import FIRST, OneGame
 from workbench.cli.watch import open_page
 from workbench.listening import HOST, Background
 from workbench.show.exits import Exit, signals_to
-from workbench.show.lookup import data_folder
+from workbench.show.lookup import LAST, data_folder
 from workbench.show.options import CommandOptions, Opening
 from workbench.show.output import messages, print_command, print_error, print_json, results, tell
 from workbench.show.person import Ask, Left, Person
@@ -136,7 +136,8 @@ def _setting(opponent: str | None, options: TableOptions, invited: int, game: Ga
         return Setting(game, opponent, options.partner, options.bots, 1 + invited, options.seed)
     if options.bots or invited:
         raise ConfigError("Who plays is decided with --from; leave out --bots and --invite.")
-    of = None if game == FIRST else game
+    is_last = options.branch.partition("@")[0] == LAST
+    of = None if game == FIRST and not is_last else game
     point = point_named(options.branch, of, same=options.same_cards)
     return Setting(point.game, opponent, options.partner, seed=options.seed, point=point)
 

@@ -17,9 +17,11 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from cardsharp.cloud.listing import newest_matches
 from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
 from cardsharp.deadmansdraw.actions import END_TURN, EffectType
 from cardsharp.deadmansdraw.briefing import past_match
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.strategies import adaptive_belief as beliefs
 from cardsharp.deadmansdraw.strategies.adaptive import loss_of
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, decisions_of
@@ -83,7 +85,7 @@ def opponents(log: MatchReader) -> dict[str, tuple[str, list[Met]]]:
     """By player's id, or the strategy of ours that it was: its name and matches, oldest first."""
     found = defaultdict[str, list[Met]](list)
     names = dict[str, str]()
-    for record in reversed(list(log.matches(status=Status.FINISHED, limit=_ENOUGH))):
+    for record in reversed(newest_matches(log, GAME, Status.FINISHED, limit=_ENOUGH)):
         for key, name, met in _met(log, record):
             names[key] = name
             found[key].append(met)
@@ -95,7 +97,7 @@ def opponents(log: MatchReader) -> dict[str, tuple[str, list[Met]]]:
 def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, Met]]:
     header = header_of(record)
     others = [seat for seat in range(len(header.players)) if seat not in header.seats]
-    if len(others) != 1 or header.game not in {None, "deadmansdraw"}:
+    if len(others) != 1:
         return
     player = header.players[others[0]]
     for match in past_match(log, record, player):

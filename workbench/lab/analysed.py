@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cardsharp.analysis import SIDES, accuracy, analyse, side_names, side_of
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.contest.ladder import ratings
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, StoreError
 from cardsharp.games import game
 from cardsharp.ratings import NORMAL_95, Rating
 from cardsharp.replay import header_of
@@ -136,11 +136,16 @@ def mean_of(values: Sequence[float]) -> Estimate:
 
 
 def sides_of(name: str, stored: Stored) -> list[AnalysedSide]:
-    """Our sides of a finished match of game `name`, both where neither is; none unjudged."""
+    """Our sides of a finished match of game `name`, both where neither is; none unjudged.
+
+    A match of which a move cannot be read is not judged: what is left of it is another match.
+    """
     record, moves = stored
+    if any(move.fault is not None for move in moves):
+        return []
     try:
         found = analyse(game(name), record, moves)
-    except ConfigError:
+    except (ConfigError, StoreError):
         return []
     if found.result is None:
         return []

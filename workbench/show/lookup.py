@@ -11,13 +11,14 @@ from pathlib import Path
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.listing import MAX_READ, is_match_of, newest_matches
 from cardsharp.cloud.ports import Body, MatchLog, MatchReader, MatchRecord, MoveRecord, Status
 from cardsharp.cloud.private import FOLDER, narrow
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
-from cardsharp.replay import fault_of, header_of
+from cardsharp.replay import header_of
 
 _OWNER = "archive"
 _TTL = timedelta(minutes=1)
@@ -62,9 +63,7 @@ def copy_match(match_id: str, source: MatchLog, target: MatchLog, more: Body) ->
             target.note(match_id, note.kind, note.body)
 
 
-LAST = "last"  # the word that means the match that started last
-_ENOUGH = 100_000  # matches that are looked through for an abbreviated id
-_NEWEST = 20  # matches among which the last one is that can be read
+LAST = "last"  # the word that means the match that was played last
 
 SQLITE = "sqlite:"
 
@@ -117,7 +116,7 @@ def open_to_read(store: str | None, filled_by: str = "cardsharp play") -> Iterat
 
 def open_of(game: Game | None, store: str | None) -> AbstractContextManager[MatchReader]:
     """What keeps the matches of a game, or those of any, to be read; raises `ConfigError`."""
-    if game is None or game.archive is None:
+    if game is None or game.archive is None or _is_match_log(store):
         return open_to_read(store)
     found: AbstractContextManager[MatchReader] = game.archive.load()(store)
     return found
@@ -157,18 +156,32 @@ def _log_to_read(name: str) -> AbstractContextManager[MatchReader]:
 def _is_of_arena(file: Path) -> bool:
     """Whether a file is an arena's, by its tables; a running arena lets nobody else read it."""
     try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", 1, uri=True)) as db:
-            found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return _tables_in(file) == {"matches", "moves"}
     except sqlite3.Error as error:
         return "locked" in str(error)
-    return {name for (name,) in found} == {"matches", "moves"}
+
+
+def _is_match_log(store: str | None) -> bool:
+    """Whether a store that a user has named is a file with a match log, by its tables."""
+    if store is None or not store.startswith(SQLITE):
+        return False
+    try:
+        return _tables_in(file_of(store)) >= {"matches", "moves", "notes"}
+    except sqlite3.Error:
+        return False
+
+
+def _tables_in(file: Path) -> set[str]:
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", 1, uri=True)) as db:
+        found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return {name for (name,) in found}
 
 
 def readable(
     log: MatchReader, game: Game, status: Status | None = None, tag: str | None = None
 ) -> list[MatchRecord]:
     """A game's readable matches, the newest first, perhaps of a status or tag; or `ConfigError`."""
-    every = (one for one in log.matches(status=status, limit=_ENOUGH) if _is_of(game, one))
+    every = newest_matches(log, game, status, limit=MAX_READ)
     found = [one for one in every if tag is None or tag in header_of(one).tags]
     if not found:
         kind = f"{status or ''} match of {game.title}".strip()
@@ -177,27 +190,32 @@ def readable(
     return found
 
 
-def _is_of(game: Game | None, record: MatchRecord) -> bool:
-    return fault_of(record) is None and game in {None, game_of(record)}
-
-
 def find_match(log: MatchReader, word: str, game: Game | None = None) -> str:
     """The id of the match that a word means: `last` (of `game`), or a part of one; or a fault."""
     if word == LAST:
-        newest = log.matches(limit=_NEWEST if game is None else _ENOUGH)
-        found = next((one for one in newest if _is_of(game, one)), None)
-        if found is None:
-            raise ConfigError("The match log is empty; run `cardsharp play`.")
-        return found.match_id
+        return _last_match(log, game)
     if exact := log.match(word):
         return exact.match_id
-    ids = [record.match_id for record in log.matches(limit=_ENOUGH)]
-    meant = [i for i in ids if i.startswith(word) or i.endswith(word)]
-    if not meant:
+    records = log.matches(limit=MAX_READ)
+    matching = [r for r in records if r.match_id.startswith(word) or r.match_id.endswith(word)]
+    own = [r for r in matching if is_match_of(game, r) or not is_match_of(None, r)]
+    ids = [record.match_id for record in own or matching]
+    if not ids:
         raise ConfigError(f"No match '{word}' is in the log; `cardsharp matches` lists them.")
-    if len(meant) > 1:
-        raise ConfigError(f"'{word}' can be {len(meant)} matches, e.g. {meant[0]}; write more.")
-    return meant[0]
+    if len(ids) > 1:
+        raise ConfigError(f"'{word}' can be {len(ids)} matches, e.g. {ids[0]}; write more.")
+    return ids[0]
+
+
+def _last_match(log: MatchReader, game: Game | None) -> str:
+    """The id of the match of a game, or of any, that was played last; raises `ConfigError`."""
+    newest = newest_matches(log, game, limit=1)
+    if newest:
+        return newest[0].match_id
+    if not log.matches(limit=1):
+        raise ConfigError("The match log is empty; run `cardsharp play`.")
+    kind = "match that can be read" if game is None else f"match of {game.title}"
+    raise ConfigError(f"The match log has no {kind}; `cardsharp matches` lists what it has.")
 
 
 def game_of(record: MatchRecord) -> Game:

@@ -1,5 +1,6 @@
 """A branch: another course of a stored match, from one of its decisions on; those of our log."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -7,7 +8,7 @@ from random import Random
 from typing import Any
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from cardsharp.replay import Branch, Restored, Step, fault_of, header_of, outcome_of
@@ -16,6 +17,8 @@ from workbench.lab.extras import Taken
 from workbench.lab.plan import AnySimulation, simulated
 from workbench.show.lookup import game_of, open_to_read, store_or_default
 from workbench.watch.sources import opened, source_of
+
+_log = logging.getLogger(__name__)
 
 Kept = tuple[MatchRecord, list[MoveRecord]]
 
@@ -136,9 +139,12 @@ def branches_in_log(match_id: str) -> Sequence[MatchRecord]:
     try:
         with open_to_read(None) as log:
             fresh = tuple((one.match_id, one.beat) for one in log.matches(limit=_FRESH))
+        return _branches(store_or_default(), fresh).get(match_id, [])
     except ConfigError:  # nothing was kept yet
         return []
-    return _branches(store_or_default(), fresh).get(match_id, [])
+    except StoreError as error:  # the match itself may lie elsewhere, and is shown
+        _log.warning("Branches of match %s cannot be listed: %s", match_id, error)
+        return []
 
 
 @lru_cache(maxsize=1)

@@ -24,14 +24,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from cardsharp.analysis import analyse, mark_of
+from cardsharp.cloud.listing import is_match_of, newest_matches
 from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.judge import judging
-from cardsharp.replay import Asked, Thought, Weighed, fault_of, header_of
+from cardsharp.replay import Asked, Thought, Weighed, header_of
 from cardsharp.viewer.pages import thought_part
 from workbench.show.drawing import amount
-from workbench.show.lookup import game_of
 from workbench.show.screen import AnyScreen
 from workbench.table.pages import NEW, SITE, choosing, form_of, template
 from workbench.table.room import board_of
@@ -84,15 +84,18 @@ class Lessons(BaseModel):
 
     def unseen(self, game: Game, log: MatchReader, limit: int) -> list[MatchRecord]:
         """The matches of a game, of the newest so many, that were not looked through."""
-        fresh = (one for one in log.matches(limit=limit) if one.match_id not in self.looked)
-        readable = (one for one in fresh if one.outcome is not None and fault_of(one) is None)
-        return [one for one in readable if game_of(one) == game]
+        newest = newest_matches(log, game, limit=limit)
+        fresh = (one for one in newest if one.match_id not in self.looked)
+        return [one for one in fresh if one.outcome is not None]
 
     def look_through(self, game: Game, log: MatchReader, record: MatchRecord) -> None:
-        """Make a card of each marked decision that a person made in a match."""
+        """Make a card of each marked decision that a person made in a match.
+
+        Raises `StoreError` if a move of it cannot be read.
+        """
         match = record.match_id
         self.looked.append(match)
-        moves = log.moves(match)
+        moves = _whole(match, log)
         own = {one.step.sequence for one in _own(game, record, moves)}
         if not own:
             return
@@ -104,6 +107,15 @@ class Lessons(BaseModel):
                 for one in analyse(game, record, moves).decisions
                 if one.sequence in own and one.mark is not None
             ]
+
+
+def _whole(match: str, log: MatchReader) -> list[MoveRecord]:
+    """All moves of a match; raises `StoreError` if one cannot be read."""
+    moves = log.moves(match)
+    for move in moves:
+        if move.fault is not None:
+            raise StoreError(f"Move {move.sequence} of match {match} cannot be read: {move.fault}.")
+    return moves
 
 
 def _own(game: Game, record: MatchRecord, moves: Sequence[MoveRecord]) -> list[Asked]:
@@ -133,11 +145,11 @@ class LessonQuestion(NamedTuple):
 
 
 def question_of(card: Exercise, game: Game, log: MatchReader) -> LessonQuestion | None:
-    """What a card asks, None where its match is no longer kept."""
-    record, moves = log.match(card.match), log.moves(card.match)
-    if record is None:
+    """What a card asks, None where its match is no longer kept; or raises `StoreError`."""
+    record = log.match(card.match)
+    if record is None or not is_match_of(game, record):
         return None
-    header = header_of(record)
+    moves, header = _whole(card.match, log), header_of(record)
     steps = [step.sequence for step in judging(game).replay(record, moves)]
     for one in _own(game, record, moves):
         if one.step.sequence == card.sequence:

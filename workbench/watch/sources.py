@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -251,10 +252,36 @@ def match_of(word: str, store: str | None, game: Game | None = None) -> tuple[Ma
         source, word = source_of(word, game), _addressed(word)
     elif word != LAST and (known or place.is_dir() or place.is_file()):
         source, word = source_of(word, game), LAST
+    elif store is None and game is not None and game.archive is not None:
+        return _kept_anywhere(word, game)
     else:
         source = source_of(store, game)
     with source.reading() as log:
         return source, find_match(log, word, game)
+
+
+def _kept_anywhere(word: str, game: Game) -> tuple[MatchSource, str]:
+    """The match that a word means in a game's archive or in our own log; or a `ConfigError`.
+
+    A game's service or bot keeps its matches in an archive of its own; what is played at a table or
+    in the lab is in our match log. `last` is the later of the two.
+    """
+    found: list[tuple[datetime, MatchSource, str]] = []
+    faults: list[ConfigError] = []
+    for source in (source_of(None, game), source_of(None)):
+        try:
+            with source.reading() as log:
+                match_id = find_match(log, word, game)
+                record = log.match(match_id)
+        except ConfigError as error:
+            faults.append(error)
+        else:
+            if record is not None:
+                found.append((record.started, source, match_id))
+    if not found:
+        raise faults[0 if word == LAST else -1]
+    _, source, match_id = max(found, key=itemgetter(0)) if word == LAST else found[0]
+    return source, match_id
 
 
 class Found(NamedTuple):
@@ -281,7 +308,7 @@ def opened(word: str, store: str | None, game: Game | None) -> Found:
         moves, notes = log.moves(match_id), log.notes(match_id)
     if game is not None and game_of(record) != game:
         raise ConfigError(f"{match_id} is no match of {game.title}; see `cardsharp show`.")
-    withdrawn = [note.body["sequence"] for note in notes if note.kind == WITHDRAWN]
+    withdrawn = [note.body.get("sequence") for note in notes if note.kind == WITHDRAWN]
     return Found(record, [move for move in moves if _is_readable(move, record)], withdrawn)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, pack, readable, to_micros
+from cardsharp.cloud.codec import NOTE_LIFE, encode, from_micros, pack, readable, to_micros
 from cardsharp.cloud.ports import Body, Lease, MatchRecord, MoveRecord, NoteRecord, Status
 
 if TYPE_CHECKING:
@@ -90,8 +90,16 @@ def note_item(match_id: str, note: NoteRecord) -> "dict[str, Value]":
 
 
 def to_match(item: "Item") -> MatchRecord:
-    """A header item as its record."""
+    """A header item as its record; nobody shall attend one without a meaning."""
     match_id = item["pk"]["S"].partition("#")[2]
+    try:
+        return _match_of(match_id, item)
+    except (KeyError, ValueError, OverflowError) as error:
+        fault = f"its item is broken: {error!r}"
+        return MatchRecord(match_id, Status.FINISHED, from_micros(0), {}, fault=fault)
+
+
+def _match_of(match_id: str, item: "Item") -> MatchRecord:
     lease = None
     if "lease_owner" in item:
         lease = Lease(
@@ -124,9 +132,10 @@ def to_move(item: "Item") -> MoveRecord:
 
 
 def to_note(item: "Item") -> NoteRecord:
-    """A note item as its record."""
+    """A note item as its record; a body that cannot be read is empty."""
     micros = int(item["sk"]["S"].removeprefix(NOTE).partition("#")[0])
-    return NoteRecord(item["kind"]["S"], from_micros(micros), decode(_stored(item["body_json"])))
+    bodies, _ = readable(body=_stored(item["body_json"]))
+    return NoteRecord(item["kind"]["S"], from_micros(micros), bodies["body"] or {})
 
 
 def _moment(value: "Value") -> datetime:

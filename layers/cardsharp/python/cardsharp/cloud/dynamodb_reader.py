@@ -5,6 +5,7 @@ With `shown` no request asks for any other attribute, so that a role may be held
 """
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ class DynamoReader:
         """All moves of a match in the order of their sequence."""
         stored = self._table.under(items.partition(match_id), items.MOVE, self._shown)
         found = map(items.to_move, stored)
-        return [move for move in found if (move.intent, move.facts) != (None, None)]
+        return [move for move in found if move.fault or (move.intent, move.facts) != (None, None)]
 
     def last_move(self, match_id: str) -> int:
         """The sequence of the last move that has facts, -1 where none has."""
@@ -65,14 +66,23 @@ class DynamoReader:
         return self._table.listed("by-status", condition, values)
 
     def _headers(self, keys: Iterable[items.Item], limit: int) -> list[MatchRecord]:
-        """The present headers of the first `limit` listed matches, of all with -1, in order."""
-        wanted: dict[str, None] = {}  # one between two statuses may be listed under both
+        """The present headers of the first `limit` listed matches, of all with -1, in order.
+
+        An index has no order among matches that began at one moment, so all of these are read.
+        """
+        wanted: dict[str, str] = {}  # a match between two statuses may be listed under both
         for key in keys:
-            wanted[key["pk"]["S"]] = None
-            if len(wanted) == limit:
+            began = key["started_at"]["N"]
+            if len(wanted) >= limit >= 0 and began not in wanted.values():
                 break
+            wanted[key["pk"]["S"]] = began
         keyed = [items.key(name, items.HEADER) for name in wanted]
-        found = {
-            item["pk"]["S"]: items.to_match(item) for item in self._table.batch(keyed, self._shown)
-        }
-        return [found[name] for name in wanted if name in found]
+        records = map(items.to_match, self._table.batch(keyed, self._shown))
+        newest = sorted(records, key=_order_of_play, reverse=True)
+        return newest if limit < 0 else newest[:limit]
+
+
+def _order_of_play(record: MatchRecord) -> tuple[datetime, list[str | int]]:
+    """A sort key: the moment of the beginning, then the numbers in the id, such as a deal's."""
+    parts = re.split(r"(\d+)", record.match_id)
+    return record.started, [int(part) if at % 2 else part for at, part in enumerate(parts)]

@@ -167,6 +167,7 @@ class MatchReader(Protocol):
     ) -> list[MatchRecord]:
         """Headers, the last started first; a change may show late, leases too.
 
+        Of matches that began at one moment, such as the deals of a table, the last played is first.
         `day` is the UTC day of the match's first announcement or take.
         """
 

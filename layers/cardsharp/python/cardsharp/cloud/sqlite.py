@@ -11,7 +11,6 @@ from pathlib import Path
 
 from cardsharp.cloud.codec import (
     NOTE_LIFE,
-    decode,
     encode,
     from_micros,
     pack,
@@ -174,7 +173,8 @@ class SqliteLog:
             query.append("AND started BETWEEN :first AND :last")
             first, last = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
             told |= {"first": to_micros(first), "last": to_micros(last)}
-        query.append("ORDER BY started DESC, id LIMIT :limit")
+        # The deals of a table began at one moment, and were written down in their order.
+        query.append("ORDER BY started DESC, rowid DESC LIMIT :limit")
         with self._file.reading() as db:
             return [_match_of(row) for row in db.execute(" ".join(query), told)]
 
@@ -189,9 +189,7 @@ class SqliteLog:
                 "SELECT * FROM notes WHERE match_id = ? AND expires_at > ? ORDER BY at, rowid",
                 (match_id, to_micros(self._clock.now())),
             ).fetchall()
-        return [
-            NoteRecord(row["kind"], from_micros(row["at"]), decode(row["body"])) for row in rows
-        ]
+        return list(map(_note_of, rows))
 
     def finished_before(self, moment: datetime) -> list[str]:
         """The ids of the matches that finished before a moment, the oldest first."""
@@ -300,3 +298,9 @@ def _match_of(row: sqlite3.Row) -> MatchRecord:
 def _move_of(row: sqlite3.Row) -> MoveRecord:
     bodies, fault = readable(intent=row["intent"], facts=row["facts"])
     return MoveRecord(row["sequence"], **bodies, fault=fault)
+
+
+def _note_of(row: sqlite3.Row) -> NoteRecord:
+    """A row of the notes table as its record; a body that cannot be read is empty."""
+    bodies, _ = readable(body=row["body"])
+    return NoteRecord(row["kind"], from_micros(row["at"]), bodies["body"] or {})

@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from cardsharp.cloud.listing import is_match_of, newest_matches
 from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
 from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.strategies import Learner, PastMatch, Strategy, briefed
 from cardsharp.deadmansdraw.wire_views import MatchView, MoveView
@@ -31,7 +33,8 @@ class Seat(NamedTuple):
 
 
 PAST_MATCHES = 6  # matches that are enough to know an opponent: the last ones, for players change
-LOOKED_THROUGH = 300  # newest matches of the log among which they are looked for
+LOOKED_THROUGH = 300  # newest matches of the game among which they are looked for
+MAX_READ = 1_000  # newest matches of any game that are read for that: each is paid for in the cloud
 _log = logging.getLogger("cardsharp.bot")
 
 
@@ -75,11 +78,12 @@ class Players:
 def last_matches(log: MatchReader, opponent: str, number: int) -> list[PastMatch]:
     """The last finished matches against the player with that id, the oldest first.
 
-    They are looked for `LOOKED_THROUGH` of the log's newest matches. Matches against a strategy of
-    ours are left out: under one id it may be another each time. Raises `StoreError` if the log
-    cannot be read.
+    They are looked for among the `LOOKED_THROUGH` newest matches of this game. Matches against a
+    strategy of ours are left out: under one id it may be another each time. Raises `StoreError` if
+    the log cannot be read.
     """
-    records = log.matches(status=Status.FINISHED, limit=LOOKED_THROUGH)
+    finished = Status.FINISHED
+    records = newest_matches(log, GAME, finished, limit=LOOKED_THROUGH, max_read=MAX_READ)
     rivals = (record for record in records if record.header.get("opponent") is None)
     found = (match for record in rivals for match in past_match(log, record, opponent))
     return list(islice(found, number))[::-1]
@@ -88,12 +92,17 @@ def last_matches(log: MatchReader, opponent: str, number: int) -> list[PastMatch
 def past_match(log: MatchReader, record: MatchRecord, opponent: str) -> Iterator[PastMatch]:
     """The match as the past of the player with that id; nothing where it is none, or unreadable."""
     players = record.header.get("players")
-    if not isinstance(players, list) or players.count(opponent) != 1:
+    is_own = is_match_of(GAME, record)
+    if not is_own or not isinstance(players, list) or players.count(opponent) != 1:
         return
+    moves = log.moves(record.match_id)
+    told = [move.facts for move in moves if move.facts is not None]
+    is_whole = all(move.fault is None for move in moves)
     try:
-        told = (move.facts for move in log.moves(record.match_id) if move.facts is not None)
         history = tuple(played(MoveView.model_validate(facts)) for facts in told)
     except ValidationError:
+        is_whole = False
+    if not is_whole:
         _log.warning("a match of the log cannot be read", extra={"match_id": record.match_id})
         return
     yield PastMatch(players.index(opponent), history)

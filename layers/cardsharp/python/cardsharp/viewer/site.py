@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from cardsharp.cloud.listing import is_match_of
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import game
@@ -263,7 +264,7 @@ def _row(site: Site, record: MatchRecord) -> Row:
     """A match in the list; of one that cannot be read only its id."""
     link = f"{site.matches}/{record.match_id}"
     live = record.status is not Status.FINISHED
-    if fault_of(record) is not None:
+    if fault_of(record) is not None or (record.header and not is_match_of(None, record)):
         return Row(link, live, record.match_id, ("", "cannot be read", "", ""))
     header, outcome = header_of(record), outcome_of(record)
     players = " v ".join(sides(header)) or record.match_id

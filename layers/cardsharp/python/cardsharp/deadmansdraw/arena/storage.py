@@ -47,7 +47,7 @@ class SqliteStorage:
     def matches(self) -> Iterable[tuple[str, Match | None]]:
         """All stored matches by id, unreadable ones None; `ConfigError` for a newer version's."""
         with self._file.reading() as db:
-            rows = db.execute("SELECT id, body FROM matches").fetchall()
+            rows = db.execute("SELECT id, body FROM matches ORDER BY id").fetchall()
         for match_id, body in rows:
             try:
                 yield match_id, match_of(body, match_id)
