@@ -1,7 +1,11 @@
 """`arena`, `bot`, `practice` and `doctor` against an arena as anybody would run it."""
 
+import json
 import signal
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
 from itertools import takewhile
 from pathlib import Path
 
@@ -11,12 +15,20 @@ from support.arena import ADMIN_PASSWORD
 from support.cli import ONE, ONE_PASSWORD, TWO, Cli, line_with, program
 from support.ports import unused_port
 
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.deadmansdraw.emulated import CloudServer, emulated
+from workbench.show.lookup import open_log, own_store
 
 pytestmark = pytest.mark.usefixtures("cli")
 
+CLOCK = SystemClock()
+LAB = {
+    "euchre": ("rules", "random"),
+    "blef": ("greedy", "random"),
+    "deadmansdraw": ("draw-2", "draw-3"),
+}
 SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]  # a draw pile that is soon through
 
 
@@ -147,6 +159,58 @@ def test_ctrl_c_lets_a_match_end_and_a_second_one_does_not(arena: ArenaServer) -
         _, errors = process.communicate(timeout=10)
         assert process.returncode == 130
         assert "Traceback" not in errors
+
+
+def test_matches_of_other_processes_neither_end_the_bot_nor_are_told_as_its_own(
+    arena: ArenaServer,
+) -> None:
+    """In one home a lab keeps matches of each game, and somebody else's worker is at one."""
+    with program("bot", *here(arena), "--once", "--json") as process:
+        line_with(process.stderr, "attending")
+        for name, players in LAB.items():
+            duel = ("lab", "duel", *players, "--game", name, "-n", "1", "--keep", "1")
+            with program(*duel, "--workers", "1") as lab:
+                said, faults = lab.communicate(timeout=60)
+            assert lab.returncode == 0, faults
+            assert "kept in the match log" in said
+        with open_log(own_store()) as log:
+            log.take("somebody-elses", "worker", timedelta(hours=1), {"players": ["a", "b"]})
+        match_id = arena.create_match([ONE, ONE], drawPile=SHORT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    events = [json.loads(line) for line in out.splitlines()]
+    assert {event["match"] for event in events} == {match_id}
+    assert [events[0]["event"], events[-1]["event"]] == ["began", "ended"]
+
+
+def test_what_cannot_be_shown_is_said_once_and_the_bot_plays_on(arena: ArenaServer) -> None:
+    """A damaged move and, of the next match, an output that nobody reads any more."""
+    with program("bot", *here(arena), "--json") as process:
+        line_with(process.stderr, "attending")
+        damaged = arena.create_match([ONE, TWO], seed="norandom", timeout=None)
+        line_with(process.stdout, damaged)
+        with closing(sqlite3.connect(own_store().removeprefix("sqlite:"))) as db:
+            change = "UPDATE moves SET facts = '{\"x\": 1}' WHERE match_id = ? AND sequence = 0"
+            assert db.execute(change, (damaged,)).rowcount == 1
+            db.commit()
+        told = line_with(process.stderr, f"Match {damaged} cannot be shown: Move 0")
+        assert told.endswith("Playing goes on.\n")
+        end(arena, damaged)
+        assert json.loads(line_with(process.stdout, '"ended"'))["match"] == damaged
+        process.stdout.close()
+        unread = arena.create_match([ONE, ONE], drawPile=SHORT)
+        line_with(process.stderr, "The output cannot be written")
+        while arena.look(unread)["activePlayerIndex"] is not None:
+            CLOCK.sleep(timedelta(milliseconds=50))
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+        assert (process.wait(20), "cannot be" in rest) == (0, False), rest
+
+
+def end(arena: ArenaServer, match_id: str) -> None:
+    """End a match as the organiser."""
+    url = f"{arena.url}/api/matches/{match_id}/terminate"
+    assert requests.delete(url, auth=("admin", ADMIN_PASSWORD), timeout=5).status_code == 200
 
 
 @pytest.mark.slow

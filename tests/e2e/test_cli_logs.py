@@ -241,7 +241,8 @@ def test_one_match_is_shown_turn_by_turn_checked_and_kept_where_the_environment_
     assert re.search(r"log complete: \d+ moves, equal to the arena's", played.out)
     assert re.search("EndTurn  .", played.out), "the reason of a decision"
     assert "draw-3 (us) v example-java" in fresh("show", "last").out
-    follow_up = re.search(r"cardsharp (why last \d+)", played.out)
+    follow_up = re.search(r"cardsharp (why [0-9a-f]{24} \d+)", played.out)
+    assert "show last" not in played.out, "another process may play meanwhile"
     assert "chosen  " in fresh(*follow_up[1].split()).out
     kept = fresh("show", "last", "--json").json()["outcome"]
     assert fresh("lab", "duel", "draw-3", "draw-2", "-n", "1", "--keep", "1").code == 0

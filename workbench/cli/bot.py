@@ -6,6 +6,7 @@ Without a game it takes a seat in each public one that comes, until Ctrl-C.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from cardsharp.game import Game, Lobby
 from cardsharp.replay import UNKNOWN, document, header_of
 from cardsharp.seats import Places
 from workbench.cli.games import FIRST, OneGame
+from workbench.show.display import DisplayGuard
 from workbench.show.drawing import step_row
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
@@ -71,11 +73,12 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
         match = ordered(game, order)
         where = f"in game {options.game} at {options.url}"
         print_aside(f"{options.nickname} plays {where}; Ctrl-C stops it.")
-        told, outcome = 0, None
+        steps = _Steps(game, places.offering.log, match, as_json=options.as_json)
+        outcome = None
         while outcome is None:
             places.offering.clock.sleep(GLANCE)
             outcome = outcome_in(places, match)  # before the steps, so that the last is told
-            told = _tell(game, places.offering.log, match, told, as_json=options.as_json)
+            steps.tell()
         tell(outcome, _ending(outcome), as_json=options.as_json, style="bold")
         return Exit.FAILED if outcome["result"] == UNKNOWN else Exit.OK
 
@@ -95,13 +98,13 @@ def _attend_public(game: Game, options: SeatOptions, store: Path) -> None:
 
 def taking_seats(game: Game, options: SeatOptions, places: Places, lobby: Lobby) -> Iterator[None]:
     """Take seats in public games, no more than so many at once, each game once; look by look."""
-    playing, taken = dict[str, str](), set[str]()
+    playing, taken, guard = dict[str, str](), set[str](), DisplayGuard()
     while True:
         for name, match in [*playing.items()]:
             if (outcome := outcome_in(places, match)) is not None:
                 del playing[name]
-                line = f"{name}: {_ending(outcome)}"
-                tell({"game": name, **outcome}, line, as_json=options.as_json)
+                line, told = f"{name}: {_ending(outcome)}", {"game": name, **outcome}
+                guard.run(partial(tell, told, line, as_json=options.as_json), f"Game {name}")
         try:
             there = lobby(options.url)
         except Unreachable as error:
@@ -122,16 +125,26 @@ def _ending(outcome: Body) -> str:
     return f"We have {outcome['result']}."
 
 
-def _tell(game: Game, log: MatchLog, match: str, told: int, *, as_json: bool) -> int:
-    """Tell the steps beyond the first `told`; how many are told then."""
-    record = log.match(match)
-    if record is None or game.replay is None:
-        return told
-    moves = [move for move in log.moves(match) if move.facts is not None]
-    steps = list(game.replay.load()(record, moves))
-    for step in steps[told:]:
-        if as_json:
-            print_json(document(step))
-        else:
-            results().print(step_row(step, header_of(record)))
-    return len(steps)
+class _Steps:
+    """Tells each step of a match once; what cannot be told is reported, and playing goes on."""
+
+    def __init__(self, game: Game, log: MatchLog, match: str, *, as_json: bool) -> None:
+        self._game, self._log, self._match, self._as_json = game, log, match, as_json
+        self._count = 0
+        self._guard = DisplayGuard()
+
+    def tell(self) -> None:
+        """Tell what is new."""
+        self._guard.run(self._tell, f"Match {self._match}")
+
+    def _tell(self) -> None:
+        record = self._log.match(self._match)
+        if record is None or self._game.replay is None:
+            return
+        moves = [move for move in self._log.moves(self._match) if move.facts is not None]
+        for step in [*self._game.replay.load()(record, moves)][self._count :]:
+            self._count += 1
+            if self._as_json:
+                print_json(document(step))
+            else:
+                results().print(step_row(step, header_of(record)))

@@ -24,6 +24,7 @@ from workbench.contest.home import USUAL
 from workbench.contest.organiser_site import organiser_served
 from workbench.contest.showing import joined, ladder_rows, pairing_line, practice_line, print_table
 from workbench.contest.venue import Venue
+from workbench.show.display import DisplayGuard
 from workbench.show.options import ArenaPlace
 from workbench.show.output import messages, results
 
@@ -90,12 +91,16 @@ def _under_way(folder: Path, command: str, options: ArenaPlace, where: Where) ->
 
 def _tell(records: Records, looks: Iterable[None]) -> None:
     """Tell of each pairing when it is decided, and in the end who has won, and how sure that is."""
-    told = set[str]()
-    for _ in looks:
+    told, guard = set[str](), DisplayGuard()
+
+    def tell_pairings() -> None:
         for result in records.results():
             if result.decided and result.pairing not in told:
                 told.add(result.pairing)
                 results().print(pairing_line(result, records.names(), records.settings.form))
+
+    for _ in looks:
+        guard.run(tell_pairings, "The pairings")
     status = Status(records)
     if (sure := status.sure) is not None:
         chance = f"{100 * sure:.0f} %"
@@ -143,11 +148,16 @@ def practice(
             raise ConfigError("The contest has begun; teams practise before that.")
         records.practise(end)
         where.go_on()
-        for _ in under_way.practice(end):
+        guard = DisplayGuard()
+
+        def tell_meetings() -> None:
             for meeting in under_way.meetings():
                 if meeting.number not in told:
                     told.add(meeting.number)
                     results().print(practice_line(meeting, names))
+
+        for _ in under_way.practice(end):
+            guard.run(tell_meetings, "The matches of practice")
         print_table(ladder_rows(records, names))
         if heir := under_way.heir():
             messages().print(f"handed over to `contest run` in process {heir.process}")

@@ -4,20 +4,23 @@ import fcntl
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 
 import poller.app
 from cardsharp.cloud.memory import MemoryQueue
-from cardsharp.cloud.ports import Clock, MatchLog, Queue
+from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.ports import Queue, Status
 from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.assembly import Assembly
-from cardsharp.replay import UNKNOWN, outcome_of
+from cardsharp.errors import StoreError
+from cardsharp.replay import UNKNOWN
 from workbench.cloud.events import Event, LambdaContext, LambdaHandler, failures_to
 from workbench.cloud.home import Home, HomeOptions
 from workbench.deadmansdraw.bot import BotOptions, log_file
 from workbench.deadmansdraw.show import Watch
+from workbench.show.display import DisplayGuard
 from workbench.show.exits import signals_to
 from workbench.show.lookup import SQLITE, file_of
 from workbench.stage.side import attending
@@ -25,7 +28,6 @@ from workbench.stage.side import attending
 GLANCE = timedelta(milliseconds=200)  # between two looks at the log, unless they take long
 NEWS = 0.1  # the part of the time that may go into looking: the matches need the processor more
 WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
-LATEST = 50  # matches that are looked at for news besides those that run
 
 
 def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[str], None]) -> None:
@@ -46,7 +48,7 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
         listen = None
         if options.standby and not first:
             listen = standing_by(assembly, take, lambda: say(f"now attending {attends}"))
-        news = _News(assembly.log, assembly.clock, options)
+        news = _News(assembly.offering, options, say)
         work = attending(assembly.offering, home, worker_time=WORKER_TIME, listen=listen)
         with work as at_work:
             _attend(at_work, news, options.once, say)
@@ -71,21 +73,23 @@ def _attend(home: Home, news: "_News", once: bool, say: Callable[[str], None]) -
 
 
 class _News:
-    """Tells of every match that has run since it was made, which is before the bot attends."""
+    """Tells of every match that this process attends, which are some of those in the log.
 
-    def __init__(self, log: MatchLog, clock: Clock, options: BotOptions) -> None:
-        self._log, self._clock = log, clock
-        self._came = datetime.now().astimezone()
-        self._watch = Watch(log, tagged=True, as_json=options.as_json)
-        self._known: list[str] = []
+    The log has matches of other games and of other processes, too. Whatever cannot be told is
+    reported, and playing goes on.
+    """
+
+    def __init__(self, offering: Offering, options: BotOptions, say: Callable[[str], None]) -> None:
+        self._log, self._clock, self._taken = offering.log, offering.clock, offering.taken
+        self._watch = Watch(offering.log, tagged=True, as_json=options.as_json)
+        self._guard = DisplayGuard(say)
+        self._given_up: set[str] = set()
         self._due = 0.0
 
     @property
     def ended(self) -> bool:
         """Whether any has been played to its end; one left from another arena is unknown here."""
-        records = (self._log.match(i) for i in self._known if self._watch.ended(i))
-        outcomes = map(outcome_of, filter(None, records))
-        return any(one is not None and one.result != UNKNOWN for one in outcomes)
+        return any(self._result(i) not in {None, UNKNOWN} for i in tuple(self._taken))
 
     def tell_calmly(self) -> None:
         """Tell what is new in a moment, unless the last time took so long that it is too much."""
@@ -98,11 +102,23 @@ class _News:
 
     def tell(self) -> None:
         """Tell what is new."""
-        latest = [r for r in self._log.matches(limit=LATEST) if r.started >= self._came]
-        for record in (*self._log.running(), *reversed(latest)):
-            if record.match_id not in self._known:
-                self._known.append(record.match_id)
-        self._watch.glance([i for i in self._known if not self._watch.ended(i)])
+        for match_id in tuple(self._taken):  # workers add to it
+            if self._watch.ended(match_id) or match_id in self._given_up:
+                continue
+            is_shown = self._guard.run(partial(self._watch.glance, [match_id]), f"Match {match_id}")
+            if not is_shown and self._result(match_id) is not None:
+                self._given_up.add(match_id)
+
+    def _result(self, match_id: str) -> object:
+        """How a match has ended, "" where that cannot be read; None while it runs."""
+        try:
+            record = self._log.match(match_id)
+        except StoreError as error:
+            self._guard.report(str(error))
+            return None
+        if record is None or record.status is not Status.FINISHED:
+            return None
+        return (record.outcome or {}).get("result", "")
 
 
 def say_left(say: Callable[[str], None], queue: Queue, at_once: int, running: int) -> None:

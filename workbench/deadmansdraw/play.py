@@ -140,8 +140,7 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Ru
             opponent=options.opponent_name,
         )
         seconds, requests = time.monotonic() - began, stage.requests
-        log, views = stage.assembly.log, map(stage.organiser.view, ids)
-        played = [played_of(log, view) for view in views]
+        log = stage.assembly.log
         more = {"opponent": options.opponent_name, "version": version_of(options.strategy, GAME)}
         try:
             with open_log(store) as target:
@@ -150,6 +149,8 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Ru
         except StoreError as error:
             print_error(f"The matches could not be kept. {error}")
             store = ""
+        # Only now: whatever cannot be told of a match, it is kept.
+        played = [played_of(log, view) for view in map(stage.organiser.view, ids)]
     return RunReport(
         strategy=script.strategy,
         opponent=options.opponent_name,
@@ -178,7 +179,7 @@ def _print_end(report: RunReport, options: PlayOptions) -> None:
     store = "" if options.log == store_or_default() else f" --store {shlex.quote(report.store)}"
     print_faults(report.played, store)
     if report.store:
-        match_id, turn = "last" if len(report.played) == 1 else last.match_id, last.longest_turn
+        match_id, turn = last.match_id, last.longest_turn  # `last` may soon be another match
         console.print()
         print_command(f"show {match_id}{store}", "every turn and decision")
         print_command(f"why {match_id} {turn}{store}", f"what we weighed in turn {turn}")

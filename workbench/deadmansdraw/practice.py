@@ -139,10 +139,13 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
                 lines = (f"created match {match_id}" for match_id in ids)
                 tell({"match_ids": ids}, *lines, as_json=options.as_json)
                 return Exit.OK
-            played = _play(assembly, options, tags, at_once)
+            ids = _play(assembly, options, tags, at_once)
             with open_log(kept) as log:
-                for match in played:
-                    copy_match(match.match_id, assembly.log, log, {})
+                for match_id in ids:
+                    copy_match(match_id, assembly.log, log, {})
+            # Only now: whatever cannot be told of a match, it is kept.
+            with client_for(assembly.settings) as client:
+                played = [played_of(assembly.log, client.view(match_id)) for match_id in ids]
     if options.as_json:
         print_json([match.document() for match in played])
     else:
@@ -183,21 +186,19 @@ def _create(options: PracticeOptions, tags: Sequence[str], number: int) -> list[
 
 def _play(
     assembly: Assembly, options: PracticeOptions, tags: Sequence[str], at_once: int
-) -> list[MatchReport]:
-    """The matches, each created when it can be played, to their ends, and what the arena says."""
+) -> list[str]:
+    """The ids of the matches, each created when it can be played, which have ended."""
     log, number = assembly.log, options.matches
     matches = (match_id for _ in range(number) for match_id in _create(options, tags, 1))
     follower = Follower(log, assembly.clock, STALL)
     with attending(assembly.offering, HomeOptions(concurrency=at_once)):
-        in_order = watched(
+        return watched(
             log,
             lambda glance: follower.as_they_end(matches, at_once, glance),
             stop_at_fault if options.strict else let_go_on,
             total=number,
             as_json=options.as_json,
         )
-    with client_for(assembly.settings) as client:
-        return [played_of(log, client.view(match_id)) for match_id in in_order]
 
 
 def _print_played(played: Sequence[MatchReport]) -> None:

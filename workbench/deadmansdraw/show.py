@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -13,7 +14,8 @@ from rich.text import Text
 from cardsharp.cloud.ports import MatchLog, MatchRecord, MoveRecord
 from cardsharp.deadmansdraw import events
 from cardsharp.deadmansdraw.replay import EventStep, Turn, position_of, turns_of
-from cardsharp.replay import Header, Step, header_of, outcome_of
+from cardsharp.errors import StoreError
+from cardsharp.replay import Header, Outcome, Step, header_of, outcome_of
 from workbench.deadmansdraw.drawing import (
     Labels,
     happenings,
@@ -22,6 +24,7 @@ from workbench.deadmansdraw.drawing import (
     suit_table,
     turn_row,
 )
+from workbench.show.display import DisplayGuard
 from workbench.show.drawing import StepByStep, decision_text, in_turn, print_end, print_title
 from workbench.show.output import messages, results, tell
 from workbench.show.progress import Bar
@@ -70,16 +73,25 @@ class Watch:
         if match_id not in self._turns:
             told = header.model_dump(by_alias=True)
             self._tell("began", match_id, told, Text(f"match {match_id}: {labels.title()}", "bold"))
+            self._turns[match_id] = 0
+        try:
+            self._tell_turns(match_id, labels)
+        finally:  # the end is told also where the moves cannot be read
+            if outcome is not None:
+                self._tell_end(match_id, outcome, labels)
+
+    def _tell_turns(self, match_id: str, labels: Labels) -> None:
         over = [turn for turn in turns_of(self._log.moves(match_id)) if turn.over]
         for turn in over[self._turns[match_id] :]:
+            self._turns[match_id] += 1
             self._tell("turn", match_id, turn_document(turn), *self._drawn(match_id, turn, labels))
-        self._turns[match_id] = len(over)
-        if outcome is not None:
-            self._ended.add(match_id)
-            score = "" if outcome.scores is None else f", {labels.score(outcome.scores)}"
-            line = f"match {match_id}: {outcome.result}{score}, in {outcome.turns} turns"
-            lines = [Text(line, "bold")] if self._tagged else []
-            self._tell("ended", match_id, outcome.model_dump(by_alias=True), *lines)
+
+    def _tell_end(self, match_id: str, outcome: Outcome, labels: Labels) -> None:
+        self._ended.add(match_id)
+        score = "" if outcome.scores is None else f", {labels.score(outcome.scores)}"
+        line = f"match {match_id}: {outcome.result}{score}, in {outcome.turns} turns"
+        lines = [Text(line, "bold")] if self._tagged else []
+        self._tell("ended", match_id, outcome.model_dump(by_alias=True), *lines)
 
     def _drawn(self, match_id: str, turn: Turn, labels: Labels) -> Iterator[Table | str]:
         """A turn in a line; under one of ours, the decision that ended it or went wrong."""
@@ -123,12 +135,15 @@ def watched(  # noqa: PLR0913 - what is played, and how it is told
     `play` plays them, and tells its argument, and so `check`, again and again which run.
     """
     one = total == 1 and not as_json
-    watch = Watch(log, opponent)
+    watch, guard = Watch(log, opponent), DisplayGuard()
 
     def glance(running: Sequence[str]) -> None:
-        if one:
-            watch.glance(running)
-        check(log, running)
+        for match_id in running if one else ():
+            guard.run(partial(watch.glance, [match_id]), f"Match {match_id}")
+        try:
+            check(log, running)
+        except StoreError as error:
+            guard.report(f"Faults of the strategy cannot be looked for: {error}")
 
     ended = play(glance)
     ids = list(ended if one or as_json else _counted(ended, log, total))
@@ -143,8 +158,8 @@ def _counted(ended: Iterable[str], log: MatchLog, total: int) -> Iterator[str]:
         for number, match_id in enumerate(ended, 1):
             yield match_id
             record = log.match(match_id)
-            outcome = None if record is None else outcome_of(record)
-            tally["unknown" if outcome is None else outcome.result] += 1
+            body = None if record is None else record.outcome
+            tally["unknown" if body is None else str(body.get("result"))] += 1
             said = ", ".join(f"{number} {result}" for result, number in tally.items())
             bar.describe(said)
             bar.advance()

@@ -30,8 +30,8 @@ def results() -> Console:
 
 
 def messages() -> Console:
-    """The console of progress and errors."""
-    return _console(sys.stderr)
+    """The console of progress and errors; where nobody can read them, nothing else fails."""
+    return _console(cast("IO[str]", _Unfailing(sys.stderr)))
 
 
 def help_console() -> Console:
@@ -148,6 +148,35 @@ class _Trimmed:
         """Write the text; how many characters it has."""
         self._stream.write(_AT_END.sub("\n", text))
         return len(text)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the stream has it
+        return getattr(self._stream, name)
+
+
+class _Unfailing:
+    """A stream of what is said beside something else: what cannot be written is lost."""
+
+    def __init__(self, stream: IO[str] | None) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write the text where that is possible; how many characters it has."""
+        with suppress(OSError, ValueError):  # it may be closed, too
+            if self._stream is not None:
+                self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is still in memory, where that is possible."""
+        with suppress(OSError, ValueError):
+            if self._stream is not None:
+                self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Whether somebody looks at it in a terminal."""
+        with suppress(ValueError):
+            return self._stream is not None and self._stream.isatty()
+        return False
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the stream has it
         return getattr(self._stream, name)

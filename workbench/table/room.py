@@ -13,6 +13,7 @@ from cardsharp.replay import Asked
 from cardsharp.viewer.board import Board
 from cardsharp.viewer.explained import Explained, explained
 from cardsharp.viewer.shown import DrawnMatch, shown
+from workbench.show.display import DisplayGuard
 from workbench.table.chair import Chair
 from workbench.table.setting import AnySitting, Setting, ending, keep
 
@@ -72,6 +73,7 @@ class Room:
     """How many decisions of users' bots have failed."""
     number: int = 0  # of the match that is played, or was last
     _wanted: int = 1
+    _guard: DisplayGuard = field(default_factory=DisplayGuard)
 
     def __post_init__(self) -> None:
         self.board = board_of(self.setting)
@@ -165,14 +167,16 @@ class Room:
         if self.stopped.is_set():
             return
         parts = sitting.told()
-        found = [shown(*part) for part in parts]
+        kept = keep(parts)
+        found: list[DrawnMatch] = []
+        self._guard.run(lambda: found.extend(shown(*part) for part in parts), f"Match {number}")
         self.played |= {part.record.match_id: part for part in found}
-        self.last = EndedMatch(number, sitting, keep(parts), found)
+        self.last = ended = EndedMatch(number, sitting, kept, found)
         self.stage = TableStage.OVER
         self._touch()
-        host = self.chairs[0].screen
-        self.ended(self.last, [host.names[seat] for seat in sitting.winners])
-        self._judge(self.last)
+        names = [self.chairs[0].screen.names[seat] for seat in sitting.winners]
+        self._guard.run(lambda: self.ended(ended, names), f"The end of match {number}")
+        self._judge(ended)
 
     def _judge(self, ended: EndedMatch) -> None:
         """Analyse the parts one by one, until something else is wanted."""
@@ -185,7 +189,13 @@ class Room:
 
         with suppress(_Interrupted):
             for part in ended.parts:
-                ended.analyses.append(explained(part, unless_wanted))
+                analysis = None
+                try:
+                    analysis = explained(part, unless_wanted)
+                except CardsharpError as error:  # the next match can be played all the same
+                    name = part.record.match_id
+                    self._guard.report(f"Match {name} cannot be analysed: {error}")
+                ended.analyses.append(analysis)
                 self._touch()
 
     def _touch(self) -> None:

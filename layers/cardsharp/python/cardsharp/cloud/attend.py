@@ -59,6 +59,7 @@ class Bot:
         lease = log.take(match_id, self.worker, self.timing.lease, header)
         if lease is None:
             return Attended.ELSEWHERE
+        self.offering.taken.setdefault(match_id)
         if known is not None and known.lease is not None:
             meter.count(Metric.LEASE_STEALS)
         described = known is not None and bool(known.header)

@@ -52,7 +52,8 @@ class Offering:
 
     `announce` is for how long a match is on its way. Where no worker came meanwhile, it is offered
     again for longer and longer, at most for `longest`. One that began longer than `oldest` ago and
-    that no arena names is given up.
+    that no arena names is given up. `taken` are the ids of the matches that workers of this process
+    have taken, in that order: other processes use the same log.
     """
 
     log: MatchLog
@@ -65,6 +66,7 @@ class Offering:
     oldest: timedelta = timedelta(days=7)
     onlooker: Onlooker = field(default_factory=Onlooker)
     left: set[str] = field(default_factory=set)
+    taken: dict[str, None] = field(default_factory=dict)
 
     def offer(self, named: Iterable[str] = (), most: int | None = None) -> int:
         """Put each unattended match of `named` and of the log on the queue; how many.
