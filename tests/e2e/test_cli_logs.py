@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import Cli, clean, program, written
+from support.cli import Cli, clean, line_with, program, written
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
@@ -225,6 +225,18 @@ def fresh(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     """The program with a data folder of this test alone."""
     clean(monkeypatch, tmp_path)
     return cli
+
+
+def test_a_match_is_played_and_kept_though_its_reader_has_gone(fresh: Cli) -> None:
+    """As in `cardsharp play | head -2`: what only shows it ends no match."""
+    with program("play", "--seed", "7", "--strategy", "draw-3") as process:
+        line_with(process.stdout, "draw-3 (us) v example-java")
+        process.stdout.close()
+        said = process.stderr.read()
+        assert process.wait(60) == 0, said
+    assert said.count("The output cannot be written") == 1
+    [match] = fresh("matches", "--json").json()
+    assert match["status"] == "finished"
 
 
 def test_one_match_is_shown_turn_by_turn_checked_and_kept_where_the_environment_says(

@@ -212,6 +212,24 @@ def test_what_teams_submit_is_played_and_its_faults_are_told(cli: Cli, tmp_path:
     assert "teams that failed here" in cli("contest", "status", folder).out
 
 
+def test_a_contest_is_played_to_its_end_though_nobody_reads_what_it_says(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """Neither its results nor its warnings: a terminal may be closed, a pipe may end."""
+    folder = str(tmp_path / "cup")
+    cli("contest", "new", folder, "-n", "3", "--format", "round-robin", "--game", "blef")
+    for name in ("One", "Two", "Three"):
+        cli("contest", "teams", "add", folder, name, "--strategy", "random")
+    with program("contest", "run", folder) as contest:
+        line_with(contest.stderr, "played here")
+        contest.stdout.close()
+        contest.stderr.close()
+        assert contest.wait(90) == 0
+    status = cli("contest", "status", folder, "--json").json()
+    assert (status["stage"], status["decided"]) == ("over", status["pairings"])
+    assert status["pairings"] == 3
+
+
 def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) -> None:
     """The file wherever the contest is run; the program waits for the arena and outlives it."""
     folder = tmp_path / "cup"

@@ -27,7 +27,7 @@ from workbench.table import chair as chairs
 from workbench.table.branch import branch_point
 from workbench.table.chair import Chair
 from workbench.table.pages import news_document, seat_page
-from workbench.table.room import Room, TableStage
+from workbench.table.room import EndedMatch, Room, TableStage
 from workbench.table.served import pages_over
 from workbench.watch.sources import match_of
 
@@ -71,6 +71,24 @@ def test_a_bot_that_fails_at_every_decision_of_a_match_is_told_of_once_and_named
         seat.match()
     assert room.useless == {"bad.py"}
     assert capsys.readouterr().err.count("A safe action is played") == 1
+
+
+def test_a_table_goes_on_where_the_end_of_a_match_cannot_be_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The match is kept, its page is there, and another one can be played."""
+
+    def unread(_ended: EndedMatch, _names: list[str]) -> None:
+        raise BrokenPipeError
+
+    room = Room(setting("nim"), "Ann", ended=unread)
+    with playing(room) as (seat,):
+        seat.match()
+        assert seat.tell("again", number=room.number) == ""
+        seat.until('id="moves"')
+        assert (room.number, room.fault) == (2, None)
+    said = capsys.readouterr().err
+    assert said.count("The output cannot be written") == 1
 
 
 def test_ctrl_c_leaves_no_lock_behind() -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from io import UnsupportedOperation
+from pathlib import Path
 
 from cardsharp.errors import CardsharpError
 from workbench.show.output import print_error
@@ -53,4 +54,6 @@ class DisplayGuard:
 def _discard_output() -> None:
     """Let later output go nowhere, else a pipe without a reader fails at the program's end too."""
     with suppress(UnsupportedOperation, OSError, ValueError):  # a caller may have its own stdout
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        output = sys.stdout.fileno()
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), output)

@@ -85,7 +85,8 @@ def _words(facts: Body) -> str:
         return f"{facts.get('player')}: {facts.get('action')}"
     hands = facts.get("hands")
     shown = hands.items() if isinstance(hands, Mapping) else ()
-    told = "; ".join(f"{name} {', '.join(cards)}" for name, cards in shown)
+    lists = [(name, cards) for name, cards in shown if isinstance(cards, list | tuple)]
+    told = "; ".join(f"{name} {', '.join(map(str, cards))}" for name, cards in lists)
     return f"{facts.get('player')} loses. {told}"
 
 
