@@ -7,6 +7,7 @@ imports none of them. A line is run to its exit code; what goes wrong is told in
 import errno
 import os
 import re
+import shlex
 import sys
 import tempfile
 import traceback
@@ -28,9 +29,9 @@ from workbench.cli.settings_file import SettingsFile
 from workbench.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
 from workbench.habits import take_hints
 from workbench.show.command import Command, commands_in, mount
-from workbench.show.exits import Exit, exit_for
+from workbench.show.exits import Exit, exit_for, exit_of
 from workbench.show.options import PASTED
-from workbench.show.output import help_console, print_error, print_json
+from workbench.show.output import help_console, print_error, print_json, program
 
 SETTINGS = "cardsharp.toml"
 """A file in the current folder with options that need not be typed: a table a command."""
@@ -42,7 +43,8 @@ ABOUT = "Bots that play card games, and an arena to play in on this machine."
 EXIT_CODES = """\
 Every command takes --help, and --json where a program could use what it says.
 Exit codes: 0 it worked (a lost match did), 1 it failed,
-2 wrong usage or settings, 3 no arena to be reached, 130 stopped with Ctrl-C."""
+2 wrong usage or settings, 3 no arena to be reached, 130 stopped with Ctrl-C,
+143 by SIGTERM, 129 by SIGHUP."""
 
 
 COMMANDS = commands_in(Path(__file__).with_suffix(".toml"))
@@ -191,9 +193,10 @@ def _run(given: list[str]) -> int:
         return _failed(f"{misused(error)} Try `{command} --help`.", Exit.USAGE, given)
     except CardsharpError as error:
         return _failed(str(error), exit_for(error), given)
-    except KeyboardInterrupt:
-        print_error("stopped.")
-        return Exit.INTERRUPTED
+    except KeyboardInterrupt as stop:
+        with suppress(OSError):  # a terminal that was hung up
+            print_error(f"stopped.{_how_to_go_on(given, stop)}")
+        return exit_of(stop)
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - the end of the program
@@ -204,6 +207,22 @@ def _run(given: list[str]) -> int:
         _drop_output()
         return Exit.FAILED
     return code if isinstance(code, int) else Exit.OK
+
+
+GO_ON = (
+    *("contest run", "contest practice", "ladder", "bot", "blef bot", "euchre bot", "versus"),
+    *("blef versus", "euchre versus", "lesson", "research blef train"),
+)
+"""The commands that go on where they were stopped; so does a duel with a file for it."""
+
+
+def _how_to_go_on(given: Sequence[str], stop: KeyboardInterrupt) -> str:
+    """A sentence with the command that goes on, or begins again, which Ctrl-C knows by itself."""
+    line, start = shlex.join([program(), *given]), " ".join((*given, ""))
+    kept = "duel" in given and not {"--out", "--resume"}.isdisjoint(given)
+    if kept or start.startswith(tuple(f"{one} " for one in GO_ON)):
+        return f" To go on, type: {line}"
+    return f" To begin again, type: {line}" if exit_of(stop) != Exit.INTERRUPTED else ""
 
 
 def _failed(message: str, code: Exit, given: Sequence[str]) -> Exit:

@@ -1,6 +1,5 @@
 """`cardsharp watch`: a match in the browser, step by step, and live while it is played."""
 
-import signal
 import sys
 import threading
 import webbrowser
@@ -15,7 +14,6 @@ from cardsharp.viewer.pages import match_file, steps_document
 from cardsharp.viewer.shown import shown
 from cardsharp.viewer.site import Manner, Pages
 from workbench.cli.games import AnyGame
-from workbench.show.exits import signals_to
 from workbench.show.lookup import LAST
 from workbench.show.options import CommandOptions, Json, Match, Opening, Port, Store
 from workbench.show.output import print_json, results, tell, write_file
@@ -81,5 +79,5 @@ def shown_until_stopped(url: str, wanted: bool | None) -> None:
     results().print(url)
     results().print("Ctrl-C closes it.", style="dim")
     open_page(url, wanted)
-    with signals_to(signal.default_int_handler, signal.SIGTERM), suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt):
         threading.Event().wait()

@@ -86,6 +86,7 @@ class HomeTables:
         self._playing: dict[str, Future[TableEnd]] = {}
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
         self._over = threading.Event()
+        self._children: set[Child] = set()
 
     def __enter__(self) -> Self:
         for team in self._records.teams():
@@ -94,6 +95,8 @@ class HomeTables:
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
+        for child in [*self._children]:
+            child.process.kill()  # else a match is waited for as long as its team may think
         self._pool.shutdown(cancel_futures=True)
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[Tabled]:
@@ -173,9 +176,10 @@ class HomeTables:
         """Have a process play a match; who falls silent, or ends the process, has lost."""
         with (self._folder / "contest.log").open("ab") as errors:
             child = Child("workbench.contest.table", TASK.dump_json(task).decode(), errors)
+        self._children.add(child)
         turn: int | None = None
         try:
-            for line in self._lines(child):
+            for line in () if self._over.is_set() else self._lines(child):
                 word, _, number = line.partition(" ")
                 if word != TURN:
                     return END.validate_json(line)
@@ -185,6 +189,7 @@ class HomeTables:
             fault = f"has printed what is no end of a match: {error}"
         finally:
             child.kill()
+            self._children.discard(child)
         if turn is None or self._over.is_set():
             fault = "The match was stopped before anybody decided."
             return TableEnd((0.0,) * len(task.names), 0, fault=fault)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
+from math import inf
+from time import monotonic
 
 import poller.app
 from cardsharp.cloud.memory import MemoryQueue
@@ -21,13 +23,14 @@ from workbench.cloud.home import Home, HomeOptions
 from workbench.deadmansdraw.bot import BotOptions, log_file
 from workbench.deadmansdraw.show import Watch
 from workbench.show.display import DisplayGuard
-from workbench.show.exits import signals_to
+from workbench.show.exits import Stopped, signals_to
 from workbench.show.lookup import SQLITE, file_of
 from workbench.stage.side import attending
 
 GLANCE = timedelta(milliseconds=200)  # between two looks at the log, unless they take long
 NEWS = 0.1  # the part of the time that may go into looking: the matches need the processor more
 WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
+PLAYED_ON = 5.0  # seconds after SIGTERM in which what runs may end; most kill us after ten
 
 
 def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[str], None]) -> None:
@@ -55,7 +58,7 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
 
 
 def _attend(home: Home, news: "_News", once: bool, say: Callable[[str], None]) -> None:
-    """Show what happens until Ctrl-C or a match's end; wait for the rest, until a second Ctrl-C."""
+    """Show what happens until Ctrl-C or a match's end, and play on what runs then."""
     heard: list[int] = []  # an exception could be caught wherever it arises
     with signals_to(lambda number, _: heard.append(number), signal.SIGINT, signal.SIGTERM):
         while not (heard or (once and news.ended)):
@@ -63,13 +66,21 @@ def _attend(home: Home, news: "_News", once: bool, say: Callable[[str], None]) -
         if heard:
             say("no new matches.")
         home.wind_down()
-        if home.running:
-            say(f"{home.running} running, played to the end; Ctrl-C again stops at once.")
-        while home.running:
-            if len(heard) > 1:
-                raise KeyboardInterrupt
-            news.tell_calmly()
+        _play_on(home, news, heard, say)
         news.tell()
+
+
+def _play_on(home: Home, news: "_News", heard: list[int], say: Callable[[str], None]) -> None:
+    """Wait for the matches that run until a second signal, after SIGTERM not for long."""
+    ends = signal.SIGTERM in heard
+    due = monotonic() + PLAYED_ON if ends else inf
+    if home.running:
+        then = f"played on for {PLAYED_ON:g} s" if ends else "played to the end"
+        say(f"{home.running} running, {then}; Ctrl-C again stops at once.")
+    while home.running:
+        if len(heard) > 1 or monotonic() > due:
+            raise Stopped(heard[-1])
+        news.tell_calmly()
 
 
 class _News:

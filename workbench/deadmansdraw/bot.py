@@ -1,6 +1,5 @@
 """`cardsharp bot`: attend a real arena from a laptop, with the handlers of the cloud."""
 
-import signal
 import time
 from dataclasses import dataclass, field
 from math import inf
@@ -12,7 +11,6 @@ from cyclopts import Parameter, validators
 from cardsharp.cloud.clock import utc_now
 from cardsharp.time_zones import to_local
 from workbench.deadmansdraw.connection import ArenaOptions, await_arena, client_for, variables_for
-from workbench.show.exits import signals_to
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, StoreFile
 from workbench.show.output import print_aside
@@ -52,7 +50,6 @@ def bot(*, options: BotOptions = BotOptions()) -> None:
     )
     say = _speaker()
     with (
-        signals_to(signal.default_int_handler, signal.SIGTERM),  # as under a service manager
         telemetry_in(log_file()),
         warnings_to(say),
         assembled(variables) as assembly,

@@ -6,7 +6,6 @@ everything keeps running for other commands; tests/e2e/test_aws_cloud.py has mat
 """
 
 import shlex
-import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from signal import SIGHUP, SIGTERM
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.clock import SystemClock
@@ -30,6 +30,7 @@ from workbench.operate.orders import VIEWER, rotate_secret, rotate_service_secre
 from workbench.operate.preflight import default_demand, preflight
 from workbench.operate.stack import DEFAULT_NAME, Client, Clients, Stack, find_stack
 from workbench.show.checks import Finding
+from workbench.show.exits import stop_by
 from workbench.stage.opponent import US, steady_at
 
 WORD = "a password for the pages of the trial"
@@ -132,6 +133,7 @@ def _lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
 def main() -> None:
     """Keep everything running until Ctrl-C; exits with 1 and a sentence where that is not to be."""
     try:
+        stop_by((SIGTERM, SIGHUP))
         with trial() as prepared:
             _stay(prepared)
             say("stopping, and removing what the emulator wrote ...")
@@ -150,7 +152,6 @@ def _stay(trial: CloudTrial) -> None:
         for name, value in {**environment, **building}.items():
             say(f"export {name}={shlex.quote(value)}")
         say(f"\nThe arena is {trial.arena.url}; Ctrl-C here stops everything.")
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
         clock, begin = SystemClock(), 0
         while True:
             clock.sleep(_PAUSE)

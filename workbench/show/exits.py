@@ -1,9 +1,11 @@
 """Exit codes of the command, the same everywhere (docs/cli.md), and signals to it."""
 
+import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from threading import Timer
 from types import FrameType
 
 from cardsharp import errors
@@ -18,7 +20,51 @@ class Exit(IntEnum):
     UNREACHABLE = 3
     LATE = 3
     REPLACED = 4
+    HUNG_UP = 129
     INTERRUPTED = 130
+    TERMINATED = 143
+
+
+END_LIMIT = 8.0  # seconds in which a command ends in order; most kill it after ten
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal has stopped the command, which ends as at Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def exit_of(stop: KeyboardInterrupt) -> Exit:
+    """The exit code that tells by which signal a command was stopped, Ctrl-C unless it is told."""
+    return Exit(128 + stop.number) if isinstance(stop, Stopped) else Exit.INTERRUPTED
+
+
+def stop_by(those: Collection[int]) -> None:
+    """Have the first of those signals raise `Stopped` from now on, and Ctrl-C as Python does.
+
+    What has not ended `END_LIMIT` later is cut off, unless it was Ctrl-C, also where it is the end
+    of the process that takes so long. Further signals change nothing, so that they break into no
+    end that is under way.
+    """
+    alarms: list[Timer] = []
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        if not alarms:
+            alarm = Timer(END_LIMIT, _cut_off, (number,))
+            alarm.daemon = True
+            alarms.append(alarm)
+            alarm.start()
+            raise Stopped(number)
+
+    for one in those:
+        signal.signal(one, signal.default_int_handler if one == signal.SIGINT else stop)
+
+
+def _cut_off(number: int) -> None:
+    os.write(2, f"cardsharp: not ended in order within {END_LIMIT:g} s, so cut off.\n".encode())
+    os._exit(128 + number)
 
 
 def exit_after(decisions: int, faults: int) -> Exit:

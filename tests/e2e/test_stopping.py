@@ -1,0 +1,107 @@
+"""Every command that may run for long ends in order when it is asked to, process 1 as any other."""
+
+import os
+import shutil
+import signal
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+from support.processes import running
+
+pytestmark = pytest.mark.timeout(600)  # which ends only what hangs
+
+CONTAINER = ("bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--as-pid-1")
+"""Has a command run as process 1."""
+
+
+@cache
+def is_there() -> bool:
+    """Whether a container can be made here."""
+    there = shutil.which(CONTAINER[0]) is not None
+    return there and subprocess.run([*CONTAINER, "true"], check=False).returncode == 0  # noqa: S603
+
+
+def founded(folder: Path, game: str) -> str:
+    """A contest whose teams play here."""
+    cup = str(folder / "cup")
+    strategies = ("draw-2", "draw-3") if game == "deadmansdraw" else ("greedy", "random")
+    lines: list[tuple[str, ...]] = [
+        ("new", cup, "--game", game, "--format", "round-robin", "--timeout", "600")
+    ]
+    lines += [("teams", "add", cup, name, "--strategy", name) for name in strategies]
+    for line in lines:
+        with running(folder, "contest", *line) as run:
+            assert run.code() == 0, run.text()
+    return cup
+
+
+LONG = [
+    ("contest run {blef}", "Ctrl-C stops it", "To go on, type: cardsharp contest run {blef}"),
+    ("contest practice {deadmansdraw} --port 0", "Ctrl-C stops it", "To go on, type: cardsharp"),
+    ("ladder draw-3 --anew", "climbs the ladder", "To go on, type: cardsharp ladder draw-3"),
+    ("lab duel third captain -n 1000000 --plain", "sample size", "To begin again, type: cardsharp"),
+    ("lab duel third captain -n 1000000 --out {run}", "sample size", "To go on, type: cardsharp"),
+    ("bot --url http://127.0.0.1:9 --user us", "Trying again", "To go on, type: cardsharp bot"),
+    ("blef serve --port 0", "Ctrl-C stops it", ""),
+    ("arena --port 0", "http://", ""),
+]
+
+
+@pytest.fixture(autouse=True)
+def password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a bot needs, as it has no terminal to ask."""
+    monkeypatch.setenv("CARDSHARP_PASSWORD", "secret")
+
+
+@pytest.mark.parametrize(("command", "begins", "said"), LONG, ids=[one[0] for one in LONG])
+@pytest.mark.parametrize("first", [False, True], ids=["", "process 1"])
+def test_sigterm_ends_a_command_in_order(
+    tmp_path: Path, command: str, begins: str, said: str, first: bool
+) -> None:
+    if first and not is_there():
+        pytest.skip("no container can be made here")
+    names = {game: founded(tmp_path, game) for game in ("blef", "deadmansdraw") if game in command}
+    names["run"] = str(tmp_path / "run.jsonl")
+    words = command.format_map(names).split()
+    with running(tmp_path, *words, before=CONTAINER if first else ()) as run:
+        run.until(begins)
+        os.kill(run.as_pid_1() if first else run.process.pid, signal.SIGTERM)
+        assert run.code() in {143, 0 if not said else 143}, run.text()
+        assert said.format_map(names) in run.text()
+        assert "cut off" not in run.text()
+        assert "Traceback" not in run.text()
+        assert run.left() == []
+
+
+OWN = """{before}
+from cardsharp.blef.strategies import strategy
+
+@strategy("own")
+class Own:
+    'Made for a test.'
+
+    def __init__(self, rng):
+        pass
+
+    def decide(self, position):
+        return None
+"""
+
+
+def test_a_contest_does_not_wait_for_a_team_that_is_still_being_imported(tmp_path: Path) -> None:
+    """Which may take longer than whoever stops us waits."""
+    cup, pipe, own = founded(tmp_path, "blef"), tmp_path / "imports", tmp_path / "own.py"
+    os.mkfifo(pipe)
+    own.write_text(OWN.format(before=""))
+    with running(tmp_path, "contest", "teams", "add", cup, "Own", "--strategy", str(own)) as run:
+        assert run.code() == 0, run.text()
+    slow = f"import time; open({str(pipe)!r}, 'w').close(); time.sleep(9999)"
+    own.write_text(OWN.format(before=slow))
+    with running(tmp_path, "contest", "run", cup) as run:
+        pipe.read_bytes()
+        run.process.send_signal(signal.SIGTERM)
+        assert run.code() == 143, run.text()
+        assert "cut off" not in run.text()
+        assert run.left() == []
