@@ -40,13 +40,16 @@ def main(of: Game, file: str) -> None:
     faulthandler.dump_traceback_later(LONGEST, exit=True)  # native code that hangs stops no clock
     faulthandler.register(companion.ASK, chain=True)  # it tells the stack, and is ended by it
     os._exit = _exit
+    os.register_at_fork(after_in_child=last_words.silence)
     last_words.bound_memory()
     strategy_file.host(lambda _file: None)
+    this = os.getpid()
     try:
         name = strategy_file.strategy_named(file, of)
     except ConfigError as error:
         _tell(told, {"refused": str(error)})
         return
+    last_words.leave_unless(this)
     files = strategy_file.files_of(file, of)
     _tell(told, {"name": name, "files": list(map(str, files))})
     _decide(of, name, asked, told)
@@ -55,7 +58,7 @@ def main(of: Game, file: str) -> None:
 def _decide(of: Game, name: str, asked: IO[bytes], told: IO[str]) -> None:
     """Answer each question; a strategy is made anew where another player asks."""
     translation, decider = of.program.load(), of.decider.load()  # type: ignore[union-attr]
-    player, strategy, state = 0, None, None
+    player, strategy, state, this = 0, None, None, os.getpid()
     while True:
         faulthandler.cancel_dump_traceback_later()
         try:
@@ -77,6 +80,7 @@ def _decide(of: Game, name: str, asked: IO[bytes], told: IO[str]) -> None:
 
         began = own_seconds()
         found = tried(work, now, locates=True)
+        last_words.leave_unless(this)
         seconds = own_seconds() - began
         state.end()
         seen = {"hints": state.hints(), "seconds": seconds}

@@ -34,10 +34,27 @@ _folders: set[Path] = set()
 def listen(file: Path) -> None:
     """From now on say where code that lies beside a strategy file ends the process."""
     _folders.add(file.parent)
-    os._exit = _exit
+    _have_ends_told()
     bound_memory()
     with suppress(BrokenPipeError):
         _companion().write(f"{companion.FOLDER}{file.parent}\n".encode())
+
+
+@cache
+def _have_ends_told() -> None:
+    os._exit = _exit
+    os.register_at_fork(after_in_child=silence)
+
+
+def silence() -> None:
+    """Say nothing of the end of this process: it is one of the strategy's own."""
+    os._exit = _end
+
+
+def leave_unless(process: int) -> None:
+    """End this process unless it is that one: a strategy has forked, and ours goes on."""
+    if os.getpid() != process:
+        _end(0)
 
 
 @cache

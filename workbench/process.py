@@ -1,10 +1,14 @@
-"""A program that runs and is asked, a line each way; it is killed where it is late."""
+"""A program that runs and is asked, a line each way; it is killed where it is late.
+
+Its guard, or its sandbox, ends whatever it has started when it ends, or when we do.
+"""
 
 import fcntl
 import os
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import weakref
 from contextlib import suppress
@@ -14,7 +18,7 @@ from typing import IO, AnyStr
 
 from cardsharp.errors import ConfigError
 from cardsharp.trying import LATE, MOST_PRINTED, Unfit, ends
-from workbench import companion
+from workbench import companion, guard, warden
 
 LIMIT = timedelta(seconds=2)  # for an answer; whoever takes longer is killed and started anew
 START_LIMIT = timedelta(seconds=20)  # for the first one; a match that waits goes on without
@@ -40,14 +44,7 @@ class Process:
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the process
         fcntl.fcntl(errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be emptied
         try:
-            popen = subprocess.Popen(  # noqa: S603 - the user's own command
-                self.words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,
-                env={k: v for k, v in os.environ.items() if not k.startswith(_OURS)},
-            )
+            popen = _started(self.words, errors)
         except OSError as error:
             errors.close()
             why = error.strerror
@@ -128,8 +125,40 @@ class Process:
         return f"the program ended ({crash[1]})" if crash else why, text
 
 
+def _started(words: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """A program under its guard; a sandbox is one itself. Raises `OSError` if it cannot start."""
+    read, told = os.pipe()
+    before: list[str] = []
+    if sys.platform == "linux" and words[2:3] != [warden.__file__]:
+        before = [sys.executable, "-IS", guard.__file__, str(os.getpid()), str(told)]
+    try:
+        popen = subprocess.Popen(  # noqa: S603 - the user's own command
+            [*before, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+            pass_fds=[told] if before else [],
+            env={k: v for k, v in os.environ.items() if not k.startswith(_OURS)},
+        )
+    except OSError:
+        os.close(read)
+        raise
+    finally:
+        os.close(told)
+    with os.fdopen(read, "rb") as pipe:
+        failed = pipe.read() if before else b""
+    if failed:
+        popen.communicate()
+        raise OSError(int(failed), os.strerror(int(failed)), words[0])
+    return popen
+
+
 def _kill(popen: subprocess.Popen[bytes]) -> None:
     """End a program and whatever it started."""
+    if guard.__file__ in popen.args:  # type: ignore[operator]  # they are words
+        popen.terminate()
+        return
     with suppress(ProcessLookupError):
         os.killpg(popen.pid, signal.SIGKILL)
 

@@ -7,12 +7,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import count, takewhile
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, set_start_method
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError, StrategyFault, Unreachable
-from workbench import last_words
+from workbench import companion, guard, last_words
 from workbench.files import lacking
 from workbench.lab.duel import Duel, LessLuck, Pair
 from workbench.lab.extras import extras_of
@@ -44,25 +44,43 @@ def pool_of(
     elif processes == 1 and not apart:
         yield None
     else:
-        before, local = active_children(), ProcessPoolExecutor(processes, get_context("spawn"))
-        try:
-            yield local
-        except BrokenProcessPool:
-            raise StrategyFault(
-                "A process that played has died: a strategy ended it, or the memory ran out."
-            ) from None
-        except BaseException:
-            local.shutdown(wait=False, cancel_futures=True)
-            for worker in set(active_children()) - set(before):
-                worker.kill()  # whatever a strategy of its own does there for ever
-            raise
-        local.shutdown(cancel_futures=True)
+        with _local(processes) as pool:
+            yield pool
+
+
+@contextmanager
+def _local(processes: int) -> Iterator[Executor]:
+    """An executor of processes of this machine; what runs at the end of the block is ended."""
+    before = active_children()
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (os.getpid(),))
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise StrategyFault(
+            "A process that played has died: a strategy ended it, or the memory ran out."
+        ) from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        workers = set(active_children()) - set(before)
+        for worker in workers:
+            worker.terminate()  # its guard ends whatever a strategy does there for ever
+        for worker in workers:
+            worker.join()
+
+
+def _begin(parent: int) -> None:
+    """Make a worker ready: below a guard, and with processes of a strategy's as elsewhere."""
+    guard.enter(parent, companion.__file__)
+    set_start_method(None, force=True)  # else those would be spawned, as this was
 
 
 def hosted(work: Callable[..., T], *given: object) -> T:
     """Do the work in this process, which is there for the strategy files that it imports."""
     host(last_words.listen)
-    return work(*given)
+    this = os.getpid()
+    result = work(*given)
+    last_words.leave_unless(this)
+    return result
 
 
 @contextmanager

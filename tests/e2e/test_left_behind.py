@@ -1,0 +1,86 @@
+"""Nothing that a user's code does holds a command up or outlives it, however the command ends."""
+
+import signal
+from pathlib import Path
+
+import pytest
+from support.cli import STRATEGY
+from support.processes import running, told_once
+
+pytestmark = pytest.mark.timeout(600)  # which ends only what hangs
+
+CLINGING = """
+import atexit, os, signal, subprocess, threading, time
+threading.Thread(target=time.sleep, args=(9999,)).start()
+atexit.register(time.sleep, 9999)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_IGN)
+subprocess.Popen(["sleep", "9999"], start_new_session=True)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:  # as a service does
+        time.sleep(9999)
+    os._exit(0)
+class Late:
+    def __del__(self):
+        time.sleep(9999)
+late = Late()
+"""
+"""Code that clings to life in every way that needs no rights."""
+
+LEGAL = "legal = position.legal_actions()"
+DECIDES = "return Decision(END_TURN if END_TURN in legal else legal[0], 'so')"
+
+
+def clinging(folder: Path, *before: str) -> str:
+    """A strategy file of such code, which does something more before it decides."""
+    path = folder / "clinging.py"
+    body = "; ".join((*before, LEGAL, DECIDES))
+    path.write_text(STRATEGY.format(before=CLINGING, name="clinging", body=body))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "lab duel FILE draw-2 -n 1",
+        "lab league FILE draw-2 draw-3 -n 1",
+        "lab probe FILE -n 1",
+        "lab profile FILE -n 1",
+        "ladder FILE --to random -n 2",
+        "play --strategy FILE",
+        "try FILE --match last",
+    ],
+)
+def test_a_command_ends_and_leaves_no_process(tmp_path: Path, command: str) -> None:
+    file = clinging(tmp_path)
+    if "last" in command:
+        with running(tmp_path, "play", "--strategy", "draw-2") as first:
+            assert first.code() == 0, first.text()
+    with running(tmp_path, *command.replace("FILE", file).split()) as run:
+        assert run.code() in {0, 1}, run.text()
+        assert "fault of Cardsharp" not in run.text()
+        assert run.left() == []
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        (signal.SIGTERM, 143),
+        (signal.SIGHUP, 129),
+        (signal.SIGKILL, -signal.SIGKILL),
+    ],
+)
+@pytest.mark.parametrize("command", ["lab duel FILE draw-2 -n 100000", "play --strategy FILE"])
+def test_a_signal_ends_the_command_with_all_that_it_has_started(
+    tmp_path: Path, command: str, number: int, code: int
+) -> None:
+    pipe, plays = told_once(tmp_path)
+    slow = ["time.sleep(1)"] * command.startswith("play")  # a duel has matches enough
+    file = clinging(tmp_path, plays, *slow)
+    with running(tmp_path, *command.replace("FILE", file).split()) as run:
+        pipe.read_bytes()
+        run.process.send_signal(number)
+        assert run.code() == code, run.text()
+        assert run.left() == []
