@@ -15,12 +15,13 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 
+import workbench
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
 from cardsharp.text_files import read_json_text, source_fault
-from workbench import program, submission
+from workbench import program, strategy_modules, submission
 from workbench.housed import HousedFile, free_name, housed, is_of_file
 from workbench.submission import is_submission
 from workbench.written import check_decide
@@ -99,9 +100,11 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
         raise unknown(error, name, strategies.names()) from None
     except (Exception, SystemExit) as error:
         place = _place(error, Path(name_or_file).absolute())
+        remedy = _remedy(error, Path(name_or_file)) or (
+            "; its __init__ takes one thing besides self, a Random or in Euchre a stopwatch."
+        )
         raise ConfigError(
-            f"The strategy '{name}' cannot be made: {place} fails: {_said(error)}; "
-            "its __init__ takes one thing besides self, a Random or in Euchre a stopwatch."
+            f"The strategy '{name}' cannot be made: {place} fails: {_said(error)}{remedy}"
         ) from error
     check_decide(strategy, name)
     return name
@@ -167,7 +170,7 @@ def _load(path: Path, package: str) -> HousedFile:
     """The strategy that a file registers here."""
     registry = strategies_of(package)
     before = {name: registry.maker(name) for name in registry.names()}
-    files = _import(path, f"cardsharp_strategy_{path.stem}")
+    files = _import(path, strategy_modules.name_of(path))
     made = [name for name in registry.names() if registry.maker(name) is not before.get(name)]
     if not made:
         raise ConfigError(
@@ -196,6 +199,9 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
     if spec is None or spec.loader is None:
         raise ConfigError(f"{path} cannot be imported as Python.")
     module = importlib.util.module_from_spec(spec)
+    for name in _beside:
+        sys.modules.pop(name, None)
+    _beside.clear()
     sys.modules[module_name] = module
     there = set(sys.modules)
     # These first of all strategy files' folders, but all of them last: none hides Python's own.
@@ -214,25 +220,31 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
         raise ConfigError(
             f"The strategy file {_place(error, path)} fails: {_said(error)}{_remedy(error, path)}"
         ) from error
-    return path, *_take_out(set(sys.modules) - there, path.parent)
+    beside = dict(_own(set(sys.modules) - there, path.parent))
+    _beside.update(beside)
+    return path, *beside.values()
 
 
 _folders: list[str] = []
+_beside: dict[str, Path] = {}
+"""The modules beside the file that was imported last, which are imported anew by the next one.
+
+So the same name in another folder is another module: a bot can play its older version. Until then
+they are found by their names, as what a strategy gives to processes of its own must be.
+"""
 
 
-def _take_out(names: set[str], folder: Path) -> Iterator[Path]:
-    """The files of those modules that lie in the folder, which are imported anew by the next file.
+def _own(names: set[str], folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield those modules that lie in the folder, with their files.
 
-    So the same name in another folder is another module: a bot can play its older version. Packages
-    stay, for those with compiled code can be imported only once.
+    Packages are none of them, for those with compiled code can be imported only once.
     """
     for name in sorted(names):
         file = getattr(sys.modules[name], "__file__", None)
         if file is None or Path(file).is_relative_to(folder / PACKAGES):
             continue
         if Path(file).is_relative_to(folder):
-            del sys.modules[name]
-            yield Path(file)
+            yield name, Path(file)
 
 
 def _place(error: BaseException, path: Path) -> str:
@@ -255,12 +267,19 @@ def _unread(error: BaseException, path: Path) -> str | None:
 
 
 def _remedy(error: BaseException, path: Path) -> str:
-    """What to type where a package is missing."""
+    """What to write where a file is not found, and what to type where a package is missing."""
     if isinstance(error, SystemExit):
         return "; a strategy file is imported, so leave out what ends the program"
+    if isinstance(error, FileNotFoundError) and (path.parent / str(error.filename)).exists():
+        return (
+            ". It lies beside the strategy file, which may be played from any folder: write "
+            f"Path(__file__).parent / {error.filename!r} (from pathlib import Path)"
+        )
     if not isinstance(error, ModuleNotFoundError):
         return ""
-    package = str(error.name).partition(".")[0]
+    package, _, inner = str(error.name).partition(".")
+    if package == workbench.__name__:
+        return f": {strategy_modules.RELATIVE.format(inner)}"
     place = shlex.quote(str(path.parent / PACKAGES))
     pip = f"{sys.executable} -m pip install"
     if importlib.util.find_spec("pip") is None:  # as where uv has installed us

@@ -1,0 +1,133 @@
+"""A strategy file may do the same in every command, from whatever folder it is played."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.processes import running
+
+pytestmark = pytest.mark.timeout(600)  # which ends only what hangs
+
+COMMANDS = (
+    "play --strict --strategy FILE",
+    "lab duel FILE draw-2 -n 1",
+    "lab profile FILE -n 1",
+    "ladder FILE --to random -n 1",
+    "try FILE --match last",
+)
+
+BOT = """{before}
+from cardsharp.deadmansdraw.actions import END_TURN
+from cardsharp.deadmansdraw.strategies import Decision, strategy
+
+@strategy("mine")
+class Mine:
+    'Made for a test.'
+
+    def __init__(self, rng):
+        {prepares}
+
+    def decide(self, position):
+        legal = position.legal_actions()
+        assert works() == 16
+        return Decision(END_TURN if END_TURN in legal else legal[0], "It works.")
+"""
+
+POOL = """
+from multiprocessing import Pool
+from helper import square
+
+def twice(number):
+    return 2 * number
+
+def works(pools=[]):
+    pools or pools.append(Pool(1))
+    [four], [sixteen] = pools[0].map(twice, [2]), pools[0].map(square, [4])
+    return sixteen * four // 4
+"""
+
+DATA = """
+from pathlib import Path
+
+def works():
+    return int((Path(__file__).parent / "number.txt").read_text())
+"""
+
+
+def written(folder: Path, before: str, prepares: str = "pass") -> str:
+    """A strategy file that does so, with a module and data beside it."""
+    (folder / "helper.py").write_text("def square(number):\n    return number ** 2\n")
+    (folder / "number.txt").write_text("16")
+    file = folder / "mine.py"
+    file.write_text(BOT.format(before=before, prepares=prepares))
+    return str(file)
+
+
+def played(folder: Path, command: str, file: str) -> tuple[int, str]:
+    """Exit code and words of a command, after a match of another strategy where it needs one."""
+    if "last" in command:
+        with running(folder, "play", "--strategy", "draw-2") as first:
+            assert first.code() == 0, first.text()
+    with running(folder, *command.replace("FILE", file).split()) as run:
+        return run.code(), run.text()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("before", [POOL, DATA], ids=["pool", "data"])
+def test_processes_of_its_own_and_data_beside_it(tmp_path: Path, before: str, command: str) -> None:
+    code, said = played(tmp_path, command, written(tmp_path, before))
+    assert code in {0, 1 if command.startswith("ladder") else 0}, said
+    assert "no decision" not in said
+    assert "Error" not in said
+    if command.startswith("try"):
+        assert "mine.py decides otherwise" in said
+
+
+WRONG = {
+    "from .helper import square": "write `from helper import ...`",
+    "from . import helper": "write `from helper import ...`",
+    "from ..helper import square": "write `from helper import ...`",
+    "open('number.txt')": "write Path(__file__).parent / 'number.txt'",
+}
+"""What does not work, and what is said to do instead."""
+
+
+@pytest.mark.parametrize(
+    ("before", "command"),
+    [(before, COMMANDS[0]) for before in WRONG]
+    + [(next(iter(WRONG)), command) for command in COMMANDS[1:]],
+)
+def test_what_does_not_work_is_told_alike(tmp_path: Path, before: str, command: str) -> None:
+    code, said = played(tmp_path, command, written(tmp_path, before))
+    assert code == 2, said
+    assert f"{tmp_path / 'mine.py'}, line 1, fails: " in said
+    assert WRONG[before] in said
+
+
+def test_data_that_is_opened_when_a_strategy_is_made(tmp_path: Path) -> None:
+    file = written(tmp_path, "works = None", "open('number.txt')")
+    code, said = played(tmp_path, "play --strategy FILE", file)
+    assert code == 2, said
+    assert WRONG["open('number.txt')"] in said
+
+
+def test_any_process_imports_a_file_by_the_name_of_its_module(tmp_path: Path) -> None:
+    """As those of multiprocessing's other ways to start one do; whatever the file is called."""
+    file = tmp_path / "my bot. 2" / "mine.py"
+    file.parent.mkdir()
+    written(file.parent, "def works(): return 16")
+    there = (
+        "from importlib import import_module; from pathlib import Path; import pickle, sys; "
+        "from workbench.strategy_modules import name_of; "
+        "module = import_module(name_of(Path(sys.argv[1]))); "
+        "sys.stdout.buffer.write(pickle.dumps(module.works))"
+    )
+    here = "import pickle, sys; print(pickle.load(sys.stdin.buffer)())"
+    dumped = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", there, str(file)], capture_output=True, check=True
+    )
+    loaded = subprocess.run(  # noqa: S603 - as above
+        [sys.executable, "-c", here], input=dumped.stdout, capture_output=True, check=True
+    )
+    assert loaded.stdout == b"16\n"
