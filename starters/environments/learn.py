@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from cardsharp.deadmansdraw.encoding import ENCODING
 from cardsharp.deadmansdraw.strategies import build
-from workbench.deadmansdraw.encoding import ENCODING
 from workbench.env.aec import CardEnv
 from workbench.env.batch import Lanes
 

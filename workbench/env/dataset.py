@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.encoding import Encoding
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.judge import Judge
 from cardsharp.replay import Asked, header_of, outcome_of
-from workbench.env.encoding import Encoding, number_of, rewards
+from workbench.env.encoding import number_of, rewards
 from workbench.files import lacking
 from workbench.lab.matches import replayed
 from workbench.lab.plan import Plan

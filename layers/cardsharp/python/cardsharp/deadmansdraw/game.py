@@ -39,7 +39,7 @@ GAME = Game(
     simulation=Part("cardsharp.deadmansdraw.simulation:DeadMansDraw"),
     lab=Part("workbench.deadmansdraw.lab:DeadMansDrawExtras"),
     program=Part("workbench.deadmansdraw.program:TRANSLATION"),
-    encoding=Part("workbench.deadmansdraw.encoding:ENCODING"),
+    encoding=Part("cardsharp.deadmansdraw.encoding:ENCODING"),
     commands=Part("workbench.deadmansdraw.commands:app"),
     terminal=Part("workbench.deadmansdraw.terminal:Terminal"),
 )

@@ -13,7 +13,7 @@ _MADE = {
     "decider": "cardsharp.host.house:decider_of",
     "judge": "cardsharp.host.judge:Playouts",
     "board": "cardsharp.host.replay:board_of",
-    "encoding": "workbench.env.encoding:encoding_of",
+    "encoding": "cardsharp.host.encoding:encoding_of",
     "lab": "workbench.lab.hosted:extras_for",
     "program": "workbench.lab.hosted:translation_of",
     "terminal": "workbench.show.hosted:screen_of",

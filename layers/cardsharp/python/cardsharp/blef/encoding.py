@@ -4,7 +4,7 @@ from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import MAX_PLAYERS
-from workbench.env.encoding import Encoding, Marks, relative, spread
+from cardsharp.encoding import Encoding, Marks, relative, spread
 
 _PLACES = {card: place for place, card in enumerate(DECK)}
 
@@ -27,6 +27,10 @@ def _marks(position: Position) -> Marks:
     }
 
 
+def _choices(position: Position) -> dict[int, int]:
+    return {action: action for action in position.legal_actions()}
+
+
 ENCODING = Encoding(
     blocks={
         "hand": len(DECK),
@@ -36,6 +40,6 @@ ENCODING = Encoding(
     },
     marks=_marks,
     actions=len(BETS) + 1,
-    choices=lambda position: {action: action for action in position.legal_actions()},
+    choices=_choices,
 )
 """Seats count from the player's own; an action's number is its id: 88 bets, then the check."""

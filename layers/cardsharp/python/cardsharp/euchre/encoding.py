@@ -1,10 +1,10 @@
 """Positions and actions of Euchre as numbers."""
 
+from cardsharp.encoding import Encoding, Marks, relative, spread
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, SUITS
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.table import MAX_BIDS, SEATS, TRICKS
-from workbench.env.encoding import Encoding, Marks, relative, spread
 
 _ACTIONS: tuple[Action, ...] = (
     PASS,
@@ -39,6 +39,10 @@ def _marks(position: Position) -> Marks:
     }
 
 
+def _choices(position: Position) -> dict[int, Action]:
+    return {_NUMBERS[action]: action for action in position.choices}
+
+
 ENCODING = Encoding(
     blocks={
         "question": len(_QUESTIONS),
@@ -56,6 +60,6 @@ ENCODING = Encoding(
     },
     marks=_marks,
     actions=len(_ACTIONS),
-    choices=lambda position: {_NUMBERS[action]: action for action in position.choices},
+    choices=_choices,
 )
 """Seats of `caller` and `played` count from the player's own; `seat` is from the dealer's left."""

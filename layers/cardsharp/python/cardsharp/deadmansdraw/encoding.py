@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies.search.sets import NUMBER
-from workbench.env.encoding import Encoding, Marks
+from cardsharp.encoding import Encoding, Marks
 
 _PILES = ("own bank", "other bank", "play area", "discard pile", "unseen", "known top", "offered")
 _EFFECTS = tuple(EffectType)
+_NUMBERS = {card: number for number, card in enumerate(SERVER_DECK)}
 _DECK = len(SERVER_DECK)
 
 _DRAW, _END_TURN, _NOT_TAKEN, _FIRST_CARD = 0, 1, 2, 3  # then cards in answers
@@ -32,19 +32,23 @@ def _marks(position: Position) -> Marks:
 
 
 def _places(cards: Iterable[Card]) -> list[int]:
-    return [NUMBER[card] for card in cards]
+    return [_NUMBERS[card] for card in cards]
 
 
 def _number(action: Action) -> int:
     if action in (DRAW, END_TURN):
         return _DRAW if action == DRAW else _END_TURN
-    return _NOT_TAKEN if action.card is None else _FIRST_CARD + NUMBER[action.card]
+    return _NOT_TAKEN if action.card is None else _FIRST_CARD + _NUMBERS[action.card]
+
+
+def _choices(position: Position) -> dict[int, Action]:
+    return {_number(action): action for action in position.legal_actions()}
 
 
 ENCODING = Encoding(
     blocks=dict.fromkeys(_PILES, _DECK) | {"pending": len(_EFFECTS), "scores": 2, "left": 1},
     marks=_marks,
     actions=_FIRST_CARD + _DECK,
-    choices=lambda position: {_number(one): one for one in position.legal_actions()},
+    choices=_choices,
 )
 """Cards by their place in the deck; 0 draws, 1 ends the turn, 2 leaves an Oracle's card."""

@@ -1,0 +1,64 @@
+"""From a `Position` to a network's numbers, and back to an action (docs/environments.md).
+
+A network that was trained in the environments of `workbench.env` plays by these three functions in
+a strategy of one's own. They need nothing but Python; `numpy.asarray` takes what they return.
+"""
+
+from array import array
+from functools import cache
+from typing import Any
+
+from cardsharp.encoding import Encoding
+from cardsharp.errors import ConfigError
+from cardsharp.games import game, games
+
+
+def encode(position: object, game_name: str | None = None) -> "array[float]":
+    """Return the numbers that the game's environment shows a player who is to act in a position.
+
+    They are 32-bit floats from 0 to 1, the same to the bit as `observation["observation"]`, whose
+    first number is 0 for a player who is to act. The game is that of the position's class; only
+    where a hosted game's position is of no class of its own `game_name` has to name it. Raises
+    `ConfigError` where no game has such positions, or nothing tells the game in numbers.
+    """
+    return array("f", (0.0,)) + _encoding_for(position, game_name).observed(position)
+
+
+def legal_mask(position: object, game_name: str | None = None) -> "array[int]":
+    """Return 1 for each action that is legal in a position and 0 for others, by their numbers.
+
+    It is the environment's `action_mask`. Raises as `encode` does.
+    """
+    encoding = _encoding_for(position, game_name)
+    mask = array("b", bytes(encoding.actions))
+    for number in encoding.choices(position):
+        mask[number] = 1
+    return mask
+
+
+def legal_actions(position: object, game_name: str | None = None) -> dict[int, Any]:
+    """Return the legal actions of a position by their numbers; raises as `encode` does."""
+    return dict(_encoding_for(position, game_name).choices(position))
+
+
+def _encoding_for(position: object, game_name: str | None) -> Encoding[Any, Any]:
+    return _encoding_of(game_name or _game_of(type(position).__module__))
+
+
+def _game_of(module: str) -> str:
+    """The name of the game in whose folder a module lies."""
+    for mounted in games():
+        if module.startswith(f"{mounted.strategies.rpartition('.')[0]}."):
+            return mounted.name
+    raise ConfigError(
+        f"No game has positions of {module}; give a strategy's Position, or name the game as well."
+    )
+
+
+@cache
+def _encoding_of(game_name: str) -> Encoding[Any, Any]:
+    named = game(game_name)
+    if named.encoding is None:
+        raise ConfigError(f"{named.title} is no environment: nothing tells it in numbers.")
+    encoding: Encoding[Any, Any] = named.encoding.load()
+    return encoding

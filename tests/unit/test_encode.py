@@ -1,0 +1,62 @@
+"""`cardsharp.env`: from a position to the numbers that the game's environment shows, and back."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.games import SAMPLED, mount_samples
+
+from cardsharp.env import encode, legal_actions, legal_mask
+from cardsharp.errors import ConfigError
+from workbench.env.aec import env
+
+GAMES = ("deadmansdraw", "blef", "euchre")
+
+WITHOUT_NUMPY = """
+import sys
+sys.modules["numpy"] = None
+from random import Random
+from cardsharp.deadmansdraw.simulation import DeadMansDraw
+from cardsharp.env import encode, legal_actions, legal_mask
+rules = DeadMansDraw()
+position = rules.position(rules.deal(Random(1)))
+print(len(encode(position)), sum(legal_mask(position)), [*legal_actions(position)])
+"""
+
+
+@pytest.mark.parametrize("name", [*GAMES, *SAMPLED])
+def test_a_position_is_encoded_as_its_environment_shows_it(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """To the bit, at every decision of a match; each number of an action leads back to it."""
+    if name in SAMPLED:
+        mount_samples(monkeypatch, tmp_path)
+    match = env(name).unwrapped
+    match.reset(seed=5)
+    dice = np.random.default_rng(5)
+    while match.choices:
+        shown = match.observe(match.agent_selection)
+        numbers = encode(match.position)
+        assert np.asarray(numbers).tobytes() == shown["observation"].tobytes()
+        mask = legal_mask(match.position)
+        assert np.asarray(mask).tobytes() == shown["action_mask"].tobytes()
+        actions = legal_actions(match.position)
+        assert {match.number(action): action for action in actions.values()} == actions
+        match.step(int(dice.choice([*actions])))
+
+
+def test_who_gives_what_is_no_position_may_name_the_game() -> None:
+    match = env("blef").unwrapped
+    match.reset(seed=1)
+    assert encode(match.position, "blef") == encode(match.position)
+    with pytest.raises(ConfigError, match="No game has positions of builtins; give a strategy's"):
+        encode((1, 2))
+
+
+def test_numbers_are_made_without_numpy() -> None:
+    """As in the sandbox of a contest, and on AWS."""
+    command = [sys.executable, "-c", WITHOUT_NUMPY]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    assert (done.stdout, done.stderr) == ("430 1 [0]\n", "")
