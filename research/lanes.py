@@ -1,37 +1,85 @@
 """Many matches side by side by compiled code: what `Lanes` steps in plain Python."""
 
-from ctypes import CDLL, POINTER, Structure, byref, c_int64, c_uint64, c_void_p
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from ctypes import CDLL, POINTER, Structure, byref, c_int64, c_uint64, c_void_p, memmove
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+
+from cardsharp.errors import ConfigError
 
 if TYPE_CHECKING:  # who only plays in the lab may be without numpy
     from workbench.env.batch import LaneRows
 
+_MOST_SEATS = 8
+
 
 class _Rows(Structure):
-    """`Rows` of native/lanes.h."""
+    """`Rows` of native/lanes.h, whose members are those of `LaneRows` in their order."""
 
     _fields_ = tuple(
-        (name, c_void_p) for name in ("observations", "masks", "to_act", "rewards", "ended")
+        (name, c_void_p)
+        for name in (
+            *("observations", "masks", "to_act", "rewards", "ended"),
+            *("final_observations", "final_seats"),
+        )
     )
 
 
 class _Run(Structure):
     """`Run` of native/lanes.h."""
 
-    _fields_ = (("lanes", c_int64), ("seats", c_int64), ("seed", c_uint64))
+    _fields_ = (
+        *(("lanes", c_int64), ("seats", c_int64), ("seed", c_uint64)),
+        ("opponents", c_void_p * _MOST_SEATS),
+    )
+
+
+Reopen = Callable[[], Optional["CompiledLanes"]]
+"""Makes the same lanes before their first deal, None where nothing is compiled."""
+
+
+class _Snapshot(NamedTuple):
+    """Lanes as they stand; `library` is the name of the file that laid out their memory."""
+
+    library: str
+    seed: int
+    lanes: bytes
 
 
 class CompiledLanes:
-    """A game's lanes.c in place of `Stepper`; rows are written straight into its arrays."""
+    """A game's lanes.c in place of `Stepper`; rows are written straight into its arrays.
 
-    def __init__(self, library: CDLL, number: int, seats: int) -> None:
+    A copy, also one that was pickled, goes on as these would; `reopen` makes it. `opponents` are
+    addresses of policies by seat.
+    """
+
+    def __init__(
+        self, library: CDLL, size: tuple[int, int], opponents: Mapping[int, int], reopen: Reopen
+    ) -> None:
         library.lanes_size.restype = c_int64
         library.lanes_deal.argtypes = (c_void_p, POINTER(_Run), POINTER(_Rows))
         library.lanes_deal.restype = None
         library.lanes_play.argtypes = (c_void_p, POINTER(_Run), c_void_p, POINTER(_Rows))
         library.lanes_play.restype = c_int64
-        self._library, self._run = library, _Run(number, seats)
+        number, seats = size
+        self._library, self._run, self._reopen = library, _Run(number, seats), reopen
+        for seat, policy in opponents.items():
+            self._run.opponents[seat] = policy
         self._lanes = (c_uint64 * (number * -(-library.lanes_size() // 8)))()
+
+    def __reduce__(self) -> tuple[Any, tuple[Reopen, _Snapshot]]:
+        name = Path(self._library._name).name  # noqa: SLF001 - ctypes has no other word for it
+        return _restored, (self._reopen, _Snapshot(name, self._run.seed, bytes(self._lanes)))
+
+    def resume(self, snapshot: _Snapshot) -> None:
+        """Go on from a snapshot; raises `ConfigError` for one of another version's lanes."""
+        if snapshot.library != Path(self._library._name).name:  # noqa: SLF001
+            raise ConfigError(
+                "These lanes were copied by another version or compiler; "
+                "copy them again, or make Lanes with plain=True to move them."
+            )
+        self._run.seed = snapshot.seed
+        memmove(self._lanes, snapshot.lanes, len(snapshot.lanes))
 
     def deal(self, seed: int, rows: "LaneRows") -> None:
         """Begin the first match of each lane."""
@@ -43,6 +91,18 @@ class CompiledLanes:
         run, numbers = byref(self._run), actions.ctypes.data
         refused: int = self._library.lanes_play(self._lanes, run, numbers, _places(rows))
         return None if refused < 0 else refused
+
+
+def _restored(reopen: Reopen, snapshot: _Snapshot) -> CompiledLanes:
+    """The lanes of a snapshot; raises `ConfigError` where they cannot go on."""
+    lanes = reopen()
+    if lanes is None:
+        raise ConfigError(
+            "These lanes are stepped by compiled code, which cannot be made here; "
+            "make Lanes with plain=True to move them to this machine."
+        )
+    lanes.resume(snapshot)
+    return lanes
 
 
 def _places(rows: "LaneRows") -> _Rows:

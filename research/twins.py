@@ -3,9 +3,9 @@
 `workbench/twins.py` looks for these functions by name; nobody imports this module.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes import CDLL
-from functools import cache
+from functools import cache, partial
 
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort
@@ -20,6 +20,7 @@ from workbench import companion
 from workbench.lab.duel import Luck, Pair, Result
 from workbench.lab.extras import PlaySeries
 from workbench.lab.plan import Plan
+from workbench.strategy_file import called
 
 
 def series(first: str, second: str) -> PlaySeries | None:
@@ -55,10 +56,33 @@ def specialists(seed: int, matches: int) -> Specialists | None:
     return None if engine is None else Specialists(engine, seed, matches)
 
 
-def lanes(game: str, number: int, seats: int) -> CompiledLanes | None:
-    """What steps so many matches of the game side by side, as `Lanes` does in plain Python."""
+def lanes(game: str, number: int, seats: int, opponents: Mapping[int, str]) -> CompiledLanes | None:
+    """What steps so many matches of the game side by side, as `Lanes` does in plain Python.
+
+    None where nothing is compiled, or an opponent has no twin that decides by the table alone.
+    """
     library = _library(game)
-    return None if library is None else CompiledLanes(library, number, seats)
+    if library is None:
+        return None
+    policies = {seat: _policy(game, name) for seat, name in opponents.items()}
+    for seat, policy in policies.items():
+        if policy is None:
+            _say_plain(opponents[seat])
+            return None
+    found = {seat: policy for seat, policy in policies.items() if policy is not None}
+    reopen = partial(lanes, game, number, seats, dict(opponents))
+    return CompiledLanes(library, (number, seats), found, reopen)
+
+
+def _policy(game: str, name: str) -> int | None:
+    """The address of the policy that is the opponent's twin."""
+    player = twin(name) if game == "deadmansdraw" else None
+    return None if player is None or player.book is not None else player.policy
+
+
+@cache
+def _say_plain(name: str) -> None:
+    companion.say(f"No compiled player is {called(name)}; plain Python steps its lanes, slower.")
 
 
 @cache

@@ -54,8 +54,11 @@ class Compiled:
         limit = effort or Effort()
         if limit.batch > MOST_BATCH or limit.worlds + limit.batch > MOST_WORLDS:
             raise ValueError(f"At most {MOST_BATCH} worlds a batch and {MOST_WORLDS} in all.")
-        self._library = found
+        self._library, self._limit = found, limit
         self._effort = _Effort(limit.worlds, limit.batch, limit.work)
+
+    def __reduce__(self) -> tuple[type["Compiled"], tuple[Effort]]:
+        return Compiled, (self._limit,)
 
     def decide(self, view: Position) -> Decision:
         """What `pimc` decides."""

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cardsharp.errors import ConfigError
-from research import compiling
+from research import compiling, twins
 from research.compiling import compile_library, why_not
 from research.tests.decisions import needs_compiler
 from research.twins import lanes
@@ -71,18 +71,42 @@ STEPS, NUMBER = 500, 5
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("game", "seats"), [("deadmansdraw", 2), ("blef", 2), ("blef", 5), ("blef", 8), ("euchre", 4)]
+    ("game", "seats", "opponents"),
+    [
+        *((*game, {}) for game in (("deadmansdraw", 2), ("blef", 2), ("blef", 5), ("blef", 8))),
+        ("euchre", 4, {}),
+        *(("deadmansdraw", 2, {0: name}) for name in ("draw-3", "rule", "third", "champion-2")),
+        *(("deadmansdraw", 2, {1: name}) for name in ("draw-2", "example-node", "example-java")),
+    ],
 )
-def test_compiled_lanes_are_the_plain_ones(game: str, seats: int) -> None:
+def test_compiled_lanes_are_the_plain_ones(
+    game: str, seats: int, opponents: dict[int, str]
+) -> None:
     """2,500 random actions: observations, masks, who is to act, rewards and ends, to the bit."""
-    assert lanes(game, NUMBER, seats) is not None
+    assert lanes(game, NUMBER, seats, opponents) is not None
     ended = 0
-    both = (_played(Lanes(NUMBER, game, seats, plain=plain)) for plain in (True, False))
+    both = (
+        _played(Lanes(NUMBER, game, seats, plain=plain, opponents=opponents))
+        for plain in (True, False)
+    )
     for plain, compiled in zip(*both, strict=True):
         for one, other in zip(plain, compiled, strict=True):
             np.testing.assert_array_equal(one, other)
         ended += int(plain[-1].sum())
     assert ended > NUMBER
+
+
+@needs_compiler
+def test_lanes_against_who_has_no_twin_are_plain_and_say_so_once(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    twins._say_plain.cache_clear()
+    for _ in range(2):
+        assert lanes("deadmansdraw", 2, 2, {1: "random"}) is None
+        assert lanes("blef", 2, 2, {1: "greedy"}) is None
+    told = "No compiled player is {}; plain Python steps its lanes, slower."
+    err = capfd.readouterr().err
+    assert [err.count(told.format(name)) for name in ("random", "greedy")] == [1, 1]
 
 
 def _played(played: Lanes) -> Iterator[list[NDArray[Any]]]:

@@ -120,12 +120,13 @@ def test_lanes_refuse_what_no_lane_can_do_and_go_on(*, plain: bool) -> None:
 def test_the_pages_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     text = PAGE.read_text("utf-8")
     examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(examples) == 3
+    assert len(examples) == 5
     for example in (*examples, LEARNER.read_text("utf-8")):
         small = re.sub(r"(\nMATCHES, SIDE_BY_SIDE, RATE =) \d+, \d+", r"\1 10, 2", example)
         exec(small.replace("pairs=500", "pairs=5"), {})  # noqa: S102 - our own page
     said = capsys.readouterr().out
     assert "(5, 2, 2)" in said
+    assert "430 63 [(0, 'Draw')]" in said
     assert "draw-3: " in said
     for game, _ in ALL:
         _, encoding = told_in_numbers(game, None)

@@ -1,7 +1,7 @@
 """A game as an environment of PettingZoo, in which the players act one after the other (AEC)."""
 
 from random import Random
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from gymnasium import spaces
@@ -10,13 +10,16 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from workbench.env.encoding import number_of, rewards, told_in_numbers
+from workbench.env.integers import seat_count, seed_number, whole_number
 from workbench.lab.plan import DEFAULT_GAME
 
 Observation = dict[str, NDArray[Any]]
 """`observation`: whether the player waits, then its position; `action_mask`: what it may do."""
 
 
-def env(name: str = DEFAULT_GAME, seats: int | None = None) -> "AECEnv[str, Observation, int]":
+def env(
+    name: str = DEFAULT_GAME, seats: SupportsIndex | None = None
+) -> "AECEnv[str, Observation, int]":
     """A game's environment, for 2 to 8 `seats` in Blef; a refused action costs 1. `ConfigError`."""
     return wrappers.OrderEnforcingWrapper(_Checked(CardEnv(name, seats), illegal_reward=-1))
 
@@ -41,10 +44,11 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
     last was to act.
     """
 
-    def __init__(self, name: str, seats: int | None = None) -> None:
+    def __init__(self, name: str, seats: SupportsIndex | None = None) -> None:
         super().__init__()
+        self.game_name = name
         self.metadata = {"name": f"{name}_v1", "render_modes": ["ansi"], "is_parallelizable": False}
-        self.simulation, self.encoding = told_in_numbers(name, seats)
+        self.simulation, self.encoding = told_in_numbers(name, seat_count(seats))
         self.possible_agents = [f"player_{seat}" for seat in range(self.simulation.seats)]
         self.agents: list[str] = []
         self.render_mode = "ansi"
@@ -69,11 +73,17 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         """What a player can do."""
         return self.action_spaces[agent]
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal a new match; the same seed and actions make the same match."""
+    def reset(
+        self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
+    ) -> None:
+        """Deal a new match; the same seed and actions make the same match.
+
+        The seed is a whole number of any type from 0 on; else raises `TypeError` or `ValueError`.
+        """
         del options
-        if seed is not None:
-            self._dice = Random(seed)
+        chosen = seed_number(seed)
+        if chosen is not None:
+            self._dice = Random(chosen)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -91,12 +101,13 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        if action is None or int(action) not in self.choices:
+        number = None if action is None else whole_number(action, "An action")
+        if number not in self.choices:
             raise ValueError(f"{agent} may not do {action}; see its action_mask.")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         self._seen[agent][0] = 1.0
-        self._look(self.simulation.act(self._state, self.choices[int(action)], self._dice))
+        self._look(self.simulation.act(self._state, self.choices[number], self._dice))
         self._accumulate_rewards()
 
     def observe(self, agent: str) -> Observation:

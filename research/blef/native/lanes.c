@@ -4,7 +4,7 @@
 
 #include "blef.h"
 
-enum { SEATS = 8, NOBODY = -1, SMALL_SAMPLE = 5 };
+enum { SEATS = MOST_SEATS, NOBODY = -1, SMALL_SAMPLE = 5 };
 enum { ACTIONS = BETS + 1, OBSERVED = 1 + CARDS + SEATS + BETS + SEATS * BETS };
 
 struct State {
@@ -104,7 +104,9 @@ static double reward(const State *state, int seat) {
     return ((seat == state->winner) - fair) / (1 - fair);
 }
 
-static int look(const State *state, float *row, int8_t *mask) {
+static int to_act(const State *state) { return state->turn; }
+
+static void look(const State *state, float *row, int8_t *mask) {
     int me = state->turn, seats = state->seats;
     float *hand = row + 1, *cards = hand + CARDS, *last = cards + SEATS, *said = last + BETS;
     for (int place = 0; place < CARDS; place++) {
@@ -119,7 +121,6 @@ static int look(const State *state, float *row, int8_t *mask) {
         if (seat != NOBODY) said[BETS * ((seat - me + seats) % seats) + bet] = 1;
     }
     for (int action = 0; action < ACTIONS; action++) mask[action] = may(state, action);
-    return me;
 }
 
 LANES(OBSERVED, ACTIONS)

@@ -1,4 +1,5 @@
 /* Lanes of Dead Man's Draw, in the numbers of workbench/deadmansdraw/encoding.py. */
+#define LANES_OPPONENTS
 #include "lanes.h"
 
 #include "core.h"
@@ -64,12 +65,21 @@ static void observe(const Table *table, float *row) {
     *row = (float)(count(table->pile) / (double)DECK);
 }
 
-static int look(const State *state, float *row, int8_t *mask) {
+static int to_act(const State *state) { return state->match.table.player; }
+
+static void let_act(State *state, const void *opponent, Dice *dice) {
+    const Policy *policy = opponent;
+    Rng rng = {dice->state};
+    Action action = policy->decide(policy->own, &state->match.table, &rng);
+    dice->state = rng.state;
+    match_play(&state->match, action);
+}
+
+static void look(const State *state, float *row, int8_t *mask) {
     const Table *table = &state->match.table;
     observe(table, row);
     for (int number = _DRAW; number < _ANSWER; number++) mask[number] = may(state, number);
     for (Cards rest = answers(table); rest; rest &= rest - 1) mask[_ANSWER + lowest(rest)] = 1;
-    return table->player;
 }
 
 LANES(OBSERVED, ACTIONS)

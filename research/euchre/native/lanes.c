@@ -211,10 +211,11 @@ static void observe(const State *state, float *row) {
     *row = (float)(state->won[1 - me % 2] / (double)TRICKS);
 }
 
-static int look(const State *state, float *row, int8_t *mask) {
+static int to_act(const State *state) { return (state->first + state->seat) % SEATS; }
+
+static void look(const State *state, float *row, int8_t *mask) {
     observe(state, row);
     for (int action = 0; action < ACTIONS; action++) mask[action] = may(state, action);
-    return (state->first + state->seat) % SEATS;
 }
 
 LANES(OBSERVED, ACTIONS)

@@ -1,0 +1,334 @@
+"""Lanes as a learner's library meets them: copied, seeded, reset by themselves, with opponents."""
+
+import copy
+import pickle
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from numpy.typing import NDArray
+from support.cli import written
+from support.games import SAMPLED, mount_samples
+
+from cardsharp.errors import ConfigError, StrategyFault
+from workbench.env.aec import Observation, env
+from workbench.env.batch import Lanes, play_batch
+from workbench.env.encoding import rewards, told_in_numbers
+from workbench.lab.dice import DicePurpose, dice
+from workbench.lab.plan import Plan
+
+GAMES = ("deadmansdraw", "blef", "euchre")
+AGAINST = {"deadmansdraw": "example-node", "blef": "greedy", "euchre": "rules"}
+either = pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
+
+
+def uniform(seen: Observation, chance: np.random.Generator) -> NDArray[np.int64]:
+    mask = seen["action_mask"]
+    return (chance.random(mask.shape) * mask).argmax(axis=-1)
+
+
+def played(lanes: Lanes, seen: Observation, steps: int = 150) -> list[Any]:
+    """What the lanes bring when anything is done in them."""
+    chance, brought = np.random.default_rng(7), []
+    for _ in range(steps):
+        seen, rewarded, ended, _, infos = lanes.step(uniform(seen, chance))
+        brought.append([seen["observation"].tolist(), rewarded.tolist(), ended.tolist(), infos])
+    assert any(any(step[2]) for step in brought), "no match has ended"
+    return brought
+
+
+def same(one: Any, other: Any, place: str = "infos") -> None:  # noqa: ANN401 - what infos hold
+    """The same keys, kinds, shapes and values, in dictionaries and arrays of any depth."""
+    assert type(one) is type(other), place
+    if isinstance(one, Mapping):
+        assert one.keys() == other.keys(), place
+        for key in one:
+            same(one[key], other[key], f"{place}[{key!r}]")
+    elif isinstance(one, tuple) or (isinstance(one, np.ndarray) and one.dtype == object):
+        assert len(one) == len(other), place
+        for lane, (mine, theirs) in enumerate(zip(one, other, strict=True)):
+            same(mine, theirs, f"{place}[{lane}]")
+    elif isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype, place
+        np.testing.assert_array_equal(one, other, place)
+    else:
+        assert one == other, place
+
+
+# --- copies -----------------------------------------------------------------------------------
+
+
+def pickled(thing: Any) -> Any:  # noqa: ANN401 - whatever is copied
+    return pickle.loads(pickle.dumps(thing))  # noqa: S301 - our own
+
+
+COPIES = (pickled, copy.deepcopy)
+
+
+@pytest.mark.parametrize("copied", COPIES)
+@pytest.mark.parametrize("name", [*GAMES, *SAMPLED])
+def test_a_copy_of_an_environment_goes_on_as_it_would(
+    name: str, copied: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Before its first match, and in the middle of it."""
+    mount_samples(monkeypatch, tmp_path)
+    matches = [copied(env(name)), env(name)]
+    for match in matches:
+        match.reset(seed=3)
+    matches.append(copied(matches[0]))
+    for _ in range(12):
+        [seen, *others] = [match.last() for match in matches]
+        for other in others:
+            same(other, seen)
+        for match in matches:
+            over = seen[2] or seen[3]
+            match.step(None if over else int(seen[0]["action_mask"].argmax()))
+        if not matches[0].agents:
+            break
+
+
+@either
+@pytest.mark.parametrize("copied", COPIES)
+@pytest.mark.parametrize("name", [*GAMES, *SAMPLED])
+def test_a_copy_of_lanes_goes_on_as_they_would(
+    name: str,
+    copied: Callable[[Any], Any],
+    *,
+    plain: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Before the first deal, and in the middle of matches; also against a strategy with dice."""
+    mount_samples(monkeypatch, tmp_path)
+    for opponents in (None, {1: AGAINST.get(name, "random")}):
+        lanes = copied(Lanes(3, name, plain=plain, opponents=opponents))
+        seen, _ = lanes.reset(seed=3)
+        for _ in range(4):
+            seen, *_ = lanes.step(seen["action_mask"].argmax(axis=1))
+        other = copied(lanes)
+        assert str(played(lanes, seen)) == str(played(other, seen))
+
+
+def test_compiled_lanes_are_not_taken_for_those_of_another_version() -> None:
+    compiled = pytest.importorskip("research.lanes")
+    lanes = Lanes(2)
+    if not isinstance(lanes._stepper, compiled.CompiledLanes):
+        pytest.skip("needs a C compiler")
+    make, (reopen, snapshot) = lanes._stepper.__reduce__()
+    with pytest.raises(ConfigError, match="another version or compiler; copy them again"):
+        make(reopen, snapshot._replace(library="deadmansdraw-0.so"))
+    with pytest.raises(ConfigError, match="plain=True to move them to this machine"):
+        make(lambda: None, snapshot)
+
+
+# --- whole numbers ----------------------------------------------------------------------------
+
+WHOLE = (3, np.int64(3), np.uint8(3))
+NO_NUMBERS = (True, np.True_, 3.0, np.float64(3), "3", (3,), np.array([1, 2]), np.array([3.0]))
+
+ENTRIES: dict[str, Callable[[Any], Any]] = {
+    "env.reset": lambda number: env().reset(seed=number),
+    "env.seats": lambda number: env("blef", number),
+    "Lanes.reset": lambda number: Lanes(2, plain=True).reset(seed=number),
+    "Lanes.number": lambda number: Lanes(number, plain=True),
+    "Lanes.seats": lambda number: Lanes(2, "blef", number, plain=True),
+    "Lanes.opponents": lambda number: Lanes(2, "blef", 4, opponents={number: "random"}),
+    "play_batch.seed": lambda number: play_batch(Plan(first=B, second=B, pairs=1, seed=number)),
+    "play_batch.pairs": lambda number: play_batch(Plan(first=B, second=B, pairs=number)),
+}
+B = "draw-3"
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_entry_takes_any_whole_number_and_says_what_is_none(entry: str) -> None:
+    for number in WHOLE:
+        ENTRIES[entry](number)
+    for wrong in NO_NUMBERS:
+        if isinstance(wrong, np.ndarray) and entry == "Lanes.opponents":
+            continue  # no key of a dictionary
+        with pytest.raises(TypeError, match="must be a whole number such as 3, not "):
+            ENTRIES[entry](wrong)
+    with pytest.raises(ValueError, match=r"must be at least [01], not -1\."):
+        ENTRIES[entry](-1)
+
+
+def test_seeds_of_any_type_deal_the_same() -> None:
+    for make in (lambda: Lanes(2), lambda: Lanes(2, plain=True)):
+        dealt = [make().reset(seed=seed)[0]["observation"].tolist() for seed in WHOLE]
+        assert all(one == dealt[0] for one in dealt)
+    matches = [env("euchre") for _ in WHOLE]
+    for match, seed in zip(matches, WHOLE, strict=True):
+        match.reset(seed=seed)
+        same(match.last()[0], matches[0].last()[0])
+
+
+def test_an_action_is_a_whole_number_too() -> None:
+    match = env().unwrapped
+    match.reset(seed=1)
+    with pytest.raises(TypeError, match="An action must be a whole number"):
+        match.step(0.5)
+    match.step(np.int64(0))
+
+
+# --- Gymnasium's contract ---------------------------------------------------------------------
+
+
+class Solo(gym.Env[Observation, np.int64]):
+    """A learner against a strategy as an environment of Gymnasium, with the matches of one lane."""
+
+    def __init__(self, name: str, seat: int, lane: int, lanes: int) -> None:
+        self.simulation, self.encoding = told_in_numbers(name, None)
+        player = env(name).unwrapped
+        self.observation_space = player.observation_space("player_0")
+        self.action_space = player.action_space("player_0")
+        self.opponent, self.learner = AGAINST[name], seat
+        self.number, self.lanes = lane - lanes, lanes
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        del options
+        self.seed = getattr(self, "seed", 0) if seed is None else seed
+        self.number += self.lanes
+        self.chance = dice(self.seed, self.number, DicePurpose.CHANCE)
+        self.state = self.simulation.deal(dice(self.seed, self.number, DicePurpose.DECK))
+        self.players = {
+            seat: self.simulation.strategy(
+                self.opponent, dice(self.seed, self.number, DicePurpose.FIRST + seat)
+            )
+            for seat in range(self.simulation.seats)
+            if seat != self.learner
+        }
+        self.go_on()
+        return self.seen(), {"to_act": self.learner}
+
+    def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        before, chosen = self.seen(), self.encoding.choices(self.position)[int(action)]
+        self.state = self.simulation.act(self.state, chosen, self.chance)
+        self.go_on()
+        infos = {"to_act": self.learner}
+        if self.simulation.to_act(self.state) is not None:
+            return self.seen(), 0.0, False, False, infos
+        before["observation"][0] = 1
+        before["action_mask"][:] = 0
+        made = rewards(self.simulation, self.state)[self.learner]
+        return before, made, True, False, infos
+
+    def go_on(self) -> None:
+        while (seat := self.simulation.to_act(self.state)) in self.players:
+            decision = self.players[seat].decide(self.simulation.position(self.state))
+            self.state = self.simulation.act(self.state, decision.action, self.chance)
+        if seat is not None:
+            self.position = self.simulation.position(self.state)
+
+    def seen(self) -> Observation:
+        mask = np.zeros(self.encoding.actions, np.int8)
+        mask[list(self.encoding.choices(self.position))] = 1
+        numbers = np.array([0, *self.encoding.observed(self.position)], np.float32)
+        return {"observation": numbers, "action_mask": mask}
+
+
+@either
+@pytest.mark.parametrize(("name", "seat"), [("deadmansdraw", 0), ("deadmansdraw", 1), ("blef", 1)])
+def test_lanes_bring_what_gymnasiums_own_vector_of_the_same_environments_brings(
+    name: str, seat: int, *, plain: bool
+) -> None:
+    """Step for step: observations, rewards, ends, `final_obs`, `final_info` and their masks."""
+    number = 3
+    solos = [lambda lane=lane: Solo(name, seat, lane, number) for lane in range(number)]
+    theirs = SyncVectorEnv(solos, autoreset_mode=AutoresetMode.SAME_STEP)
+    ours = Lanes(number, name, plain=plain, opponents={1 - seat: AGAINST[name]})
+    assert ours.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"]
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    one, other = ours.reset(seed=4), theirs.reset(seed=[4] * number)
+    same(one, other)
+    chance, ended = np.random.default_rng(2), 0
+    for _ in range(150):
+        actions = uniform(one[0], chance)
+        one, other = ours.step(actions), theirs.step(actions)
+        same(one, other)
+        ended += int(one[2].sum())
+    assert ended > number
+
+
+def test_wrappers_of_gymnasium_work_with_one_learner() -> None:
+    lanes = RecordEpisodeStatistics(Lanes(4, opponents={0: "draw-3"}))  # type: ignore[type-var]
+    seen, _ = lanes.reset(seed=1)
+    chance, returns = np.random.default_rng(1), []
+    for _ in range(200):
+        seen, _, ended, _, infos = lanes.step(uniform(seen, chance))
+        returns += infos["episode"]["r"][ended].tolist() if ended.any() else []
+    assert set(returns) <= {-1.0, 0.0, 1.0}
+    assert len(returns) > 4
+
+
+def test_a_final_observation_is_of_the_seat_that_acted_last() -> None:
+    """Where the learner plays all seats, `final_info` says whose it is."""
+    lanes = Lanes(4, "euchre")
+    seen, infos = lanes.reset(seed=1)
+    chance, finals = np.random.default_rng(1), 0
+    while finals < 3:
+        before, seats = seen, infos["to_act"]
+        seen, _, ended, _, infos = lanes.step(uniform(seen, chance))
+        for lane in np.flatnonzero(ended):
+            finals += 1
+            last = infos["final_obs"][lane]
+            assert last["observation"][0] == 1
+            assert last["observation"][1:].tolist() == before["observation"][lane, 1:].tolist()
+            assert not last["action_mask"].any()
+            assert infos["final_info"]["to_act"][lane] == seats[lane]
+        assert ("final_obs" in infos) == ended.any()
+
+
+# --- opponents --------------------------------------------------------------------------------
+
+
+def test_some_seats_of_many_may_have_opponents() -> None:
+    lanes = Lanes(2, "blef", 4, opponents={1: "greedy", np.int64(2): "random"})
+    assert lanes.learners == (0, 3)
+    seen, infos = lanes.reset(seed=1)
+    chance, to_act = np.random.default_rng(1), set(infos["to_act"].tolist())
+    for _ in range(40):
+        seen, rewarded, _, _, infos = lanes.step(uniform(seen, chance))
+        assert rewarded.shape == (2, 4)
+        to_act |= set(infos["to_act"].tolist())
+    assert to_act == {0, 3}
+
+
+def test_a_file_takes_a_seat_and_where_it_fails_the_lanes_are_to_be_reset(tmp_path: Path) -> None:
+    own = written(tmp_path, "own", "return Decision(position.legal_actions()[0], '')")
+    lanes = Lanes(3, opponents={1: own})
+    seen, _ = lanes.reset(seed=1)
+    brought = played(lanes, seen, 100)
+    again = pickled(lanes)
+    seen, _ = again.reset(seed=1)
+    assert str(played(again, seen, 100)) == str(brought)
+    broken = Lanes(2, opponents={1: written(tmp_path, "broken", "return 1 / 0")})
+    with pytest.raises(StrategyFault, match=r"broken\.py.*ZeroDivisionError"):
+        played(broken, broken.reset(seed=1)[0])
+    with pytest.raises(ResetNeeded):
+        broken.step(np.array([0, 0]))
+
+
+@pytest.mark.parametrize(
+    ("opponents", "message"),
+    [
+        ({2: "draw-3"}, "There is no seat 2 for an opponent; seats are 0 to 1."),
+        ({0: "draw-3", 1: "draw-3"}, "Opponents have every seat; leave one to the learner."),
+        ({1: "drw-3"}, "Did you mean draw-3?"),
+    ],
+)
+@either
+def test_opponents_that_cannot_be_are_refused(
+    opponents: dict[int, str], message: str, *, plain: bool
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Lanes(2, opponents=opponents, plain=plain)
+    assert message in str(caught.value)
