@@ -11,7 +11,6 @@ from functools import cache
 from itertools import chain, count, islice
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from support.size import cases
 from cardsharp.errors import ConfigError
 from workbench.env.aec import env
 from workbench.env.batch import Lanes
+from workbench.env.dataset import DecisionRow, compact, read_rows
 from workbench.env.encoding import told_in_numbers
 
 ALL = [("deadmansdraw", None), ("blef", None), ("blef", 5), ("euchre", None)]
@@ -143,11 +143,11 @@ PLAYERS = {
 }
 
 
-def rows(cli: Cli, file: Path, *words: str) -> list[dict[str, Any]]:
+def rows(cli: Cli, file: Path, *words: str) -> list[DecisionRow]:
     """What is read of the file that the command has written."""
     told = cli("export", str(file), *words, "--json")
     assert told.code == 0, told.err
-    found = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    found = list(read_rows(file))
     assert told.json() == {"file": str(file), "rows": len(found)}
     return found
 
@@ -179,6 +179,37 @@ def test_stored_matches_are_told_as_when_they_were_fresh(
     assert one == other
 
 
+@pytest.mark.parametrize("game", PLAYERS)
+def test_json_lines_leave_out_zeros_and_are_read_as_whole_rows(
+    cli: Cli, tmp_path: Path, game: str
+) -> None:
+    """Also those with every 0, as `--dense` writes them and older versions did."""
+    words = (*PLAYERS[game], "--game", game, "-n", "2", "--seed", "3")
+    small, dense = tmp_path / "small.jsonl", tmp_path / "dense.jsonl"
+    whole = rows(cli, dense, *words, "--dense")
+    assert rows(cli, small, *words) == whole
+    assert [json.loads(line) for line in dense.read_text("utf-8").splitlines()] == whole
+    for line, row in zip(small.read_text("utf-8").splitlines(), whole, strict=True):
+        told, seen = json.loads(line), row["observation"]
+        assert told["ones"] == [place for place, number in enumerate(seen) if number == 1]
+        assert [place for place, _ in told["fractions"]] == [
+            place for place, number in enumerate(seen) if 0 < number < 1
+        ]
+        assert told["legal"] == [number for number, legal in enumerate(row["mask"]) if legal]
+    assert small.stat().st_size < 0.3 * dense.stat().st_size
+
+
+def test_what_is_no_row_is_told_with_its_line(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    first, *_ = rows(cli, file, "third", "-n", "1")
+    for wrong in ("[]", "no JSON", '{"game": "deadmansdraw"}', '{"game": "whist", "ones": []}'):
+        file.write_text(f"{json.dumps(first)}\n{wrong}\n", "utf-8")
+        with pytest.raises(
+            ConfigError, match=r"rows\.jsonl, line 2 is no row that `cardsharp export`"
+        ):
+            list(read_rows(file))
+
+
 def test_pandas_and_polars_read_the_same_rows_of_both_files(cli: Cli, tmp_path: Path) -> None:
     # Here, for every worker would else take seconds to import them.
     import pandas as pd  # noqa: PLC0415
@@ -188,14 +219,18 @@ def test_pandas_and_polars_read_the_same_rows_of_both_files(cli: Cli, tmp_path: 
     parquet, lines = tmp_path / "rows.parquet", tmp_path / "rows.jsonl"
     assert cli("export", str(parquet), *words).code == 0
     found = rows(cli, lines, *words)
+    told = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
     assert pl.read_parquet(parquet).to_dicts() == found
-    assert pl.read_ndjson(lines, infer_schema_length=None).to_dicts() == found
+    assert pl.read_ndjson(lines, infer_schema_length=None).to_dicts() == told
     # pandas tells lists as arrays, and nothing as NaN.
-    for frame in (pd.read_parquet(parquet), pd.read_json(lines, lines=True)):
-        assert frame["value"].isna().all()
-        assert [list(one) for one in frame["mask"]] == [row["mask"] for row in found]
-        assert frame["result"].tolist() == [row["result"] for row in found]
-        assert np.allclose(np.stack(frame["observation"]), [row["observation"] for row in found])
+    frame, small = pd.read_parquet(parquet), pd.read_json(lines, lines=True)
+    assert [list(mask) for mask in frame["mask"]] == [row["mask"] for row in found]
+    assert np.allclose(np.stack(frame["observation"]), [row["observation"] for row in found])
+    assert small["ones"].tolist() == [row["ones"] for row in told]
+    assert small["legal"].tolist() == [row["legal"] for row in told]
+    for read in (frame, small):
+        assert read["value"].isna().all()
+        assert read["result"].tolist() == [row["result"] for row in found]
 
 
 def test_the_page_has_every_column_and_the_judge_values_what_was_done(
@@ -203,7 +238,8 @@ def test_the_page_has_every_column_and_the_judge_values_what_was_done(
 ) -> None:
     page = PAGE.read_text("utf-8")
     found = rows(cli, tmp_path / "rows.jsonl", "third", "-n", "1", "--value")
-    assert [name for name in found[0] if f"\n| `{name}` |" not in page] == []
+    for row in (found[0], compact(found[0])):
+        assert [name for name in row if f"\n| `{name}` |" not in page] == []
     values = [row["value"] for row in found if row["value"] is not None]
     assert len(values) > len(found) / 2
     assert all(0 <= value <= 1 for value in values)

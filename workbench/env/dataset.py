@@ -7,10 +7,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypedDict
 
+import numpy as np
+
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.encoding import Encoding
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
+from cardsharp.games import game as game_named
 from cardsharp.judge import Judge
 from cardsharp.replay import Asked, header_of, outcome_of
 from workbench.env.encoding import number_of, rewards
@@ -107,8 +110,88 @@ def _result(record: MatchRecord, seat: int) -> float | None:
     return None if outcome.winner is None else 1.0 if outcome.winner == seat else lost
 
 
-def write(rows: Iterable[DecisionRow], file: Path) -> int:
-    """Write rows as JSON Lines or Parquet by the file's name, how many; raises `ConfigError`."""
+class CompactRow(TypedDict):
+    """A decision as JSON Lines have it: of what it saw and might do only what is not 0.
+
+    `ones` are the places in the observation that are 1, `fractions` those between 0 and 1 with
+    their numbers, and `legal` the numbers of the actions in the mask.
+    """
+
+    game: str
+    match: str
+    number: int
+    seat: int
+    seed: int | None
+    ones: list[int]
+    fractions: list[tuple[int, float]]
+    legal: list[int]
+    action: int
+    value: float | None
+    result: float | None
+
+
+def compact(row: DecisionRow) -> CompactRow:
+    """The row without zeros, which are nine tenths of it."""
+    seen = [(place, number) for place, number in enumerate(row["observation"]) if number]
+    return CompactRow(
+        game=row["game"],
+        match=row["match"],
+        number=row["number"],
+        seat=row["seat"],
+        seed=row["seed"],
+        ones=[place for place, number in seen if number == 1],
+        # As short as tells a 32-bit float: 0.35, not 0.3499999940395355.
+        fractions=[(place, float(str(np.float32(n)))) for place, n in seen if n != 1],
+        legal=[number for number, is_legal in enumerate(row["mask"]) if is_legal],
+        action=row["action"],
+        value=row["value"],
+        result=row["result"],
+    )
+
+
+def read_rows(file: Path) -> Iterator[DecisionRow]:
+    """The whole rows of JSON Lines, written with `--dense` or without; raises `ConfigError`."""
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                row = json.loads(line)
+                yield row if "observation" in row else _expanded(row)
+            except (ValueError, LookupError, TypeError):
+                raise ConfigError(
+                    f"{file}, line {number} is no row that `cardsharp export` writes."
+                ) from None
+
+
+def _expanded(row: CompactRow) -> DecisionRow:
+    encoding = game_named(row["game"]).encoding
+    if encoding is None:
+        raise ValueError
+    numbers: Encoding[Any, Any] = encoding.load()
+    observation, mask = np.zeros(1 + numbers.size, np.float32), [0] * numbers.actions
+    observation[row["ones"]] = 1
+    for place, part in row["fractions"]:
+        observation[place] = part
+    for number in row["legal"]:
+        mask[number] = 1
+    return DecisionRow(
+        game=row["game"],
+        match=row["match"],
+        number=row["number"],
+        seat=row["seat"],
+        seed=row["seed"],
+        observation=observation.tolist(),
+        mask=mask,
+        action=row["action"],
+        value=row["value"],
+        result=row["result"],
+    )
+
+
+def write(rows: Iterable[DecisionRow], file: Path, *, dense: bool = False) -> int:
+    """Write rows as JSON Lines or Parquet by the file's name, how many; raises `ConfigError`.
+
+    Parquet, which packs zeros itself, has whole rows; so do JSON Lines that are to be `dense`.
+    """
     if file.suffix not in {PARQUET, LINES}:
         raise ConfigError(f"{file} must end in {LINES} or {PARQUET}.")
     write_file(file, "", "x")
@@ -117,7 +200,8 @@ def write(rows: Iterable[DecisionRow], file: Path) -> int:
     number = 0
     with file.open("w", encoding="utf-8") as target:
         for number, row in enumerate(rows, 1):  # noqa: B007 - it is the answer
-            target.write(json.dumps(row, separators=(",", ":")) + "\n")
+            told = row if dense else compact(row)
+            target.write(json.dumps(told, separators=(",", ":")) + "\n")
     return number
 
 
