@@ -93,7 +93,10 @@ class Stepper:
     def _go_on(self, lane: int) -> None:
         """Let opponents act, until it is the learner's turn or the match has ended."""
         players = self._players[lane]
-        while players and (seat := self._simulation.to_act(self._states[lane])) in players:
+        while players:
+            seat = self._simulation.to_act(self._states[lane])
+            if seat is None or seat not in players:
+                return
             self._act(lane, players[seat].decide(self._states[lane]))
 
     def _is_over(self, lane: int) -> bool:
@@ -147,7 +150,7 @@ class Lanes(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         seats: SupportsIndex | None = None,
         *,
         plain: bool = False,
-        opponents: Mapping[SupportsIndex, str] | None = None,
+        opponents: Mapping[int, str] | None = None,
     ) -> None:
         one, lanes = CardEnv(name, seats), whole_number(number, "The number of lanes", least=1)
         player = one.possible_agents[0]
@@ -259,10 +262,13 @@ class Batch:
 
 def play_batch(plan: Plan, processes: int = 1) -> Batch:
     """Play the matches of a plan, by the compiled engine where it knows both players."""
-    numbers = {"seed": whole_number(plan.seed, "The seed")}
-    numbers["pairs"] = whole_number(plan.pairs, "The number of pairs", least=1)
+    plan = replace(
+        plan,
+        seed=whole_number(plan.seed, "The seed"),
+        pairs=whole_number(plan.pairs, "The number of pairs", least=1),
+    )
     with pool_of(whole_number(processes, "The number of processes", least=1)) as pool:
-        pairs = run(replace(plan, **numbers), pool).pairs
+        pairs = run(plan, pool).pairs
     counted = pairs[0][0].counts
     return Batch(
         np.array([[match.points for match in pair] for pair in pairs]),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, SupportsIndex
+from typing import Any
 
 from cardsharp.errors import ConfigError
 from workbench.env.integers import whole_number
@@ -46,7 +46,7 @@ class Opponents:
     `ConfigError` where a seat or a strategy is not there, or no seat is left.
     """
 
-    def __init__(self, plan: Plan, names: Mapping[SupportsIndex, str], *, plain: bool) -> None:
+    def __init__(self, plan: Plan, names: Mapping[int, str], *, plain: bool) -> None:
         seats = plan.simulation.seats
         self.names = {
             whole_number(seat, "An opponent's seat"): lasting(name) for seat, name in names.items()
