@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from cardsharp.cloud.clock import utc_now
-from cardsharp.errors import ConfigError, StoreError
 from cardsharp.cloud.ports import MatchReader
+from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.time_zones import to_local
 from workbench.cli.games import FIRST, OneGame
