@@ -100,10 +100,11 @@ def _compile(compiler: str, folder: Path, library: Path) -> None:
     flags = (*FLAGS, f"-I{_SHARED}")
     command = [compiler, *flags, *sources, "-o", str(unfinished), "-lm", "-lpthread"]
     with told_where_slow(f"compiling {folder.parent.name} once, some 10 s ...", PATIENCE):
-        ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (own files)
+        ran = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 (own files)
     if ran.returncode != 0:
+        why = ran.stderr.decode(errors="replace")
         raise ConfigError(
-            f"{compiler} cannot compile {folder}; {OFF}=0 plays in plain Python.\n{ran.stderr}"
+            f"{compiler} cannot compile {folder}; {OFF}=0 plays in plain Python.\n{why}"
         )
     unfinished.replace(library)
 

@@ -24,7 +24,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            text=True,
+            encoding="utf-8",
             # A Ctrl-C at the terminal stops us, and we stop the process.
             start_new_session=True,
         )
@@ -47,8 +47,9 @@ class Child:
 
 def read_orders() -> str:
     """The orders of this process, which from now on ends with its parent."""
-    orders = sys.stdin.readline()
-    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+    stdin = sys.stdin.buffer  # what the parent writes is UTF-8, whatever the terminal has
+    orders = stdin.readline().decode()
+    threading.Thread(target=lambda: (stdin.read(), os._exit(0)), daemon=True).start()
     return orders
 
 

@@ -64,7 +64,9 @@ def place_in(told: str, folders: Collection[str]) -> tuple[str, str]:
 def _is_stopped(process: int) -> bool:
     """Whether somebody has stopped the process, as a debugger does."""
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in "tT"
+        return (
+            Path(f"/proc/{process}/stat").read_text("latin-1").rpartition(")")[2].split()[0] in "tT"
+        )
     except OSError:
         return False
 

@@ -32,7 +32,7 @@ LONGEST = 60  # seconds of an import or a decision, should our parent be gone
 
 def main(of: Game, file: str) -> None:
     """Say what the file is, then decide until nobody asks any more."""
-    asked, told = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w")
+    asked, told = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # whatever native code prints is no answer
     sys.stdout = _Passed()

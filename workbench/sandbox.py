@@ -76,9 +76,11 @@ def check_sandbox() -> None:
             "bubblewrap. Or give --trust to play its code as yours: it may do what you may."
         )
     command = boxed(Path(__file__).parent, ["true"])
-    told = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    told = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - ours
     if told.returncode != 0:
-        last = (told.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        last = (
+            told.stderr.decode(errors="replace").strip().splitlines() or ["it ended without a word"]
+        )[-1]
         raise ConfigError(
             f"No sandbox can be started here ({last}). It needs bubblewrap, libseccomp2 and user "
             "namespaces; on Ubuntu type: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"

@@ -107,7 +107,7 @@ def descendants(process: int) -> list[int]:
     for one in found:  # which grows meanwhile
         try:
             for task in Path(f"/proc/{one}/task").iterdir():
-                found += map(int, (task / "children").read_text().split())
+                found += map(int, (task / "children").read_text("latin-1").split())
         except OSError:  # it has ended
             continue
     return found
@@ -118,7 +118,7 @@ def taken(processes: list[int]) -> tuple[int, float]:
     memory = ticks = 0
     for one in processes:
         try:
-            fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+            fields = Path(f"/proc/{one}/stat").read_text("latin-1").rpartition(")")[2].split()
         except OSError:
             continue
         memory += int(fields[21]) * _PAGE_SIZE
@@ -135,10 +135,14 @@ def sent(processes: list[int]) -> int:
     for one in processes:
         try:
             if Path(f"/proc/{one}/ns/net").stat().st_ino != own:
-                names, counts = Path(f"/proc/{one}/net/snmp").read_text().split("\n")[:2]
+                names, counts = Path(f"/proc/{one}/net/snmp").read_text("latin-1").split("\n")[:2]
                 found = dict(zip(names.split(), counts.split(), strict=True))
                 six = Path(f"/proc/{one}/net/snmp6")
-                found |= dict(map(str.split, six.read_text().splitlines())) if six.exists() else {}
+                found |= (
+                    dict(map(str.split, six.read_text("latin-1").splitlines()))
+                    if six.exists()
+                    else {}
+                )
                 return sum(int(found.get(name, 0)) for name in SENT)
         except OSError:  # it has ended
             continue
@@ -193,7 +197,7 @@ class Warden:
         """Have the processes that can tell where they are do so."""
         for one in descendants(self.process.pid):
             try:
-                status = Path(f"/proc/{one}/status").read_text()
+                status = Path(f"/proc/{one}/status").read_text("latin-1")
                 caught = int(status.partition("SigCgt:")[2].split()[0], 16)
                 if caught & 1 << (signal.SIGUSR2 - 1):
                     os.kill(one, signal.SIGUSR2)

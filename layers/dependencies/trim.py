@@ -28,11 +28,11 @@ def trim(folder: Path) -> None:
     for unused in ("data", "examples"):  # resources, which nobody here has a use for
         shutil.rmtree(folder / "boto3" / unused)
     endpoints = data / "endpoints.json"
-    told = json.loads(endpoints.read_text())
+    told = json.loads(endpoints.read_text("utf-8"))
     for partition in told["partitions"]:
         known = partition["services"]
         partition["services"] = {name: known[name] for name in known if name in _ENDPOINTS}
-    endpoints.write_text(json.dumps(told, separators=(",", ":")))
+    endpoints.write_text(json.dumps(told, separators=(",", ":")), "utf-8")
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def write(table: Solution, folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     file = folder / "{}v{}.json".format(*table["cards"])
     lines = [f"  {json.dumps(name)}: {_written(entry)}" for name, entry in table.items()]
-    file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
     return file
 
 

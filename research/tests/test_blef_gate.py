@@ -49,7 +49,7 @@ def test_who_believes_bets_is_read_so_and_who_does_not_is_not(name: str, believe
 def test_no_stranger_is_made_with_what_our_players_model() -> None:
     """Nor any player of ours with a stranger: what is deployed knows no research."""
     modelled = {"minds", "taste", "reading", "worlds", "bayes", "reader"}
-    tree = ast.parse(Path(strangers.__file__).read_text())
+    tree = ast.parse(Path(strangers.__file__).read_text("utf-8"))
     asked = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not {module.rpartition(".")[2] for module in asked} & modelled
 

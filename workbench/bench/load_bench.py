@@ -48,7 +48,7 @@ def play(matches: MatchLog, seconds: float, log: Path, number: int) -> tuple[flo
         if not running or passed > seconds:
             meter.flush()
             sums = Counter[str]()
-            for one in read_emf(log.read_text().splitlines()):
+            for one in read_emf(log.read_text("utf-8").splitlines()):
                 sums[one.metric.name] += round(one.value)
             return passed, sums
 

@@ -151,7 +151,7 @@ def _released(file: str, parameters: Mapping[str, str]) -> dict[str, Any]:
 
 def _workflow(emulator: Emulator, stage: str) -> Iterator[str]:
     """What fails of the workflow's own deployment, run as it is written there."""
-    steps = yaml.safe_load(WORKFLOW.read_text())["jobs"]["deploy"]["steps"]
+    steps = yaml.safe_load(WORKFLOW.read_text("utf-8"))["jobs"]["deploy"]["steps"]
     (script,) = [step["run"] for step in steps if step.get("name") == "Deploy"]
     with deployment(emulator) as environment:
         around = {**os.environ, **environment, "STAGE": stage, "ARENA_URL": ARENA_URL}

@@ -28,7 +28,7 @@ _PSEUDO = {
 @cache
 def told_of(what: str) -> Any:  # noqa: ANN401 - any TOML
     """A table of `service_rules.toml`: the rules, names with their lengths, or requests."""
-    return tomllib.loads(Path(__file__).with_name("service_rules.toml").read_text())[what]
+    return tomllib.loads(Path(__file__).with_name("service_rules.toml").read_text("utf-8"))[what]
 
 
 def listed(part: Part) -> list[Part]:

@@ -48,7 +48,7 @@ def pins() -> Iterable[str]:
 def workflows() -> Iterable[str]:
     """Every action that is not pinned by a commit, and workflows that begin with all rights."""
     for file in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
-        text = file.read_text()
+        text = file.read_text("utf-8")
         used = re.findall(r"uses:\s*(\S+)", text)
         yield from (f"{file.name}: {one} is no commit" for one in used if not _PINNED.match(one))
         if not re.search(r"^permissions: \{\}$", text, re.MULTILINE):
@@ -92,7 +92,7 @@ def _translations() -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory(prefix="cardsharp-gate-") as folder:
         files = {source: Path(folder, f"{source.stem}.json") for source in templates()}
         for source, file in files.items():
-            file.write_text(json.dumps(translated(source), indent=1))
+            file.write_text(json.dumps(translated(source), indent=1), "utf-8")
         yield list(files.values())
 
 
@@ -115,7 +115,7 @@ def secrets() -> Iterable[str]:
     # The hook rewrites its baseline when lines have moved; the reviewed one stays as it is.
     with tempfile.TemporaryDirectory(prefix="cardsharp-gate-") as folder:
         baseline = Path(folder, "baseline")
-        baseline.write_text(BASELINE.read_text())
+        baseline.write_text(BASELINE.read_text("utf-8"), encoding="utf-8")
         hook = [str(_tool("detect-secrets-hook", SAM_TOOLS)), "--no-verify"]
         return _run([*hook, "--baseline", str(baseline), *there], passing=(0, _LINES_MOVED))
 

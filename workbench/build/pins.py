@@ -36,13 +36,13 @@ def exported(*groups: str, form: str = "requirements-txt") -> str:
 def is_current() -> bool:
     """Whether the requirements are those of uv.lock."""
     pinned = REQUIREMENTS.items()
-    return all(one.exists() and one.read_text() == exported(group) for group, one in pinned)
+    return all(one.exists() and one.read_text("utf-8") == exported(group) for group, one in pinned)
 
 
 def main() -> None:
     """Write the requirements."""
     for group, file in REQUIREMENTS.items():
-        file.write_text(exported(group))
+        file.write_text(exported(group), "utf-8")
 
 
 if __name__ == "__main__":

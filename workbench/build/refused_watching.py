@@ -20,7 +20,7 @@ DAY = 86_400
 @cache
 def measured() -> dict[str, dict[str, Any]]:
     """What AWS's services measure: by namespace the source, the names, the sets of dimensions."""
-    return tomllib.loads(Path(__file__).with_name("service_metrics.toml").read_text())
+    return tomllib.loads(Path(__file__).with_name("service_metrics.toml").read_text("utf-8"))
 
 
 def redriven_unseen(template: Template) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _namespace(metric: Part, template: Template) -> str:
 
 def recorded() -> set[tuple[str, tuple[str, ...]]]:
     """Our metrics by name and dimensions, as they stood in lines that the functions wrote."""
-    told = tomllib.loads(Path(__file__).with_name("recorded_metrics.toml").read_text())
+    told = tomllib.loads(Path(__file__).with_name("recorded_metrics.toml").read_text("utf-8"))
     return {(name, tuple(by)) for name, ways in told.items() for by in ways}
 
 

@@ -188,26 +188,26 @@ def sam_build(into: Path = BUILD, target: Target | None = None, *, again: bool =
         place = (into / folder).absolute()
         run_sam(["build", "--template", str(root), "--build-dir", str(place), *less], environment)
         for template in place.rglob("template.yaml"):  # the root's, and those that it nests
-            whole = parsed(template.read_text())
+            whole = parsed(template.read_text("utf-8"))
             if layer := whole["Resources"].get(others):
                 there = template.parent / layer["Properties"]["ContentUri"]
                 layer["Properties"]["ContentUri"] = str(there.resolve())  # a build may be copied
             if commit and (built := whole.get("Mappings", {}).get("Built")):
                 built["From"]["Commit"] = commit
             # SAM reads YAML many times over, and takes seconds for it.
-            template.write_text(json.dumps(whole, indent=1))
+            template.write_text(json.dumps(whole, indent=1), "utf-8")
     name_strategies(build.template())
     return build
 
 
 def name_strategies(template: Path) -> None:
     """Write into a built template which strategies were built, so that AWS takes no other name."""
-    whole = parsed(template.read_text())
+    whole = parsed(template.read_text("utf-8"))
     names = strategies_of(games()[0].strategies).names()
     for parameter in ("Strategy", "DummyStrategy"):
         whole["Parameters"][parameter].pop("AllowedPattern", None)
         whole["Parameters"][parameter]["AllowedValues"] = ["", *names]
-    template.write_text(json.dumps(whole, indent=1))
+    template.write_text(json.dumps(whole, indent=1), encoding="utf-8")
 
 
 def main() -> None:
@@ -218,7 +218,8 @@ def main() -> None:
     say("building functions and layers ...")
     try:
         build = sam_build(given.into)
-        (build.folder / MATERIALS).write_text(exported(*REQUIREMENTS, form="cyclonedx1.5"))
+        materials = exported(*REQUIREMENTS, form="cyclonedx1.5")
+        (build.folder / MATERIALS).write_text(materials, "utf-8")
     except CardsharpError as error:
         sys.exit(str(error))
     sys.exit(report(build))

@@ -186,9 +186,9 @@ class Sandbox:
     def usage(self) -> ProcessUsage:
         """What the environment has used up to now."""
         place = Path(f"/proc/{self._process.pid}")
-        fields = (place / "stat").read_text().rpartition(")")[2].split()
+        fields = (place / "stat").read_text("latin-1").rpartition(")")[2].split()
         ticks = int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME])
-        status = (place / "status").read_text().splitlines()
+        status = (place / "status").read_text("latin-1").splitlines()
         peak = next(line for line in status if line.startswith("VmHWM:"))
         return ProcessUsage(timedelta(seconds=ticks / _TICKS), int(peak.split()[1]) * 1024)
 

@@ -46,4 +46,4 @@ if __name__ == "__main__":
     for one in games():
         if one.service is not None:
             for file, text in files_of(one).items():
-                file.write_text(text)
+                file.write_text(text, "utf-8")

@@ -53,7 +53,7 @@ FAILED = Answered(
 def sample_requests(game: str) -> list[Event]:
     """A game's requests in events/, by which its service is seen to work; else for `NOTHING`."""
     files = sorted(EVENTS.glob(f"{game}_[0-9]_*.json"))
-    told = [json.loads(file.read_text()) for file in files]
+    told = [json.loads(file.read_text("utf-8")) for file in files]
     return told or [http_event(WireRequest("GET", NOTHING), datetime.now(UTC))]
 
 

@@ -63,7 +63,7 @@ def templates() -> tuple[Path, ...]:
 def load_template(path: Path) -> dict[str, Any]:
     """A template alone, functions in their long forms; raises `ConfigError` if it is none."""
     try:
-        return deepcopy(read_template(path.read_text()))
+        return deepcopy(read_template(path.read_text("utf-8")))
     except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise ConfigError(f"{path} is no CloudFormation template: {error}") from error
 

@@ -47,7 +47,7 @@ class Prices(BaseModel, frozen=True, extra="forbid"):
 def load_prices(region: str = FRANKFURT) -> Prices:
     """The price list of a region; raises `ConfigError` if there is none that can be used."""
     try:
-        told = tomllib.loads(LIST.read_text())
+        told = tomllib.loads(LIST.read_text("utf-8"))
         there = {name for item in told["items"].values() for name in item} - {"free"}
         if region not in there:
             raise ConfigError(

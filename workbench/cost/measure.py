@@ -283,4 +283,4 @@ def _pages() -> Iterator[_Pages]:
 
 def write_measured(measured: Measured, path: Path) -> None:
     """Write the figures to a file that `load_measured` reads."""
-    path.write_text(f"{measured.model_dump_json(indent=2)}\n")
+    path.write_text(f"{measured.model_dump_json(indent=2)}\n", encoding="utf-8")

@@ -141,7 +141,7 @@ def play(scene: BuiltScene) -> tuple[list[FunctionFigures], MatchRecord]:
     asked: dict[str, list[Event]] = {
         "Practice": [{}],
         "Director": [schedule_event(now)],
-        "viewerService": [json.loads(_LIST.read_text())],
+        "viewerService": [json.loads(_LIST.read_text("utf-8"))],
         **{f"{game}Service": sample_requests(game) for game in services()},
     }
     figures += [_measured(scene, name, events, _REQUEST_TIME) for name, events in asked.items()]

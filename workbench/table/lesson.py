@@ -71,7 +71,7 @@ class Lessons(BaseModel):
     def write(self, file: Path) -> None:
         """Replace the file; raises `StoreError`."""
         try:
-            with NamedTemporaryFile("w", dir=file.parent, delete=False) as fresh:
+            with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as fresh:
                 fresh.write(json.dumps(self.model_dump(mode="json")))
             Path(fresh.name).replace(file)
         except OSError as error:

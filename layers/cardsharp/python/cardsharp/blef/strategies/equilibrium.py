@@ -79,7 +79,7 @@ def table(starter: int, other: int) -> Solution:
     """The table of a round, read when first needed; raises `ConfigError` if it cannot be read."""
     file = files("cardsharp.blef.strategies") / "tables" / f"{starter}v{other}.json"
     try:
-        read: Solution = json.loads(file.read_text())
+        read: Solution = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise unreadable(str(file)) from error
     if read["format"] != FORMAT:
