@@ -4,7 +4,6 @@ The texts stand in tables (`commands.toml`) rather than in the modules so that `
 imports none of them. A line is run to its exit code; what goes wrong is told in a sentence.
 """
 
-import errno
 import os
 import re
 import shlex
@@ -15,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
-from io import UnsupportedOperation
 from pathlib import Path
 from typing import Literal
 
@@ -23,15 +21,18 @@ import cyclopts
 from cyclopts import Parameter
 
 from cardsharp.cloud.redaction import redact
-from cardsharp.errors import CardsharpError
+from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
 from workbench.cli.settings_file import SettingsFile
 from workbench.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
 from workbench.habits import take_hints
 from workbench.show.command import Command, commands_in, mount
 from workbench.show.exits import Exit, exit_for, exit_of
+from workbench.show.loopback import direct_to_loopback
+from workbench.show.machine_faults import machine_fault
 from workbench.show.options import PASTED
 from workbench.show.output import help_console, print_error, print_json, program
+from workbench.show.streams import check_folder, drop_output, prepare_streams
 
 SETTINGS = "cardsharp.toml"
 """A file in the current folder with options that need not be typed: a table a command."""
@@ -161,18 +162,25 @@ def narrow_examples(app: cyclopts.App, given: Sequence[str]) -> None:
     apps[-1].help_epilogue = "\n".join(("Examples:", *own)) if own else " "
 
 
-_NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
-
-
 def run(given: list[str]) -> int:
     """Run a command line; the exit code. With --json a fault is `{"error": ...}` as well."""
+    try:
+        prepare_streams()
+        check_folder()
+    except ConfigError as error:
+        return _failed(str(error), Exit.USAGE, given)
+    os.environ.update(direct_to_loopback())
     try:
         code = _run(given)
         for hint in take_hints():
             print_error(hint)
+        with suppress(ValueError):  # a stream that whoever calls us has closed
+            sys.stdout.flush()
     except BrokenPipeError:
-        _drop_output()
+        drop_output()
         return Exit.OK
+    except OSError as error:
+        return _failed_outside(error, given)
     return code
 
 
@@ -200,12 +208,7 @@ def _run(given: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - the end of the program
-        if not isinstance(error, OSError) or error.errno not in _NO_ROOM:
-            return _failed(keep_traceback(error), Exit.FAILED, given)
-        where = error.filename or "The output"
-        print_error(f"{where} cannot be written: {error.strerror}. Make room for it.")
-        _drop_output()
-        return Exit.FAILED
+        return _failed_outside(error, given)
     return code if isinstance(code, int) else Exit.OK
 
 
@@ -233,10 +236,14 @@ def _failed(message: str, code: Exit, given: Sequence[str]) -> Exit:
     return code
 
 
-def _drop_output() -> None:
-    """Let what is left in the buffers go nowhere, else Python complains of it at its end."""
-    with suppress(UnsupportedOperation):  # a program that calls us has a stdout of its own
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _failed_outside(error: Exception, given: Sequence[str]) -> Exit:
+    """Tell of a fault of the machine's or, where it is none, of ours; the exit code."""
+    message = machine_fault(error)
+    if isinstance(error, OSError) and error.filename is None:  # perhaps of the output itself
+        drop_output()
+    if message is None:
+        return _failed(keep_traceback(error), Exit.FAILED, given)
+    return _failed(message, Exit.FAILED, given)
 
 
 ADDRESS = "under Issues on the project's GitHub page"  # where faults are told

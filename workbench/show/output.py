@@ -43,10 +43,21 @@ def print_json(document: object) -> None:
     """Print one JSON document, in lines where somebody looks; strangers' control codes escaped."""
     indent = 2 if sys.stdout.isatty() else None
     text = json.dumps(document, indent=indent, ensure_ascii=False, default=str)
+    if not text.isascii() and not _is_encodable(text):
+        text = json.dumps(document, indent=indent, default=str)  # escapes, which any program reads
     if not text.isprintable():
         text = "".join(c if _is_seen(c) or c == "\n" else json.dumps(c)[1:-1] for c in text)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def _is_encodable(text: str) -> bool:
+    """Whether stdout can show each character as it is."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def print_lines(text: str) -> None:
@@ -68,9 +79,12 @@ def print_aside(sentence: str) -> None:
 
 
 def write_file(file: Path, text: str, mode: Literal["w", "x"] = "w") -> None:
-    """Write a text into a file, with the mode x a new one; or raise `ConfigError`."""
+    """Write a text into a file, with the mode x a new one; or raise `ConfigError`.
+
+    Half a character, as a stranger's JSON may have, becomes a question mark.
+    """
     try:
-        with file.open(mode, encoding="utf-8") as target:
+        with file.open(mode, encoding="utf-8", errors="replace") as target:
             target.write(text)
     except FileExistsError:
         raise ConfigError(f"{file} is there already; choose another name.") from None

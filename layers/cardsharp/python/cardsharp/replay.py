@@ -40,6 +40,16 @@ class Branch(Stored):
     same: bool = False
 
 
+def _whole(value: object) -> object:
+    """A text without half characters, which JSON may escape and no page or file can have."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+WholeText = Annotated[str, BeforeValidator(_whole)]
+
+
 class Header(Stored):
     """Who plays; `seats` maps our player indexes to the names of our strategies.
 
@@ -49,9 +59,9 @@ class Header(Stored):
     """
 
     game: str | None = None
-    players: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
+    players: tuple[WholeText, ...] = ()
+    names: tuple[WholeText, ...] = ()
+    tags: tuple[WholeText, ...] = ()
     opponent: str | None = None
     version: str | None = None
     seats: Mapping[int, str] = {}

@@ -1,0 +1,150 @@
+"""The standard streams of a command: whatever their encoding, no text ends the command.
+
+A character that a terminal cannot show is replaced: those of our own drawings by a similar one,
+a letter by itself without its accent, anything else by a question mark. Each becomes exactly one
+character, so columns stay in line.
+"""
+
+import codecs
+import io
+import os
+import sys
+import unicodedata
+from contextlib import suppress
+from typing import NoReturn, Self, TextIO, cast
+
+from cardsharp.errors import ConfigError
+
+HANDLER = "cardsharp.similar"
+
+_SIMILAR = str.maketrans(
+    {
+        **dict(zip("▁▂▃▄▅▆▇█", ".:-=+*#@", strict=True)),
+        **dict.fromkeys("─━═╌", "-"),
+        **dict.fromkeys("│┃║", "|"),
+        **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╯╰", "+"),
+        **dict.fromkeys("‐‑‒–—−", "-"),  # noqa: RUF001 - the very characters
+        **dict.fromkeys("‘’′", "'"),  # noqa: RUF001 - the same
+        **dict.fromkeys("“”″", '"'),
+        **dict.fromkeys("·•●", "*"),
+        **dict.fromkeys("→›", ">"),  # noqa: RUF001 - the same
+        **dict.fromkeys("←‹", "<"),  # noqa: RUF001 - the same
+        "♠": "S",
+        "♥": "H",
+        "♦": "D",
+        "♣": "C",
+        "×": "x",  # noqa: RUF001 - the same
+        "±": "~",
+        "…": ".",
+    }
+)
+
+
+def similar(text: str) -> str:
+    """Return ASCII that looks like the text, one character for each."""
+    return "".join(_ascii(character) for character in text.translate(_SIMILAR))
+
+
+def _ascii(character: str) -> str:
+    plain = [c for c in unicodedata.normalize("NFKD", character) if not unicodedata.combining(c)]
+    return plain[0] if len(plain) == 1 and plain[0].isascii() else "?"
+
+
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return similar(error.object[error.start : error.end]), error.end
+
+
+def prepare_streams() -> None:
+    """Have the standard streams take and give any text; raises `ConfigError` without a stdout.
+
+    A closed stream leaves its number to the next file that is opened, which would then be written
+    to as if it were the stream. So the number becomes that of /dev/null here: what a closed stderr
+    would show is lost, and who reads a closed stdin gets a `ConfigError`. Results that nobody can
+    get are a fault.
+    """
+    lacks_output = sys.stdout is None
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, _null(number))
+            if number == 0:
+                sys.stdin = cast("TextIO", _ClosedInput())
+    codecs.register_error(HANDLER, _replace)
+    _tolerate(sys.stdin, "replace")
+    _tolerate(sys.stdout, HANDLER)
+    _tolerate(sys.stderr, HANDLER)
+    if lacks_output:
+        raise ConfigError(
+            "The standard output is closed, so there is nowhere to write results. Send it to a "
+            "file, or to /dev/null (> /dev/null instead of >&-)."
+        )
+
+
+class _ClosedInput(io.TextIOBase):
+    """A closed stdin: whoever reads it is told what to do."""
+
+    @property
+    def buffer(self) -> Self:
+        """The same for who reads bytes."""
+        return self
+
+    def isatty(self) -> bool:
+        """Return False: nobody types here."""
+        return False
+
+    def fileno(self) -> int:
+        """Return the number of the stream, which is that of /dev/null now."""
+        return 0
+
+    def read(self, _size: int | None = -1, /) -> NoReturn:
+        """Raise `ConfigError`."""
+        raise ConfigError(
+            "The standard input is closed, and this command reads from it. Run it in a terminal, "
+            "or give its input by a file or a pipe (< FILE instead of <&-)."
+        )
+
+    readline = read
+
+
+def _null(number: int) -> io.TextIOWrapper:
+    """Return /dev/null opened as the stream of that number."""
+    null = os.open(os.devnull, os.O_RDWR)
+    if null != number:
+        os.dup2(null, number)
+        os.close(null)
+    os.set_inheritable(number, True)  # noqa: FBT003 - as Python has it
+    mode = "r" if number == 0 else "w"
+    return io.TextIOWrapper(io.FileIO(number, mode, closefd=False), encoding="utf-8")
+
+
+def _tolerate(stream: object, errors: str) -> None:
+    """Have a stream of the system's replace what its encoding lacks; others can as they are."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors=errors)
+
+
+def check_folder() -> None:
+    """Raise `ConfigError` where the current folder is deleted or closed to this user.
+
+    Relative names, the settings file and every child process depend on it.
+    """
+    try:
+        folder = os.getcwd()  # noqa: PTH109 - a Path of it would say no more
+    except OSError as error:
+        raise ConfigError(
+            f"The current folder cannot be used ({error.strerror}); it may have been deleted. "
+            "Change to another, for example with `cd`, and run the command again."
+        ) from None
+    if not os.access(folder, os.X_OK):
+        raise ConfigError(
+            f"The current folder {folder} is closed to this user. Change to another, for example "
+            "with `cd`, and run the command again."
+        )
+
+
+def drop_output() -> None:
+    """Let what is left in the buffers of stdout go nowhere, else Python complains at its end."""
+    # A program that calls us has a stdout of its own.
+    with suppress(io.UnsupportedOperation):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
