@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 from functools import cache
@@ -14,6 +15,7 @@ from support.arena_homes import Opened, in_cloud
 from support.cli import Cli, clean
 
 from workbench.cloud.emulator import Emulator
+from workbench.show.loopback import direct_to_loopback
 
 # Speed is measured by benchmarks; a busy machine must not fail a property.
 settings.register_profile("cardsharp", settings(), deadline=None)
@@ -21,6 +23,9 @@ settings.load_profile("cardsharp")
 
 # A job in the background ignores Ctrl-C, and so would every process that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Servers of tests are on this machine, whatever proxy the environment names.
+os.environ.update(direct_to_loopback())
 
 # Many tests begin a session of AWS: what it is told of the services is read once, not by each.
 botocore.session.create_loader = cache(botocore.session.create_loader)

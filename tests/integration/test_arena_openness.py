@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import shutil
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +23,7 @@ from support.arena import (
 )
 from support.arena import running_arena as at_home
 from support.bot_events import context
+from support.certificates import certificate_for
 from support.cli import program
 
 from cardsharp.access import Address, Credentials, Limits
@@ -43,7 +42,6 @@ from workbench.arena.server import ArenaServer
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
 from workbench.deadmansdraw.connection import await_arena
 
-OPENSSL = shutil.which("openssl")
 AS_ALICE = Credentials(ALICE, PASSWORDS[ALICE])
 ONCE = Limits(attempts=1)
 
@@ -51,14 +49,7 @@ ONCE = Limits(attempts=1)
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
     """A certificate of our own for this machine, made as docs/arena.md says."""
-    if OPENSSL is None:
-        pytest.skip("openssl, which makes the certificate, is missing")
-    files = tmp_path / "cert.pem", tmp_path / "key.pem"
-    recipe = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=arena"]
-    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-    made = ["-out", str(files[0]), "-keyout", str(files[1])]
-    subprocess.run([OPENSSL, *recipe, *names, *made], check=True, capture_output=True)  # noqa: S603
-    return files
+    return certificate_for(tmp_path)
 
 
 def test_tls_is_believed_by_its_certificate(tmp_path: Path, certificate: tuple[Path, Path]) -> None:

@@ -16,8 +16,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from cardsharp.access import checked_address
+from cardsharp.access import Proxy, checked_address
 from cardsharp.blef.routes_next import lobby
+from workbench.show.http_session import http_session, proxy_of
 
 _PATIENCE = 30  # seconds that the service may take
 
@@ -28,7 +29,7 @@ _LOOKS = {1, 2}  # parts of a path by which something is looked at, and nothing 
 
 def lobby_of(url: str) -> Starlette:
     """A page by which this service's games are listed, begun and played; or a `ConfigError`."""
-    service = checked_address(url)
+    service, proxy = checked_address(url), proxy_of()
 
     def page(_request: Request) -> Response:
         found = lobby()
@@ -46,7 +47,7 @@ def lobby_of(url: str) -> Starlette:
         if parts[0] != "games" or looks == changes:
             return JSONResponse({"error": "There is no such thing to ask."}, 404)
         path = "/".join(quote(part, safe="") for part in parts)
-        return await run_in_threadpool(_answered, f"{service}/{path}", dict(sent))
+        return await run_in_threadpool(_answered, f"{service}/{path}", dict(sent), proxy)
 
     routes = [
         Route("/", page),
@@ -57,9 +58,10 @@ def lobby_of(url: str) -> Starlette:
     return Starlette(routes=routes, middleware=[guard])
 
 
-def _answered(url: str, sent: dict[str, str]) -> Response:
+def _answered(url: str, sent: dict[str, str], proxy: Proxy | None) -> Response:
     try:
-        found = requests.get(url, sent, timeout=_PATIENCE, allow_redirects=False)
+        with http_session(url, proxy, secret=True) as session:
+            found = session.get(url, params=sent, timeout=_PATIENCE, allow_redirects=False)
     except requests.RequestException:
         # Without its cause, which would show what was sent, and so who somebody is.
         return JSONResponse({"error": "The service does not answer; try again."}, 502)

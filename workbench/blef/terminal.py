@@ -22,6 +22,7 @@ from cardsharp.errors import ArenaError, Garbled, Rejected
 from cardsharp.seats import Seat
 from workbench.blef.bot import check_there
 from workbench.blef.screen import BlefScreen, capital
+from workbench.show.http_session import proxy_of
 from workbench.show.lookup import data_folder
 from workbench.show.person import Person, Seating
 from workbench.show.screen import Invitation, ScreenMove
@@ -43,7 +44,7 @@ class Terminal(BlefScreen):
             secret = SecretStr(str(uuid4()))
             kept = Seat(order.url, order.game, order.nickname, order.strategy, secret)
             vault.add(order.match_id, kept.body)
-            connect = partial(BlefClient, limits=_LIMITS)
+            connect = partial(BlefClient, limits=_LIMITS, proxy=proxy_of())
             with meet(connect, vault, clock, order.match_id) as match:
                 return Visit(match, seat).play()
 

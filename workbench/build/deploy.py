@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import requests
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -23,6 +22,7 @@ from workbench.cloud.events import REGION
 from workbench.cloud.nested import NESTED
 from workbench.cloud.template import ARENA, TEMPLATE, read_template
 from workbench.listening import Background
+from workbench.show.http_session import http_session
 
 UNKNOWN = frozenset(
     {"AWS::Budgets::Budget", "AWS::CloudWatch::CompositeAlarm", "AWS::Logs::QueryDefinition"}
@@ -98,7 +98,8 @@ def _answered(emulator: Emulator, told: dict[str, str], headers: Mapping[str, st
             return Response(_REFUSED.format(error), 400, media_type="text/xml")
         told = {**told, "TemplateURL": url}
     passed = {name: headers[name] for name in _PASSED_ON if name in headers}
-    answer = requests.post(emulator.endpoint, told, headers=passed, timeout=_TIMEOUT)
+    with http_session(emulator.endpoint) as session:
+        answer = session.post(emulator.endpoint, told, headers=passed, timeout=_TIMEOUT)
     content, kind = answer.content, {"Content-Type": answer.headers["Content-Type"]}
     if told.get("Action") == "GetTemplate":
         # `sam delete` knows no nested templates but those at AWS's addresses.

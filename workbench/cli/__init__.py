@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from io import TextIOWrapper
 from types import FrameType
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -19,8 +18,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     traceback. From then on the command ends in order. Both need handlers of ours, for the kernel
     ends no process 1 of a container by a signal's own action.
     """
-    if isinstance(sys.stdin, TextIOWrapper):  # what is typed or piped in another encoding
-        sys.stdin.reconfigure(errors="replace")
     usual = (signal.SIG_DFL, signal.default_int_handler)
     before = {one: then for one in STOPS if (then := signal.getsignal(one)) in usual}
     for one in before:

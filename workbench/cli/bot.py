@@ -21,8 +21,9 @@ from workbench.cli.games import FIRST, OneGame
 from workbench.show.display import DisplayGuard
 from workbench.show.drawing import step_row
 from workbench.show.exits import Exit
+from workbench.show.http_session import proxy_option
 from workbench.show.lookup import data_folder
-from workbench.show.options import CommandOptions, StoreFile
+from workbench.show.options import CommandOptions, ProxyAddress, StoreFile
 from workbench.show.output import print_aside, print_json, results, tell
 from workbench.stage.ordered import GLANCE, ordered, outcome_in, workers
 from workbench.stage.surroundings import telemetry_in
@@ -41,6 +42,7 @@ class SeatOptions(CommandOptions):
     """The game's id there; else it takes a seat in public games as they come, until Ctrl-C."""
     at_once: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=100))] = 4
     """Without --game: how many games it plays at once."""
+    proxy: ProxyAddress = None
     rooms: Annotated[
         tuple[int, ...],
         Parameter(negative=(), help="Without --game: only games in this room; repeatable."),
@@ -61,6 +63,12 @@ class SeatOptions(CommandOptions):
 
 def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
     """Join a game and play it, each step explained; the same again takes it up."""
+    with proxy_option(options.proxy):
+        return _played(game, options)
+
+
+def _played(game: Game, options: SeatOptions) -> int:
+    """Play one game, or public ones; the exit code."""
     own = "matches" if game.archive is None else game.name
     store = options.store or data_folder() / f"{own}.db"
     if options.game is None:

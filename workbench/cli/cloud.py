@@ -12,7 +12,7 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
-from cardsharp.access import Credentials
+from cardsharp.access import Address, Credentials
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError
@@ -27,6 +27,7 @@ from workbench.operate.status import look_at, spend
 from workbench.operate.story import followed, lines_about
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
+from workbench.show.http_session import proxy_of
 from workbench.show.lookup import find_match
 from workbench.show.options import span
 from workbench.show.output import print_error
@@ -288,7 +289,8 @@ def rotate_secret(
         if check:
             url, auth = orders.arena_url(stack)
             digest = auth == "digest"
-            with ArenaClient(url, Credentials(username, word), digest=digest) as client:
+            address = Address(url, proxy=proxy_of())
+            with ArenaClient(address, Credentials(username, word), digest=digest) as client:
                 client.whoami()
 
     orders.rotate_secret(stack, user, password, ask_arena)

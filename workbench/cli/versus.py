@@ -20,7 +20,8 @@ from workbench.cli.watch import open_page
 from workbench.listening import HOST, Background
 from workbench.show.exits import Exit, signals_to
 from workbench.show.lookup import LAST, data_folder
-from workbench.show.options import CommandOptions, Opening
+from workbench.show.options import CommandOptions, Opening, ProxyAddress
+from workbench.show.http_session import proxy_option
 from workbench.show.output import messages, print_command, print_error, print_json, results, tell
 from workbench.show.person import Ask, Left, Person
 from workbench.show.screen import Invitation
@@ -84,6 +85,7 @@ class TableOptions(CommandOptions):
     """Join a game at the service of that address, with --game; else list the public ones there."""
     game: str | None = None
     """That game's uuid; it must not have started."""
+    proxy: ProxyAddress = None
     nickname: str = "Guest"
     """What you are called there."""
     as_json: Annotated[bool, Parameter(name="--json")] = False
@@ -120,6 +122,12 @@ def versus(
         return serve(setting, options, page) if page.browser else play(setting, options)
     if opponent or options.decides:
         raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
+    with proxy_option(options.proxy):
+        return _play_at_service(game, options, page)
+
+
+def _play_at_service(game: Game, options: TableOptions, page: BrowserOptions) -> int:
+    """Play in a browser, list the public games, or join one; the exit code."""
     if page.browser:
         return serve_elsewhere(game, options, page)
     if options.game is None and options.url is not None and game.lobby is not None:

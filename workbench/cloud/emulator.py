@@ -20,12 +20,15 @@ from typing import Any, Self
 
 import requests
 from boto3.session import Session
+from botocore.config import Config
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import CardsharpError
 from workbench.cloud.events import REGION
 from workbench.cloud.template import all_resources, table_request
 from workbench.files import lacking
+from workbench.show.http_session import http_session
+from workbench.show.loopback import direct_to_loopback
 
 HOST = "127.0.0.1"
 SERVICES = ("dynamodb", "sqs", "ssm")  # what the adapters need; a whole stack needs more
@@ -78,6 +81,7 @@ class Emulator:
             **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), _DUMMY),
             **dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), REGION),
             "AWS_EC2_METADATA_DISABLED": "true",
+            **direct_to_loopback(),
         }
 
     def __enter__(self) -> Self:
@@ -112,7 +116,7 @@ class Emulator:
         if service not in self._clients:
             session = Session(_DUMMY, _DUMMY, region_name=REGION)
             self._clients[service] = session.client(  # type: ignore[call-overload]
-                service, endpoint_url=self.endpoint
+                service, endpoint_url=self.endpoint, config=Config(proxies={})
             )
         return self._clients[service]
 
@@ -178,15 +182,16 @@ class Emulator:
         """Wait until the emulator answers; raises `CardsharpError` if it dies or takes too long."""
         clock = SystemClock()
         end = clock.now() + _LIMIT
-        while self._process is not None and self._process.poll() is None:
-            with suppress(requests.RequestException):
-                if requests.get(f"{self.endpoint}/_ministack/health", timeout=1).ok:
-                    return
-            if clock.now() > end:
-                raise CardsharpError(
-                    f"MiniStack gave no answer within {_LIMIT.seconds} s.\n{self.log_tail()}"
-                )
-            clock.sleep(timedelta(milliseconds=50))
+        with http_session(self.endpoint) as session:
+            while self._process is not None and self._process.poll() is None:
+                with suppress(requests.RequestException):
+                    if session.get(f"{self.endpoint}/_ministack/health", timeout=1).ok:
+                        return
+                if clock.now() > end:
+                    raise CardsharpError(
+                        f"MiniStack gave no answer within {_LIMIT.seconds} s.\n{self.log_tail()}"
+                    )
+                clock.sleep(timedelta(milliseconds=50))
         tail = self.log_tail()
         if "No module named" in tail:
             raise lacking("The emulator", "MiniStack", "emulator")

@@ -20,7 +20,8 @@ from workbench.arena.server import run
 from workbench.deadmansdraw.commands import COMMANDS
 from workbench.deadmansdraw.connection import ask_password
 from workbench.deadmansdraw.like import table_like
-from workbench.show.options import ArenaPlace, CommandOptions, Json
+from workbench.show.http_session import proxy_of
+from workbench.show.options import ArenaPlace, CommandOptions, Json, ProxyAddress
 from workbench.show.output import print_json, results
 
 ADMIN_PASSWORD = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable's name
@@ -114,6 +115,7 @@ class MatchOptions(CommandOptions):
     """Send the password over http in a private network."""
     ca: Path | None = None
     """CA file to trust."""
+    proxy: ProxyAddress = None
     as_json: Json = False
 
 
@@ -124,7 +126,7 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
     FIRST and SECOND are ids or names of players. They change seats with every
     match. ARENA_ADMIN_PASSWORD is the password, or it is asked for.
     """
-    address = Address(options.url, options.ca, options.insecure)
+    address = Address(options.url, options.ca, options.insecure, proxy_of(options.proxy))
     password = os.environ.get(ADMIN_PASSWORD) or ask_password(ADMIN_PASSWORD, "the organiser")
     organiser = Credentials(ADMIN, password)
     with ArenaClient(address, organiser, Limits(attempts=1)) as client:

@@ -20,7 +20,7 @@ from cardsharp.deadmansdraw.wire_views import WhoAmI
 from cardsharp.errors import ConfigError, RateLimited, Unreachable, Untrusted
 from cardsharp.games import settings_names
 from workbench.show.lookup import own_store
-from workbench.show.options import CommandOptions
+from workbench.show.options import CommandOptions, ProxyAddress
 from workbench.strategy_file import strategy_named, version_of
 
 _FLAGS = {
@@ -28,6 +28,7 @@ _FLAGS = {
     "CARDSHARP_USER": "--user",
     "CARDSHARP_STORE": "--store",
     "CARDSHARP_TAGS": "--tag",
+    "CARDSHARP_PROXY": "--proxy",
 }
 """The options that set a variable."""
 
@@ -48,6 +49,7 @@ class ArenaOptions(CommandOptions):
     """Send the password over http in a private network."""
     ca: Path | None = None
     """CA file to trust, for an arena with a certificate of its own."""
+    proxy: ProxyAddress = None
 
 
 def variables_for(
@@ -67,6 +69,7 @@ def variables_for(
         "user": options.user,
         "arena_auth": "digest" if options.digest else None,
         "arena_insecure": "true" if options.insecure else None,
+        "proxy": options.proxy,
         "arena_ca": None if options.ca is None else str(options.ca),
         **more,
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 
+from cardsharp.access import proxy_to
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.game import GAME
@@ -46,6 +47,7 @@ def all_checks(options: ArenaOptions) -> Iterator[DoctorCheck]:
     yield attempt("settings", settings)
     if found:
         yield attempt("queue", lambda: queue(found[0]))
+        yield attempt("proxy", lambda: proxy(found[0]))
         yield attempt("arena", lambda: arena(found[0]))
         yield attempt("clock", lambda: clock(found[0]))
         yield attempt("credentials", lambda: who(found[0]))
@@ -81,6 +83,22 @@ def queue(settings: Settings) -> str:
     )
     waiting = answer["Attributes"].get("ApproximateNumberOfMessages", "?")
     return f"{settings.queue}, {waiting} messages wait"
+
+
+_UNREAD = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
+
+
+def proxy(settings: Settings) -> str:
+    """Name the proxy that leads to the arena; raises `ConfigError` for one that may not."""
+    through = proxy_to(settings.arena_url, settings.proxy)
+    if through is not None:
+        return f"{through} leads to the arena"
+    if settings.proxy is not None:
+        raise Skipped(f"{settings.proxy} is not used: the arena is on this machine")
+    named = next((name for name in _UNREAD if os.environ.get(name)), None)
+    if named is None:
+        raise Skipped("none; --proxy or CARDSHARP_PROXY names one")
+    raise Skipped(f"none; {named} is not read for an arena, --proxy or CARDSHARP_PROXY is")
 
 
 def arena(settings: Settings) -> str:

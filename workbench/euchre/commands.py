@@ -19,6 +19,7 @@ from cardsharp.euchre.strategies import build
 from workbench.euchre.probe import KINDS, USUAL, ProbeOptions, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.listening import HOST
+from workbench.show.http_session import proxy_option
 from workbench.show.lookup import data_folder
 from workbench.show.options import CommandOptions, Json
 from workbench.show.output import print_json, results
@@ -102,6 +103,7 @@ def probe(*, options: ProbeOptions = USUAL) -> int:
             store, strategy = DEAL_STORE.open(IN_MEMORY, clock), build(options.strategy)
             served = front(API, EuchreService(store, strategy, clock))
             url = stack.enter_context(served).url
+        stack.enter_context(proxy_option(options.proxy))
         player = stack.enter_context(RemotePlayer(url))
         bar = stack.enter_context(Bar(len(KINDS) * options.deals))
         findings = []

@@ -18,7 +18,7 @@ from cardsharp.euchre.rules import Deal, apply, legal_actions, start
 from cardsharp.euchre.simulation import exchanged, shuffled
 from cardsharp.euchre.table import DEALER, SEATS, Table, ToAct, turn
 from workbench.euchre.remote import RemotePlayer
-from workbench.show.options import CommandOptions, Json
+from workbench.show.options import CommandOptions, Json, ProxyAddress
 
 PASSING = 0.6  # how often a bidder passes rather than choose at random
 
@@ -76,6 +76,7 @@ class ProbeOptions(CommandOptions):
 
     strategy: str = DEFAULT_STRATEGY
     """The strategy to test."""
+    proxy: ProxyAddress = None
     url: str | None = None
     """Test the service at this address instead."""
     deals: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 200

@@ -19,6 +19,7 @@ from cardsharp.euchre.rules import Deal, legal_actions
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Euchre, Match
 from cardsharp.euchre.table import DEALER, Table, asked, turn
 from workbench.lab.matches import play
+from workbench.show.http_session import failure_at_proxy, http_session, proxy_of
 
 TIMEOUT = 30  # seconds; the real client waits for ever
 
@@ -47,9 +48,8 @@ class RemotePlayer:
             raise ConfigError(f"'{base}' is no address; write e.g. http://127.0.0.1:8090.")
         self.base = base
         self.token = uuid.uuid4().hex[:12]
-        self._http = requests.Session()
-        # A proxy or a password file of this machine is none of the service's business.
-        self._http.trust_env = False
+        self._proxy = proxy_of()
+        self._http = http_session(base, self._proxy)
         self._known = False
         self._deal_number = -1
         self._seats: frozenset[int] = frozenset()
@@ -168,7 +168,8 @@ class RemotePlayer:
                 timeout=TIMEOUT,
             )
         except requests.RequestException as error:
-            raise Unreachable(
+            at_proxy = failure_at_proxy(f"{method} {path}", self._proxy, error)
+            raise at_proxy or Unreachable(
                 f"No answer to {method} {path} from {self.base} ({type(error).__name__}). "
                 "Is `cardsharp euchre serve` running there?"
             ) from error

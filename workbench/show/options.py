@@ -19,6 +19,15 @@ Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document.")
 
 PASTED = "/dev/stdin"  # the word that means the standard input; `-` on a command line
 
+ProxyAddress = Annotated[
+    str | None,
+    Parameter(
+        name="--proxy",
+        help="An HTTP proxy on the way there, http://HOST:PORT or https://USER:PASSWORD@HOST:PORT; "
+        "else CARDSHARP_PROXY.",
+    ),
+]
+
 Store = Annotated[
     str | None,
     Parameter(

@@ -16,6 +16,7 @@ from cardsharp.game import Game
 from cardsharp.seats import Places, assemble
 from workbench.cloud.events import Event, Function, LambdaContext, failures_to
 from workbench.cloud.home import HomeOptions
+from workbench.show.http_session import PROXY
 from workbench.stage.side import attending
 from workbench.stage.surroundings import Say, environment, warnings_to
 
@@ -41,6 +42,8 @@ def outcome_in(places: Places, match_id: str) -> Body | None:
 def workers(store: Path, say: Say, at_once: int) -> Iterator[Places]:
     """Have so many seats played at once; `say` is told of failures; raises `ConfigError`."""
     variables = {"CARDSHARP_STORE": f"sqlite:{store}", "CARDSHARP_QUEUE": f"memory:{uuid4().hex}"}
+    if (proxy := os.environ.get(PROXY)) is not None:
+        variables[PROXY] = proxy
     with environment(variables), ExitStack() as stack:
         places = assemble(Workplace.load(os.environ), meter)
         stack.callback(assemble.cache_clear)

@@ -30,7 +30,8 @@ def environment(values: Mapping[str, str]) -> Iterator[None]:
     prefixes = [PREFIX]
     if any(name.startswith(AWS_PREFIX) for name in values):
         prefixes.append(AWS_PREFIX)
-    saved = {k: v for k, v in os.environ.items() if k.startswith(tuple(prefixes))}
+    ours = tuple(prefixes)
+    saved = {k: v for k, v in os.environ.items() if k.startswith(ours) or k in values}
     for name in saved:
         del os.environ[name]
     os.environ.update(values)

@@ -26,6 +26,7 @@ from cardsharp.game import Game
 from cardsharp.games import games
 from cardsharp.replay import fault_of
 from cardsharp.text_files import decode_text, json_fault
+from workbench.show.http_session import failure_at_proxy, http_session, proxy_of
 from workbench.show.lookup import LAST, find_match, game_of, open_of
 from workbench.show.options import PASTED
 from workbench.show.output import print_error
@@ -120,6 +121,7 @@ class ArenaMatches(ToldMatches):
         user, password = os.environ.get("CARDSHARP_USER"), os.environ.get("CARDSHARP_PASSWORD")
         safe = parts.scheme == "https" or parts.hostname in _LOCAL
         self._login = (user, password) if user and password and safe else None
+        self._proxy = proxy_of()
         asked = parse_qs(parts.query)
         self._tags = ",".join(asked.get("tags", []) + asked.get("tag", []))
         self._last: tuple[str, Whole | None] = ("", None)
@@ -150,8 +152,11 @@ class ArenaMatches(ToldMatches):
 
     def _ask(self, path: str, *, may_lack: bool = False) -> requests.Response:
         try:
-            answer = requests.get(f"{self._base}{path}", auth=self._login, timeout=_TIMEOUT)
-        except requests.RequestException:
+            with http_session(self._base, self._proxy, secret=self._login is not None) as session:
+                answer = session.get(f"{self._base}{path}", auth=self._login, timeout=_TIMEOUT)
+        except requests.RequestException as error:
+            if (at_proxy := failure_at_proxy(self._base, self._proxy, error)) is not None:
+                raise at_proxy from None
             raise Unreachable(
                 f"{self._base} does not answer; is the arena running, and is the address right?"
             ) from None

@@ -21,7 +21,7 @@ ask() {
   local said user="$player:$ARENA_PASSWORD"
   user=${user//\\/\\\\} user=${user//\"/\\\"}
   # A long poll lasts 30 s, and an arena that is asked too often takes up to 10 s more.
-  said=$(curl -sS --max-time 45 --config <(printf 'user = "%s"\n' "$user") \
+  said=$(curl -sS --noproxy '127.0.0.1,localhost' --max-time 45 --config <(printf 'user = "%s"\n' "$user") \
     -H 'Content-Type: application/json' ${2:+--data-raw "$2"} \
     -w '\n%{http_code} %header{x-slowdown-remaining}' "$1") || { sleep 1; return 1; }
   answer=${said%$'\n'*}

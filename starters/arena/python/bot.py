@@ -56,5 +56,6 @@ if __name__ == "__main__":
     if where.scheme != "https" and where.hostname not in ("127.0.0.1", "localhost"):
         sys.exit("Others could read the password on its way: use https://.")
     session = requests.Session()
+    session.trust_env = where.scheme == "https"  # no proxy stands before this machine
     session.auth = (player, os.environ["ARENA_PASSWORD"])
     print(play(session, base.rstrip("/") + "/api/matches", *wanted or [""]))

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Self
+from urllib.parse import unquote, urlsplit
 
+from cardsharp.cloud.redaction import register
 from cardsharp.errors import ConfigError
 
 REALM = "SLCEE-2023-PC"  # the realm of the competition's Digest authentication
@@ -25,8 +27,49 @@ def ha1(user: str, password: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Proxy:
+    """HTTP proxy between this machine and an arena; only `url` has its user and password.
+
+    Its text is scheme, host and port. The password is redacted from every log.
+    """
+
+    url: str = field(repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The proxy of that address; raises `ConfigError`, in which no password stands.
+
+        A proxy is sent its password before anything else. So one with a password has an https
+        address, unless it runs on this machine.
+        """
+        try:
+            parts = urlsplit(text if "://" in text else f"http://{text}")
+            host, user, _ = parts.hostname, parts.username, parts.port
+        except ValueError:
+            host, user = None, None
+        if not host or parts.scheme not in {"http", "https"} or parts.path.strip("/"):
+            raise ConfigError(
+                "The address of the proxy must look like http://proxy.example:3128 or "
+                "https://USER:PASSWORD@proxy.example:3128; other kinds, such as socks5, are not "
+                "supported. Write special characters of the password in percent form, @ as %40."
+            )
+        if user is not None and parts.scheme == "http" and not _is_loopback(host):
+            raise ConfigError(
+                f"http://{host} would get the password of the proxy unencrypted. Give the proxy as "
+                "https://..., or without user and password, or run a proxy on this machine that "
+                "adds them."
+            )
+        register(*(form for word in (parts.password or "",) for form in (word, unquote(word))))
+        return cls(parts.geturl())
+
+    def __str__(self) -> str:
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+@dataclass(frozen=True, slots=True)
 class Address:
-    """Where an arena is, and whom to believe on the way there.
+    """Where an arena is, whom to believe on the way there, and the proxy on this way.
 
     `ca` is a file of certificates that are believed instead of the usual ones; `insecure` allows
     http to a private network, where the password can be read by whoever is in it.
@@ -35,6 +78,7 @@ class Address:
     url: str
     ca: Path | None = None
     insecure: bool = False
+    proxy: Proxy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +140,23 @@ def checked_address(base_url: str, *, insecure: bool = False) -> str:
             f"(http is for {where} only)."
         )
     return base_url.rstrip("/").removesuffix("/api")
+
+
+def proxy_to(url: str, proxy: Proxy | None, *, secret: bool = True) -> Proxy | None:
+    """The proxy by which this address is reached; none where it is on this machine.
+
+    Raises `ConfigError` for http through a proxy where something `secret` is sent: the proxy
+    would read it.
+    """
+    parts = urlsplit(url)
+    if proxy is None or _is_loopback(parts.hostname or ""):
+        return None
+    if secret and parts.scheme == "http":
+        raise ConfigError(
+            f"The proxy {proxy} would read the password, which http://{parts.hostname} gets "
+            "unencrypted. Give an https address, or leave the proxy out (--proxy, CARDSHARP_PROXY)."
+        )
+    return proxy
 
 
 def _is_loopback(host: str) -> bool:

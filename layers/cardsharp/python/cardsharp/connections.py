@@ -3,7 +3,7 @@
 Not by the kernel either, which keeps the bytes of a broken connection and sends them again until
 they arrive. Every connection is reset when it is closed, be it by the end of our process, and given
 up when nothing was acknowledged for as long as an action may take, be our process frozen. A write
-whose connection took too long is not sent.
+whose connection took too long is not sent. Through a proxy this holds for the way to the proxy.
 """
 
 import json
@@ -11,12 +11,14 @@ import socket
 import struct
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 import urllib3
 from requests.adapters import HTTPAdapter
+from requests.utils import get_auth_from_url
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from cardsharp.access import Limits
@@ -57,16 +59,24 @@ class Cutter:
     def _cut(self) -> None:
         self.has_cut = True
         sock = None if self._connection is None else self._connection.sock
+        sock = getattr(sock, "socket", sock)  # of TLS within the TLS to a proxy
         if sock is not None:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
 
 class _Plain(HTTPConnection):
-    def putrequest(self, *args: object, **more: object) -> None:
+    def connect(self) -> None:
+        self._can_be_cut()  # a proxy answers before the first request, in as many lines as it likes
+        super().connect()
+
+    def _can_be_cut(self) -> None:
         cutter: Cutter | None = getattr(_here, "cutter", None)
         if cutter is not None:
             cutter.takes(self)
+
+    def putrequest(self, *args: object, **more: object) -> None:
+        self._can_be_cut()
         super().putrequest(*args, **more)  # type: ignore[arg-type]
 
 
@@ -107,6 +117,22 @@ class Connections(HTTPAdapter):
         options = self._options
         super().init_poolmanager(connections, maxsize, block, socket_options=options, **rest)
         self.poolmanager.pool_classes_by_scheme = POOLS
+
+    def proxy_manager_for(self, proxy: str, **rest: object) -> urllib3.ProxyManager:
+        """The pool of connections through a proxy; they are like the direct ones."""
+        manager: urllib3.ProxyManager = super().proxy_manager_for(
+            proxy, socket_options=self._options, **rest
+        )
+        manager.pool_classes_by_scheme = POOLS
+        return manager
+
+    def proxy_headers(self, proxy: str) -> dict[str, str]:
+        """The headers with user and password; in UTF-8, where requests has Latin-1 alone."""
+        user, password = get_auth_from_url(proxy)
+        if not user:
+            return {}
+        word = b64encode(f"{user}:{password}".encode()).decode()
+        return {"Proxy-Authorization": f"Basic {word}"}
 
 
 class Prompt:

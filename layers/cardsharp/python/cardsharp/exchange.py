@@ -8,7 +8,8 @@ carried out.
 What was sent in vain is not sent later either, see `connections`.
 
 The environment is not asked for proxies or a .netrc (`trust_env` is off): the password goes to
-the given address and nowhere else, and no request pays for reading the environment.
+the given address and nowhere else, and no request pays for reading the environment. A proxy that
+the `Address` names is asked for a tunnel (CONNECT), in which TLS reaches to the arena.
 """
 
 import logging
@@ -29,11 +30,12 @@ import urllib3
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 from requests.utils import parse_dict_header
 
-from cardsharp.access import Address, Credentials, Limits, checked_address
+from cardsharp.access import Address, Credentials, Limits, checked_address, proxy_to
 from cardsharp.budget import Purpose
 from cardsharp.connections import Connections, Cutter, Prompt
 from cardsharp.contact import Contact
 from cardsharp.errors import ArenaError, ConfigError, TooLong, Unreachable, Untrusted
+from cardsharp.proxy_errors import proxy_error
 from cardsharp.refusal import Patience, refusal
 
 _log = logging.getLogger("cardsharp.arena")
@@ -105,9 +107,12 @@ class Exchange:
     ) -> None:
         where = Address(address) if isinstance(address, str) else address
         self._base = checked_address(where.url, insecure=where.insecure)
+        self._proxy = proxy_to(self._base, where.proxy)
         self._limits = limits
         self._session = requests.Session()
         self._session.trust_env = False
+        if self._proxy is not None:
+            self._session.proxies = {"https": self._proxy.url}
         # Else requests reads where a redirect leads, and its body to the end, without any limit.
         self._session.get_redirect_target = lambda _: None  # type: ignore[assignment]
         for scheme in ("https://", "http://"):
@@ -176,7 +181,7 @@ class Exchange:
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             if self._cutter.has_cut:
                 raise _too_slow(call) from error
-            raise _unreachable(call, error, limit) from error
+            raise self._unreachable(call, error, limit) from error
         if response.status_code < requests.codes.ok:
             # The answer itself is still to come, and would be taken for that to the next question.
             self._session.close()
@@ -197,6 +202,16 @@ class Exchange:
         slowed = contact.hear(headers, number, date)
         if slowed is not None:
             _log.warning("The arena slows us down until %s.", slowed.isoformat())
+
+    def _unreachable(self, call: Call, error: Exception, limit: timedelta) -> ArenaError:
+        """What went wrong on the way, at the proxy or behind it."""
+        fault = _unreachable(call, error, limit)
+        if self._proxy is None:
+            return fault
+        at_proxy = proxy_error(str(call), self._proxy, error, writes=call.writes)
+        if at_proxy is None:
+            fault.args = (f"{fault} The connection goes through the proxy {self._proxy}.",)
+        return at_proxy or fault
 
     def _open(self, call: Call, limit: timedelta) -> requests.Response:
         connect = min(self._limits.connect, limit).total_seconds()

@@ -216,7 +216,8 @@ def _position(seen: Sighting, nickname: str, told: Facts) -> Position:
 
 def _met(places: Places, match_id: str) -> AbstractContextManager[SeatMatch]:
     """A seat of ours, met within the limits of the settings."""
-    connect = partial(BlefClient, limits=places.settings.limits)
+    settings = places.settings
+    connect = partial(BlefClient, limits=settings.limits, proxy=settings.proxy)
     return meet(connect, places.vault, places.offering.clock, match_id)
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from cardsharp.access import Limits, checked_address
+from cardsharp.access import Address, Limits, Proxy, checked_address
 from cardsharp.blef.wire import BASE, VERSION_HEADER, JoinedBody, PublicGame, StateBody, parse_state
 from cardsharp.errors import Foreign, Garbled, NotFound, Rejected
 from cardsharp.exchange import Answer, Call, Client, Exchange
@@ -31,8 +31,9 @@ class BlefClient(Client):
     are sent exactly once; `join` may be asked again with the same uuid, `act` never unseen.
     """
 
-    def __init__(self, url: str, limits: Limits) -> None:
-        super().__init__(Exchange(service_address(url), None, limits), limits)
+    def __init__(self, url: str, limits: Limits, proxy: Proxy | None = None) -> None:
+        address = Address(service_address(url), proxy=proxy)
+        super().__init__(Exchange(address, None, limits), limits)
         self._takes_post = True
 
     def public(self) -> list[PublicGame]:

@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from cardsharp.access import Limits
+from cardsharp.access import Limits, Proxy
 from cardsharp.cloud.timing import USUAL, Timing
 from cardsharp.errors import ConfigError
 from cardsharp.time_zones import zone_named
@@ -38,6 +38,14 @@ def _names(value: object) -> object:
     if not isinstance(value, str):
         return value
     return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _proxy(value: object) -> object:
+    """The proxy of an address; anything but a string as it is."""
+    try:
+        return Proxy.parse(value) if isinstance(value, str) else value
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
 
 
 def seconds(default: timedelta, name: str, meaning: str) -> Any:  # noqa: ANN401 - as `Field` has it
@@ -102,6 +110,11 @@ class Workplace(BaseModel):
     )
     keep_days: int = Field(
         default=0, ge=0, le=36_500, description="days that a table keeps a match; 0 for ever"
+    )
+    proxy: Annotated[Proxy | None, BeforeValidator(_proxy)] = Field(
+        default=None,
+        description="the address of an HTTP proxy, e.g. http://proxy.example:3128; where it has a "
+        "user and a password, https://USER:PASSWORD@proxy.example:3128 (http on this machine only)",
     )
     max_answer_bytes: int = Field(
         default=5_000_000, gt=0, description="the largest arena answer read, in bytes"

@@ -70,8 +70,8 @@ class Settings(Workplace):
 
     @property
     def address(self) -> Address:
-        """Where the arena is, and whom to believe on the way there."""
-        return Address(self.arena_url, self.arena_ca, self.arena_insecure)
+        """Where the arena is, and how it is reached."""
+        return Address(self.arena_url, self.arena_ca, self.arena_insecure, self.proxy)
 
     def credentials(self, *, fresh: bool = False) -> Credentials:
         """Who we are there; a secret of that name is read as `fetched` does, and raises as it."""

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError, create_model
 
 from cardsharp import seats
-from cardsharp.access import Limits
+from cardsharp.access import Address, Limits, Proxy
 from cardsharp.cloud.attended import After, Attended, Facts, Sight
 from cardsharp.cloud.ports import Body
 from cardsharp.deciding import Decided, Decider, intent_body
@@ -52,7 +52,8 @@ def order(folder: str) -> Callable[[Mapping[str, Any], Job], Sequence[str]]:
 def _met(folder: str, places: Places, match_id: str) -> Iterator["SeatMatch"]:
     """A seat of ours, met within the limits of the settings."""
     seat = find_seat(places.vault, match_id)
-    with HostClient(seat.url, places.settings.limits) as client:
+    settings = places.settings
+    with HostClient(seat.url, settings.limits, settings.proxy) as client:
         yield seat_match(folder, seat, client, Random())
 
 
@@ -157,8 +158,8 @@ class SeatTurn:
 class HostClient(Client):
     """A session at a service, closed by `with`; every method raises `ArenaError`."""
 
-    def __init__(self, url: str, limits: Limits) -> None:
-        super().__init__(Exchange(url, None, limits), limits)
+    def __init__(self, url: str, limits: Limits, proxy: Proxy | None = None) -> None:
+        super().__init__(Exchange(Address(url, proxy=proxy), None, limits), limits)
 
     def look(self, game: str, secret: str, known: int = 0, *, wait: bool = False) -> GameBody:
         """The game as whoever has the secret may see it, with the moves from a number on."""

@@ -1,0 +1,326 @@
+"""A proxy between us and an arena: what it sees, what it refuses, and where it is left out."""
+
+import logging
+import os
+import ssl
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from support import arena_bodies as bodies
+from support.arena import ALICE, PASSWORDS, running_arena
+from support.certificates import certificate_for
+from support.cli import Cli, program
+from support.fault_server import CLOSE, Fault, FaultServer, answer
+from support.forward_proxy import ForwardProxy
+from support.ports import unused_port
+
+from cardsharp.access import Address, Credentials, Limits, Proxy
+from cardsharp.cloud.redaction import redact
+from cardsharp.cloud.settings import Workplace
+from cardsharp.deadmansdraw.actions import DRAW
+from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.errors import ArenaError, ConfigError, Unreachable, Untrusted
+from workbench.cloud.emulator import Emulator
+from workbench.show.loopback import direct_to_loopback
+
+REMOTE = "arena.example"
+CANARY = "canary-ß☃-7f3a"
+ENCODED = "canary-%C3%9F%E2%98%83-7f3a"
+AS_ALICE = Credentials(ALICE, PASSWORDS[ALICE])
+ONCE = Limits(attempts=1, read=timedelta(seconds=5))
+DEAD = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return certificate_for(tmp_path_factory.mktemp("tls"), REMOTE)
+
+
+@pytest.fixture
+def port(tmp_path: Path, certificate: tuple[Path, Path]) -> Iterator[int]:
+    """The port of an arena with TLS, which a proxy calls `REMOTE`."""
+    with running_arena(tmp_path, tls=certificate) as (arena, _):
+        yield urlsplit(arena.url).port or 0
+
+
+def remote(proxy: str, ca: Path, limits: Limits = ONCE) -> ArenaClient:
+    address = Address(f"https://{REMOTE}", ca, proxy=Proxy.parse(proxy))
+    return ArenaClient(address, AS_ALICE, limits)
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_an_arena_is_reached_through_a_proxy_that_reads_nothing(
+    port: int, certificate: tuple[Path, Path], *, secure: bool
+) -> None:
+    tls = certificate if secure else None
+    with ForwardProxy({REMOTE: port}, login=f"us:{CANARY}", tls=tls) as proxy:
+        with remote(proxy.url_as(f"us:{ENCODED}"), certificate[0]) as client:
+            assert client.whoami().name == "Alice"
+            assert client.hello()
+        ((line, headers),) = proxy.requests
+        assert line.startswith(f"CONNECT {REMOTE}:443 "), "one connection for both"
+        assert "Authorization" not in headers
+        assert proxy.sent
+        assert PASSWORDS[ALICE].encode() not in proxy.sent
+
+
+def test_a_proxy_that_wants_another_login_says_so_without_the_password(
+    certificate: tuple[Path, Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with ForwardProxy(login="us:another") as proxy:
+        client = remote(proxy.url_as(f"us:{ENCODED}"), certificate[0])
+        with client, pytest.raises(Unreachable, match="refuses the user and password") as caught:
+            client.act("1" * 24, DRAW)
+        assert not caught.value.doubtful, "nothing can have been sent"
+    said = f"{caught.value} {client!r} {proxy.requests and caplog.text}"
+    assert CANARY not in said
+    assert ENCODED not in said
+    assert str(proxy.port) in str(caught.value)
+
+
+def test_what_the_proxy_does_not_let_through_is_said(certificate: tuple[Path, Path]) -> None:
+    with ForwardProxy() as proxy, remote(proxy.url, certificate[0]) as client:
+        with pytest.raises(Unreachable, match=r"makes no connection .* 403") as caught:
+            client.act("1" * 24, DRAW)
+        assert not caught.value.doubtful
+
+
+def test_a_proxy_that_is_not_there_is_named(certificate: tuple[Path, Path]) -> None:
+    url = f"http://127.0.0.1:{unused_port()}"
+    with (
+        remote(url, certificate[0]) as client,
+        pytest.raises(Unreachable, match=f"no connection to the proxy {url}") as caught,
+    ):
+        client.act("1" * 24, DRAW)
+    assert not caught.value.doubtful
+
+
+def test_the_certificate_of_a_proxy_is_checked(tmp_path: Path) -> None:
+    certificate, other = (certificate_for(tmp_path) for _ in range(2))
+    del other  # the second is written over the first, which the proxy has read by then
+    with ForwardProxy(tls=certificate) as proxy:
+        address = Address(f"https://{REMOTE}", proxy=Proxy.parse(proxy.url))
+        client = ArenaClient(address, AS_ALICE, ONCE)
+        with client, pytest.raises(Untrusted, match="certificate of the proxy"):
+            client.whoami()
+    assert proxy.requests == []
+
+
+def test_an_address_that_promises_tls_at_a_plain_proxy_is_named(
+    certificate: tuple[Path, Path],
+) -> None:
+    with ForwardProxy() as proxy:
+        client = remote(proxy.url.replace("http", "https"), certificate[0])
+        with client, pytest.raises(Unreachable, match="does not speak TLS"):
+            client.whoami()
+
+
+def test_a_write_that_was_sent_through_a_proxy_stays_in_doubt(
+    certificate: tuple[Path, Path],
+) -> None:
+    """The library calls a break after the request a proxy's; the action may have been done."""
+    with secure_faults(certificate, CLOSE) as arena:
+        with (
+            ForwardProxy({REMOTE: arena.server_port}) as proxy,
+            remote(proxy.url, certificate[0]) as client,
+            pytest.raises(Unreachable, match=f"through the proxy {proxy.url}") as caught,
+        ):
+            client.act("1" * 24, DRAW)
+        assert [seen.method for seen in arena.seen] == ["POST"]
+    assert caught.value.doubtful
+
+
+def test_a_proxy_that_answers_for_ever_is_cut_off(certificate: tuple[Path, Path]) -> None:
+    """Each line is in time, so that no limit of a socket ends it."""
+    short = Limits(attempts=1, read=timedelta(seconds=0.5), total=timedelta(seconds=0.5))
+    with (
+        ForwardProxy({REMOTE: 1}, babbles=True) as proxy,
+        remote(proxy.url, certificate[0], short) as client,
+        pytest.raises(ArenaError),
+    ):
+        client.whoami()
+
+
+def test_an_arena_on_this_machine_needs_no_proxy() -> None:
+    with FaultServer(answer(body=bodies.WHO)) as arena, ForwardProxy() as proxy:
+        address = Address(arena.url, proxy=Proxy.parse(proxy.url))
+        with ArenaClient(address, AS_ALICE, ONCE) as client:
+            client.whoami()
+        assert proxy.requests == []
+
+
+def test_no_proxy_is_sent_the_password_of_an_arena_without_tls() -> None:
+    """Where a private network may read it, a proxy still may not."""
+    proxy = Proxy.parse("http://proxy.lan:3128")
+    address = Address("http://arena.lan", insecure=True, proxy=proxy)
+    with pytest.raises(ConfigError, match="would read the password"):
+        ArenaClient(address, AS_ALICE, ONCE)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        (f"http://us:{CANARY}@proxy.example:3128", "unencrypted"),
+        (f"us:{CANARY}@proxy.example:3128", "unencrypted"),
+        (f"socks5://us:{CANARY}@proxy.example", "socks5"),
+        (f"https://us:{CANARY}@proxy.example:port", "must look like"),
+        (f"https://us:{CANARY}@/", "must look like"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_refused_without_its_password(url: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        Proxy.parse(url)
+    assert CANARY not in str(caught.value)
+    with pytest.raises(ConfigError, match="CARDSHARP_PROXY cannot be used") as caught:
+        Workplace.load({"CARDSHARP_PROXY": url})
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("proxy.example:3128", "http://proxy.example:3128"),
+        (f"https://us:{ENCODED}@proxy.example", "https://proxy.example"),
+        (f"http://us:{ENCODED}@127.0.0.1:3128", "http://127.0.0.1:3128"),
+    ],
+)
+def test_a_proxy_is_shown_without_its_password(url: str, shown: str) -> None:
+    proxy = Proxy.parse(url)
+    assert str(proxy) == shown
+    assert "7f3a" not in repr(Workplace.load({"CARDSHARP_PROXY": url}))
+    if "@" in url:
+        assert redact(f"{CANARY} {ENCODED}") == "[redacted] [redacted]"
+
+
+def test_doctor_names_the_proxy(
+    port: int, certificate: tuple[Path, Path], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
+    arena = ("--url", f"https://{REMOTE}", "--user", ALICE, "--ca", str(certificate[0]))
+    with ForwardProxy({REMOTE: port}, login=f"us:{CANARY}") as proxy:
+        told = cli("doctor", *arena, "--proxy", proxy.url_as(f"us:{ENCODED}"), "--json")
+        checks = {each["check"]: each for each in told.json()}
+        assert told.code == 0, told
+        assert checks["proxy"]["text"] == f"{proxy.url} leads to the arena"
+        assert checks["credentials"]["text"] == "Alice, player"
+        monkeypatch.setenv("CARDSHARP_PROXY", proxy.url)
+        refused = cli("doctor", *arena)
+        assert refused.code == 1
+        assert "refuses the user and password" in " ".join(refused.out.split())
+    monkeypatch.delenv("CARDSHARP_PROXY")
+    monkeypatch.setenv("https_proxy", proxy.url)
+    bare = cli("doctor", *arena)
+    assert "https_proxy is not read for an arena" in " ".join(bare.out.split())
+    for said in (told, refused, bare):
+        assert "7f3a" not in said.out + said.err
+
+
+PLAYER = ("--user", ALICE, "--url", f"https://{REMOTE}")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("practice", *PLAYER),
+        ("arena", "match", "one", "two", "--url", f"https://{REMOTE}"),
+        ("blef", "bot", "--url", f"https://{REMOTE}"),
+        (
+            "blef",
+            "bot",
+            "--url",
+            f"https://{REMOTE}",
+            "--game",
+            "0" * 8 + "-0000" * 3 + "-" + "0" * 12,
+        ),
+        ("blef", "versus", "--url", f"https://{REMOTE}"),
+        ("euchre", "probe", "--url", f"https://{REMOTE}"),
+        ("stats", f"https://{REMOTE}"),
+        ("analyse", f"https://{REMOTE}/matches/{'1' * 24}"),
+        ("lab", "duel", f"https://{REMOTE}", "rules", "--game", "euchre", "-n", "1"),
+    ],
+    ids=" ".join,
+)
+def test_every_command_that_speaks_to_a_remote_service_takes_the_proxy(
+    command: tuple[str, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARDSHARP_PASSWORD", "geheim")
+    monkeypatch.setenv("ARENA_ADMIN_PASSWORD", "geheim")
+    with ForwardProxy() as proxy:
+        monkeypatch.setenv("CARDSHARP_PROXY", proxy.url)
+        told = cli(*command)
+        assert told.code == 3, told
+        assert f"the proxy {proxy.url} makes no connection" in told.err
+        first = proxy.requests[0][0]
+        assert first.startswith(f"CONNECT {REMOTE}:443 ")
+        if command[0] in {"stats", "analyse", "lab"}:
+            return  # of these the variable is the only way
+        proxy.requests.clear()
+        monkeypatch.delenv("CARDSHARP_PROXY")
+        assert cli(*command, "--proxy", proxy.url).code == 3
+        assert proxy.requests[0][0] == first
+        assert "CARDSHARP_PROXY" not in os.environ
+
+
+def test_a_service_without_secrets_is_reached_by_http_through_a_proxy(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FaultServer(answer(body=b"[]")) as arena:
+        with ForwardProxy({REMOTE: arena.server_port}) as proxy:
+            monkeypatch.setenv("CARDSHARP_PROXY", proxy.url)
+            cli("stats", f"http://{REMOTE}")
+            line, headers = proxy.requests[0]
+        assert line.startswith(f"GET http://{REMOTE}/api/matches?")
+        assert "Authorization" not in headers
+        assert [seen.path.partition("?")[0] for seen in arena.seen] == ["/api/matches"]
+
+
+def secure_faults(certificate: tuple[Path, Path], *script: Fault) -> FaultServer:
+    """A server that misbehaves behind TLS."""
+    server = FaultServer(*script)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    return server
+
+
+# --- this machine -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dead_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForwardProxy]:
+    """A proxy that all variables of the environment name, and that nobody may ask."""
+    with ForwardProxy() as proxy:
+        for name in DEAD:
+            monkeypatch.setenv(name, proxy.url)
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        yield proxy
+        assert proxy.requests == []
+
+
+def test_the_emulator_is_asked_directly(dead_proxy: ForwardProxy) -> None:
+    assert dead_proxy.requests == []
+    with Emulator() as emulator:
+        assert emulator.create().tables
+
+
+@pytest.mark.parametrize("cloud", ["embedded", "emulator"])
+def test_a_match_on_this_machine_asks_no_proxy(
+    cloud: str, dead_proxy: ForwardProxy, tmp_path: Path
+) -> None:
+    around = {"XDG_DATA_HOME": str(tmp_path), "CARDSHARP_PROXY": dead_proxy.url}
+    line = ("play", "--cloud", cloud, "--opponent", "random", "--seed", "3", "--json")
+    with program(*line, environment=around) as process:
+        _, said = process.communicate()
+    assert process.returncode == 0, said
+
+
+def test_libraries_are_told_to_reach_this_machine_directly() -> None:
+    assert direct_to_loopback({"NO_PROXY": "a.example, 127.0.0.1"}) == dict.fromkeys(
+        ("no_proxy", "NO_PROXY"), "a.example,127.0.0.1,localhost,::1"
+    )
+    assert direct_to_loopback({"no_proxy": "*"}) == {}
