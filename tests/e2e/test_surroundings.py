@@ -32,6 +32,8 @@ from support.surroundings import (
 from workbench.files import PROJECT
 from workbench.watch import sources
 
+pytestmark = pytest.mark.timeout(600)  # a busy machine starts a program in ten seconds
+
 NAMES = ["Ünï Größe 🂡 日本\x1b[31m", "Ελληνικά \u202e \ud83d"]
 """Of teams: in many scripts, and with what would steer a terminal; the last is half an emoji."""
 
