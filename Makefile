@@ -66,8 +66,7 @@ play: $(PLAYS) ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLO
 # Checking the types keeps one processor busy: meanwhile the other compiles the tests for all workers.
 test: setup .venv-sam/.setup-done ## Run all checks and all fast tests: what CI runs first, in about five minutes
 	@$(MAKE) --no-print-directory -j 2 check compiled
-	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not timed and not slow"
-	@$(BIN)/pytest -m "timed and not slow" $$(grep -rl --include='*.py' 'mark\.timed' tests)
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 test-browser: $(BROWSER) ## Look at the pages in a headless Chromium: TESTS=all for every recorded match
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal tests/browser $(if $(filter all,$(TESTS)),,-m "not slow")
@@ -111,7 +110,7 @@ chaos: setup ## Play matches while everything around them fails: MATCHES=200 TUR
 	@$(WORLD).chaos $(CHAOS)
 
 coverage: setup .venv-sam/.setup-done ## Run the fast tests and say what no test reaches; fails below the floor
-	@$(BIN)/pytest -n auto --dist worksteal -m "not timed and not slow" --cov --cov-report=
+	@$(BIN)/pytest -n auto --dist worksteal -m "not slow" --cov --cov-report=
 	@$(BIN)/coverage report
 
 check: lint types ## Lint and type-check

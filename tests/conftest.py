@@ -9,7 +9,7 @@ from pathlib import Path
 
 import botocore.session
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from support.arena import running_arena
 from support.arena_homes import Opened, in_cloud
 from support.cli import Cli, clean
@@ -17,8 +17,11 @@ from support.cli import Cli, clean
 from workbench.cloud.emulator import Emulator
 from workbench.show.loopback import direct_to_loopback
 
-# Speed is measured by benchmarks; a busy machine must not fail a property.
-settings.register_profile("cardsharp", settings(), deadline=None)
+# Speed is measured by benchmarks; a busy machine must not fail a property: neither an example of it
+# nor what makes them up has a limit on the clock.
+settings.register_profile(
+    "cardsharp", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("cardsharp")
 
 # A job in the background ignores Ctrl-C, and so would every process that a test starts.

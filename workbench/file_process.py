@@ -27,7 +27,7 @@ from workbench.habits import GlobalState, own_seconds
 
 _end = os._exit
 
-LONGEST = 60  # seconds of an import or a decision, should our parent be gone
+LONGEST = 900  # seconds of an import or a decision, should our parent be gone
 
 
 def main(of: Game, file: str) -> None:

@@ -8,7 +8,6 @@ import pickle
 import re
 import shlex
 import signal
-import subprocess
 import sys
 import threading
 from contextlib import suppress
@@ -74,16 +73,15 @@ class _HouseProcess(Process):
 
     def end(self) -> None:
         """End it, after it has told its stack once; a second signal would end it before."""
-        with self._telling, suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        with self._telling, suppress(ProcessLookupError):
             if self.lives:
                 self.popen.send_signal(companion.ASK)
-                self.popen.wait(1)
+                self.await_end(1)
         super().end()
 
     def fault(self, line: bytes) -> tuple[str, str]:
         """Why there is no answer and in which line; and what was printed before."""
-        with suppress(subprocess.TimeoutExpired):
-            self.popen.wait(1)
+        self.await_end(1)
         told = self.heard()
         if self.late is not None:
             why = f"{LATE} {self.late.total_seconds():g} s"

@@ -24,7 +24,7 @@ GRACE = timedelta(seconds=3)  # how long a stop waits for answers that are being
 BODY_LIMIT = timedelta(seconds=10)  # from the head of a request to the end of its body
 LOOKS = 10  # of which every tenth closes the connections whose time is over
 
-START_LIMIT = timedelta(seconds=20)
+START_LIMIT = timedelta(minutes=2)
 
 HOST = "127.0.0.1"
 BACKLOG = 2048  # connections that may knock at once; a thousand waiting clients come back together

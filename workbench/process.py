@@ -5,6 +5,7 @@ Its guard, or its sandbox, ends whatever it has started when it ends, or when we
 
 import fcntl
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -13,16 +14,20 @@ import tempfile
 import weakref
 from contextlib import suppress
 from datetime import timedelta
-from threading import Timer
+from time import monotonic
 from typing import IO, AnyStr
 
 from cardsharp.errors import ConfigError
 from cardsharp.trying import LATE, MOST_PRINTED, Unfit, ends
 from workbench import companion, guard, warden
+from workbench.warden import descendants
 
-LIMIT = timedelta(seconds=2)  # for an answer; whoever takes longer is killed and started anew
+# Both are of processor time, or of time in which it sleeps or waits (`companion.Usage`): whoever
+# takes more is killed and started anew, and a busy machine makes nobody late.
+LIMIT = timedelta(seconds=2)  # for an answer
 START_LIMIT = timedelta(seconds=20)  # for the first one; a match that waits goes on without
 LONGEST = 1_000_000  # bytes of an answer
+PAUSE = 0.1  # seconds from one look at what a program takes to the next
 _HEARD = 8 * MOST_PRINTED  # bytes that are read of stderr: what is kept, and a last stack
 _GRACE = 0.5  # seconds in which a program that has closed its output is expected to end
 _OURS = ("CARDSHARP_", "AWS_")  # begin variables that no program is given, as passwords
@@ -52,7 +57,9 @@ class Process:
                 why = f"there is no program {error.filename} here"
             raise ConfigError(f"'{command}' cannot be started: {why}.") from None
         self.popen, self._errors = popen, errors
-        self._stdin, self._stdout = pipe_of(popen.stdin), pipe_of(popen.stdout)
+        self._stdin, self._stdout = pipe_of(popen.stdin).fileno(), pipe_of(popen.stdout).fileno()
+        os.set_blocking(self._stdin, False)
+        self._unread, self._has_ended = b"", False
         self.late: timedelta | None = None
         self._is_asked = False
         self._limit = START_LIMIT
@@ -65,28 +72,82 @@ class Process:
 
     def ask(self, question: bytes) -> bytes:
         """Its answer; raises `Unfit` if it ends, or is late, for which it is killed."""
-        alarm = Timer(self._limit.total_seconds(), self._ring, (self._limit,))
-        alarm.daemon = True
-        alarm.start()
-        line, self._is_asked = b"", True
+        self._is_asked = True
         try:
-            with suppress(BrokenPipeError):
-                self._stdin.write(question)
-                self._stdin.flush()
-                line = self._stdout.readline(LONGEST)
+            line = self._line(question)
         finally:  # also where this thread is told to end
-            alarm.cancel()
             self._is_asked = False
         if not line.endswith(b"\n") or self.late is not None:
             raise Unfit(*self.fault(line))
         self._limit = LIMIT
         return line
 
+    def _line(self, question: bytes) -> bytes:
+        """What it writes up to the end of a line, or until it ends; it is killed where it is late.
+
+        It may read the question late, or never: so both ways are waited for at once.
+        """
+        pipes, usage = select.poll(), self._usage()
+        pipes.register(self._stdout, select.POLLIN)
+        if question:
+            pipes.register(self._stdin, select.POLLOUT)
+        while len(self._unread) < LONGEST and (question or b"\n" not in self._unread):
+            ready = dict(pipes.poll(PAUSE * 1000))
+            if self._stdin in ready:
+                question = self._write(question)
+                if not question:
+                    pipes.unregister(self._stdin)
+            if not self._read(there=self._stdout in ready):
+                break
+            self._watch(usage)
+        line, end, self._unread = self._unread.partition(b"\n")
+        return line + end if len(line) < LONGEST else line
+
+    def _read(self, *, there: bool) -> bool:
+        """Read what is there; False once nothing more will come.
+
+        What it has started, and left behind at its end, may have its output open for ever.
+        """
+        if there:
+            text = os.read(self._stdout, 1 << 16)
+            self._unread += text
+            return bool(text)
+        had_ended, self._has_ended = self._has_ended, not self.lives
+        return not had_ended
+
+    def _watch(self, usage: companion.Usage) -> None:
+        """Kill it where it has taken more than it may."""
+        if self.late is not None or monotonic() - usage.looked < PAUSE:
+            return
+        usage.look(2 * PAUSE)
+        if usage.is_over(self._limit.total_seconds()):
+            self._ring(self._limit)
+
+    def _write(self, question: bytes) -> bytes:
+        """What is left of the question when it has taken as much as it can, or reads no more."""
+        try:
+            return question[os.write(self._stdin, question) :]
+        except BrokenPipeError:
+            return b""
+
+    def _usage(self) -> companion.Usage:
+        """What it takes from now on, with all that it starts."""
+        return companion.Usage(lambda: descendants(self.popen.pid))
+
     def heard(self) -> str:
         """What it has written on stderr since this was asked last."""
         text = os.pread(self._errors.fileno(), _HEARD, 0).decode(errors="replace")
         os.ftruncate(self._errors.fileno(), 0)
         return text
+
+    def await_end(self, limit: float) -> int | None:
+        """Its exit code; None where it goes on though it has had so many seconds for its end."""
+        usage = self._usage()
+        while not usage.is_over(limit):
+            with suppress(subprocess.TimeoutExpired):
+                return self.popen.wait(PAUSE)
+            usage.look(2 * PAUSE)
+        return None
 
     def end(self) -> None:
         """End it and whatever it started."""
@@ -115,9 +176,9 @@ class Process:
         elif line:
             why = "the program wrote a line without an end"
         else:
-            why = "the program closed its output"
-            with suppress(subprocess.TimeoutExpired):
-                why = f"the program ended with exit code {self.popen.wait(_GRACE)}"
+            code = self.await_end(_GRACE)
+            ended = f"the program ended with exit code {code}"
+            why = "the program closed its output" if code is None else ended
         told = self.heard()
         crash = companion.CRASH.search(told)
         lines = ends(told.strip().splitlines())

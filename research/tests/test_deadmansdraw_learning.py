@@ -50,7 +50,6 @@ def test_who_plays_by_a_learned_file_plays_the_same_in_both_engines(tmp_path: Pa
     assert_equal(Plan(first=str(file), second="champion", pairs=1, seed=3))
 
 
-@pytest.mark.timeout(600)
 def test_an_equal_is_promoted_in_less_than_one_case_in_twenty() -> None:
     """Captain's own matches, drawn anew 100 times: the bet on its gifts is all but never won."""
     dice = Random(1)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
-from support.browser import MISSING, chromium
+from support.browser import MISSING, MOST_MILLISECONDS, chromium
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -19,9 +19,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A Chromium without a window; `support.browser.visited` opens pages in it."""
-    # Usual are 5 s, in which a busy machine has analysed no match. A page that never shows what is
-    # expected fails after a minute.
-    expect.set_options(timeout=60_000)
+    # Usual are 5 s, in which a busy machine has analysed no match.
+    expect.set_options(timeout=MOST_MILLISECONDS)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium(playwright))
         yield running

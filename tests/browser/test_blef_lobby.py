@@ -15,13 +15,12 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from support.blef_next import next_rows
 from support.browser import faults, looked_at, visited
+from support.waiting import HANG_SECONDS
 
 from cardsharp.games import game
 from workbench.blef.elsewhere import lobby_of
 from workbench.listening import Background
 from workbench.stage.serving import made
-
-SOON = 20_000  # milliseconds within which a bot, or the page, has done what it is waited for
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +42,7 @@ def service(request: pytest.FixtureRequest, own: str) -> Iterator[str]:
 def asked(url: str, **body: str) -> Any:  # noqa: ANN401 - whatever JSON came
     """What the service answers to somebody without a browser."""
     method = "POST" if body else "GET"
-    return requests.request(method, url, json=body or None, timeout=9).json()
+    return requests.request(method, url, json=body or None, timeout=HANG_SECONDS).json()
 
 
 def entered(page: Page, service: str, button: str, name: str = "Alice") -> None:
@@ -69,16 +68,16 @@ def in_order(page: Page, name: str) -> None:
 def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> None:
     with visited(browser, viewport={"width": 390, "height": 844}) as page:
         entered(page, service, "Quick game against bots")
-        expect(page.locator("#players")).to_contain_text("Dazhbog", timeout=SOON)
+        expect(page.locator("#players")).to_contain_text("Dazhbog")
         expect(page.locator("#hand .card")).to_have_count(1)
         last = page.locator("#last")
         for _ in range(12):
             if last.is_visible():
                 break
-            expect(page.locator("#turn:visible, #last:visible").first).to_be_visible(timeout=SOON)
+            expect(page.locator("#turn:visible, #last:visible").first).to_be_visible()
             moved(page)
         expect(last).to_contain_text("lost the round")
-        expect(page.locator("#turn")).to_be_visible(timeout=SOON)
+        expect(page.locator("#turn")).to_be_visible()
         in_order(page, "turn-390")
         box = page.locator("#turn").bounding_box()
         assert box["y"] + box["height"] <= 844, "the choice is in view"
@@ -99,7 +98,7 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
         (listed,) = asked(f"{own}/games")
         assert listed["game_uuid"] == uuid
         bob = asked(f"{own}/games/{uuid}/join", nickname="Bob")["player_uuid"]
-        expect(page.locator("#players")).to_contain_text("Bob", timeout=SOON)
+        expect(page.locator("#players")).to_contain_text("Bob")
         in_order(page, "waiting-1280")
         page.get_by_role("button", name="Start").click()
         expect(page.locator("#hand .card")).to_have_count(1)
@@ -114,10 +113,10 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
             else:
                 page.evaluate("dispatchEvent(new Event('hashchange'))")  # looks at once
                 turn = f"Round {state['round_number']}. It is your turn."
-                expect(page.locator("#state")).to_have_text(turn, timeout=SOON)
+                expect(page.locator("#state")).to_have_text(turn)
                 expect(page.locator("#history li")).to_have_count(len(state["history"]))
                 moved(page)
-        expect(page.locator("#state")).to_contain_text("has won", timeout=SOON)
+        expect(page.locator("#state")).to_contain_text("has won")
         in_order(page, "over-1280")
 
 
@@ -155,16 +154,19 @@ def test_what_was_asked_before_we_joined_does_not_ask_us_to_join_again(
             with page.expect_response(route.request.url):
                 route.continue_()
         expect(page.locator("#players")).to_contain_text("Bob")
-        expect(page.locator("#enter")).to_be_hidden(timeout=SOON)
+        expect(page.locator("#enter")).to_be_hidden()
 
 
 @pytest.mark.parametrize("path", ["games/create", "openapi.json"])
 def test_another_page_changes_nothing_by_the_page_here(own: str, path: str) -> None:
     """A form of somebody else's can send no JSON, and only what the API documents is passed on."""
     with Background("The page", lobby_of(own)) as server:
-        assert requests.post(f"{server.url}/{path}", "{}", timeout=9).status_code == 404
+        assert requests.post(f"{server.url}/{path}", "{}", timeout=HANG_SECONDS).status_code == 404
         named = {"Host": "elsewhere.example"}
-        assert requests.get(f"{server.url}/games", headers=named, timeout=9).status_code == 400
+        assert (
+            requests.get(f"{server.url}/games", headers=named, timeout=HANG_SECONDS).status_code
+            == 400
+        )
 
 
 GAME = re.compile("/games/[0-9a-f-]{36}")

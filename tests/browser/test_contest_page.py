@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from support.arena import until
-from support.browser import looked_at, to_the_end, too_wide, visited
+from support.browser import MOST_MILLISECONDS, looked_at, to_the_end, too_wide, visited
 from support.cli import written
 from support.contest_tables import FakeTables
 from support.contests import HOSTILE, Show, contest_shown, teams
 from support.submissions import sandbox_or_skip
+from support.waiting import until
 
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Settings
@@ -101,6 +101,7 @@ def test_a_running_contest_moves_on_by_itself(browser: Browser, small: Show) -> 
 def test_an_arena_that_is_gone_is_told(browser: Browser, small: Show) -> None:
     """Until it answers again."""
     context = browser.new_context()
+    context.set_default_timeout(MOST_MILLISECONDS)
     page = context.new_page()
     page.clock.install()
     page.goto(small.address)

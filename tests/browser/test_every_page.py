@@ -158,7 +158,6 @@ def known() -> dict[str, str]:
     return dict(line.split(": ", 1) for line in lines)
 
 
-@pytest.mark.timeout(300)  # the contest of 64 teams takes half a minute alone
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_in_order_on_every_screen(
     browser: Browser, place: Callable[[Maker], str], name: str

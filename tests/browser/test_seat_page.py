@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import (
     FINGER,
+    MOST_MILLISECONDS,
     asked,
     looked_at,
     picture,
@@ -278,6 +279,7 @@ def test_an_old_form_plays_nothing_and_says_so(browser: Browser) -> None:
 def test_a_choice_goes_by_the_whole_page_where_its_request_is_lost(browser: Browser) -> None:
     """The page is sent instead, with what was chosen; that a table is gone is told."""
     context = browser.new_context(**STILL)  # type: ignore[arg-type]
+    context.set_default_timeout(MOST_MILLISECONDS)
     page = context.new_page()
     with seated("blef") as (seat,):
         opened(page, seat)

@@ -24,6 +24,7 @@ from support.blef import Client
 from support.bot_events import EVENTS, context
 from support.games import GAMES, id_of, simulated
 from support.size import ALL, cases
+from support.waiting import HANG_SECONDS
 
 import web.app
 from cardsharp.blef.store import GAME_STORE
@@ -267,9 +268,9 @@ def of_euchre(url: str, _file: Path) -> Things:
 
 def of_any(url: str, _file: Path) -> Things:
     """A game with one player."""
-    game = requests.post(f"{url}/create", json={}, timeout=10).json()["game"]
+    game = requests.post(f"{url}/create", json={}, timeout=HANG_SECONDS).json()["game"]
     joined = {"game": game, "name": "ann", "secret": "00000000-0000-4000-8000-00000000cafe"}
-    assert requests.post(f"{url}/join", json=joined, timeout=10).status_code == 200
+    assert requests.post(f"{url}/join", json=joined, timeout=HANG_SECONDS).status_code == 200
     return {name: [joined[name]] for name in ("game", "secret")}
 
 
@@ -289,7 +290,6 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Game], tuple[Pa
     return made_once
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("game", "operation"),
     # One service serves Nim and Kuhn poker.

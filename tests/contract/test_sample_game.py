@@ -24,6 +24,7 @@ from support.cli import Cli
 from support.cloud_benches import FakeClock
 from support.games import SAMPLED, mount_samples
 from support.hosted_bot import call
+from support.waiting import HANG_SECONDS
 
 import web.app
 from cardsharp.access import Limits
@@ -165,12 +166,12 @@ def play(url: str, game: str, name: str, secret: str) -> list[GameBody]:
 @every_game
 def test_it_is_served_attended_shown_explained_and_analysed(cli: Cli, url: str, name: str) -> None:
     """Through queue, worker and match log, against somebody else."""
-    game = requests.post(f"{url}/create", json={}, timeout=10).json()["game"]
+    game = requests.post(f"{url}/create", json={}, timeout=HANG_SECONDS).json()["game"]
     with ThreadPoolExecutor(1) as pool:
         rival = pool.submit(play, url, game, "bob", SECRET)
         said = cli(name, "bot", "--url", url, "--game", game, "--nickname", "ann", "--json")
         assert said.code == 0, said.err
-        rival.result(10)
+        rival.result(HANG_SECONDS)
     [match] = cli("matches", "--json").json()
     assert match["header"]["game"] == name
     assert match["outcome"]["result"] in {"won", "lost"}
@@ -224,13 +225,13 @@ def test_the_service_refuses_what_the_rules_do_and_hides_what_they_do(url: str, 
     """And says what it is."""
 
     def post(path: str, **body: object) -> requests.Response:
-        return requests.post(f"{url}/{path}", json=body, timeout=10)
+        return requests.post(f"{url}/{path}", json=body, timeout=HANG_SECONDS)
 
-    document = requests.get(f"{url}/openapi.json", timeout=10).json()
+    document = requests.get(f"{url}/openapi.json", timeout=HANG_SECONDS).json()
     assert document["info"]["title"] == house(name).game.title
     assert {"/create", "/game", "/join", "/act"} <= set(document["paths"])
     game = post("create").json()["game"]
-    seen = requests.get(f"{url}/game", params={"game": game}, timeout=10).json()
+    seen = requests.get(f"{url}/game", params={"game": game}, timeout=HANG_SECONDS).json()
     assert (seen["position"] is None) is house(name).rules().hides
     asked = {"game": game, "secret": SECRET, "number": 0, "action": {"no": "action"}}
     assert post("act", **asked).status_code == 403
@@ -270,10 +271,10 @@ def test_kuhn_poker_is_deployed_by_a_parameter_and_played_by_two_over_http(
         place = find_stack("cardsharp-kuhn", emulator.client).output("gameUrl")
         name = urlsplit(place).netloc.partition(".")[0]
         url = f"{emulator.endpoint}/_aws/execute-api/{name}/$default"
-        game = requests.post(f"{url}/create", json={}, timeout=30).json()["game"]
+        game = requests.post(f"{url}/create", json={}, timeout=HANG_SECONDS).json()["game"]
         secrets = ("ann", SECRET), ("bob", SECRET.replace("cafe", "beef"))
         playing = [pool.submit(play, url, game, *one) for one in secrets]
-        one, two = (player.result(300) for player in playing)
+        one, two = (player.result(HANG_SECONDS) for player in playing)
     assert one[-1].gains == two[-1].gains in ([1, -1], [-1, 1])
     for seen in (one, two):
         cards = {view.position["card"] for view in seen if view.gains is None}

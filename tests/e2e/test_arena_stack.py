@@ -14,6 +14,7 @@ import pytest
 from support.aws_build import native_build
 from support.cli import Cli, line_with, program
 from support.contests import contests_in
+from support.waiting import HANG_SECONDS
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.dynamodb_table import DynamoTable
@@ -156,5 +157,5 @@ def test_a_contest_survives_an_upgrade_and_a_killed_director(
         line_with(running.stdout, "pairing 2")
         stack(deployed, "DEBUG")
         line_with(running.stdout, "won by")
-        assert running.wait(timeout=10) == 0
+        assert running.wait(timeout=HANG_SECONDS) == 0
     assert results(cli, form, *HERE) == results(cli, home)

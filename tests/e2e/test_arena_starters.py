@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 import requests
-from support.arena import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, Client, running_arena, until
+from support.arena import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, Client, running_arena
 from support.starters import BOTS, KITS, Bot, start
+from support.waiting import HANG_SECONDS, until
 
 from cardsharp.deadmansdraw.arena import app
 from workbench.arena.server import ArenaServer
@@ -44,7 +45,9 @@ def test_a_starter_practises_against_the_dummy_played_by_it(kit: str, place: Pla
     arena, client = place
     dummy = started(kit, arena.url, DUMMY)
     try:
-        told, faults = started(kit, arena.url, ALICE, "--practice").communicate(timeout=60)
+        told, faults = started(kit, arena.url, ALICE, "--practice").communicate(
+            timeout=HANG_SECONDS
+        )
         assert dummy.poll() is None, dummy.communicate()
     finally:
         os.killpg(dummy.pid, signal.SIGKILL)  # the script's curl as well
@@ -70,7 +73,7 @@ def test_a_starter_plays_all_matches_with_its_tag_and_no_other(kit: str, place: 
         return [match["finished"] for match in found]
 
     try:
-        until(lambda: finished("cup") == [True, True], limit=60)
+        until(lambda: finished("cup") == [True, True])
     finally:
         for bot in bots:
             os.killpg(bot.pid, signal.SIGKILL)
@@ -87,7 +90,7 @@ def test_a_starter_that_cannot_play_says_why(kit: str, place: Place) -> None:
         ("http://127.0.0.1", "", ("cup", "more"), 2, "URL ID [TAG | --practice]"),
     ):
         bot = started(kit, url, ALICE, *more, password=password)
-        said, faults = bot.communicate(timeout=30)
+        said, faults = bot.communicate(timeout=HANG_SECONDS)
         assert (bot.returncode, said, says in faults) == (code, "", True), faults
 
 
@@ -135,7 +138,7 @@ class Postman:
             data=self._filled(request.get("body", {}).get("raw", "")),
             headers={"Content-Type": "application/json"} if "body" in request else {},
             auth=None if "auth" in request else (auth["username"], auth["password"]),
-            timeout=10,
+            timeout=HANG_SECONDS,
         )
         for event in ITEMS[name].get("event", ()):
             kept = KEEPS.fullmatch("".join(event["script"]["exec"]))

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
-from support.arena import until
 from support.aws_build import native_build
 from support.blef_next import heard
+from support.waiting import HANG_SECONDS, until
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -52,8 +52,6 @@ from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
 
 # A build comes first, and a deployment takes ten seconds of a machine with nothing else to do.
-pytestmark = pytest.mark.timeout(600)
-
 HOUR = timedelta(hours=1)
 STRANGE = "this is no match message"
 
@@ -83,7 +81,7 @@ def visit(
     url = f"{cloud.emulator.endpoint}/_aws/execute-api/{name}/$default{target}"
     headers = {"Content-Type": "application/json", **({"Cookie": cookie} if cookie else {})}
     told = {"method": "GET", "headers": headers, **asked}
-    return requests.request(url=url, timeout=30, allow_redirects=False, **told)
+    return requests.request(url=url, timeout=HANG_SECONDS, allow_redirects=False, **told)
 
 
 def ended(cloud: CloudTrial, match_id: str) -> MatchRecord:
@@ -161,7 +159,7 @@ def test_a_practice_match_is_played_to_the_table_logged_and_counted(
     assert [line.at for line in lines] == sorted(line.at for line in lines)
     own = [line.fields for line in lines if "level" in line.fields]
     assert all({"request_id", "cold_start", "build"} <= fields.keys() for fields in own)
-    until(lambda: publish(cloud.stack.client) > 0, limit=60)
+    until(lambda: publish(cloud.stack.client) > 0)
     look = look_at(cloud.stack)
     assert {fields["build"] for fields in own} == {look.build} != {"unknown"}
     assert look.bot.results["both seats"] == 1
@@ -335,11 +333,11 @@ def test_blef_is_played_through_its_http_api_and_watched(cloud: CloudTrial) -> N
         build_feed(blef, told)
         feed, topic = feeds.watched(place, told[SERVICE.store], SystemClock()), f"game#{game}"
         asked = f"{address}?game_uuid={game}&player_uuid={bob}"
-        with connect(asked, open_timeout=30, proxy=None) as watcher:
+        with connect(asked, open_timeout=HANG_SECONDS, proxy=None) as watcher:
             assert len(feed.watchers(topic)) == 1
             blef.start(game, ann, hide=True)
             state = heard(watcher)
-        until(lambda: not feed.watchers(topic), 30)
+        until(lambda: not feed.watchers(topic))
     assert state["status"] == "Running"
     assert [hand["nickname"] for hand in state["hands"]] == ["bob"]
     get(f"/{game}/play?player_uuid={ann if state['cp_nickname'] == 'ann' else bob}&action_id=0")
@@ -347,7 +345,7 @@ def test_blef_is_played_through_its_http_api_and_watched(cloud: CloudTrial) -> N
     assert len(look["history"]) == 1
     assert [len(hand["hand"]) for hand in look["hands"]] == [1], "its own hand and no other"
     with pytest.raises(InvalidStatus):
-        connect(f"{address}?game_uuid=abc", open_timeout=30, proxy=None)
+        connect(f"{address}?game_uuid=abc", open_timeout=HANG_SECONDS, proxy=None)
 
 
 def test_euchre_decides_through_its_http_api(cloud: CloudTrial) -> None:

@@ -21,6 +21,7 @@ import pytest
 from support.arena import ADMIN_PASSWORD, ALICE, write_players
 from support.bot_events import ours
 from support.size import cases
+from support.waiting import HANG_SECONDS
 from world.judge import actions_of, intent_faults, is_forced, log_faults
 
 import poller.app
@@ -113,27 +114,37 @@ REST = timedelta(seconds=8)
 CLOCK = SystemClock()
 
 
+def test_r04_every_match_goes_on_after_a_kill_and_ends(tmp_path: Path) -> None:
+    """In matches in which we have both seats; no turn is lost, as each has time."""
+    killed(tmp_path, timedelta(seconds=HANG_SECONDS))
+
+
+@pytest.mark.slow
 @pytest.mark.timed
-@pytest.mark.timeout(180)
-def test_r04_every_match_goes_on_within_five_seconds_of_a_kill_and_ends(tmp_path: Path) -> None:
-    """To the next accepted action, in matches in which we have both seats.
+def test_r04_a_match_goes_on_within_five_seconds_of_a_kill(tmp_path: Path) -> None:
+    """To the next accepted action, and no turn of twenty seconds is lost.
 
     On a machine that is slow just now, seconds are longer: those of the promise and of the turn.
     """
-    slow, seed = slowness(), secrets.randbelow(10**6)
+    slow = slowness()
+    gone_on = killed(tmp_path, TURN_LIMIT * slow)
+    assert gone_on[-1] <= SOON * max(slow, slowness())
+
+
+def killed(tmp_path: Path, limit: timedelta) -> list[float]:
+    """Kill workers until the matches have stood it all; after how many seconds they went on."""
+    seed = secrets.randbelow(10**6)
     sys.stdout.write(f"kill seed {seed}\n")
     chance, deaths = Random(seed), list[tuple[str, datetime]]()
     with workers_in_processes(tmp_path) as (arena, log, workers):
 
         def begin() -> str:
             pile = [[card.suit, card.value] for card in chance.sample(DEFAULT_DRAW_DECK, CARDS)]
-            limit = TURN_LIMIT * slow
             return arena.create_match((ALICE, ALICE), timeout=limit, drawPile=pile)
 
         matches = [begin() for _ in range(AT_ONCE)]
         while len(deaths) < KILLS:
             CLOCK.sleep(timedelta(seconds=chance.uniform(*PACE)))
-            slow = max(slow, slowness(1))
             running = [m for m in matches if arena.look(m)["activePlayerIndex"] is not None]
             hit = {match for match, at in deaths if CLOCK.now() - at < REST}
             if busy := [m for m in running if m not in hit and workers.busy(m)]:
@@ -142,7 +153,7 @@ def test_r04_every_match_goes_on_within_five_seconds_of_a_kill_and_ends(tmp_path
                 for pid in workers.busy(match):
                     os.kill(pid, signal.SIGKILL)
             matches += [begin() for _ in range(AT_ONCE // 2 - len(running))]
-        [*Follower(log, CLOCK, timedelta(seconds=60)).as_they_end(matches, len(matches))]
+        [*Follower(log, CLOCK, timedelta(seconds=HANG_SECONDS)).as_they_end(matches, len(matches))]
         wholes = {match: arena.look(match) for match in matches}
         for whole in wholes.values():
             assert [*log_faults(whole, log), *intent_faults(whole, log, [ALICE])] == []
@@ -150,7 +161,7 @@ def test_r04_every_match_goes_on_within_five_seconds_of_a_kill_and_ends(tmp_path
     gone_on = sorted(gone_on_after(wholes[match], at) for match, at in deaths)
     figures = ", ".join(f"{seconds:.1f}" for seconds in gone_on)
     sys.stdout.write(f"{KILLS} kills in {len(matches)} matches; after {figures} s\n")
-    assert gone_on[-1] <= SOON * slow
+    return gone_on
 
 
 def gone_on_after(whole: dict[str, object], death: datetime) -> float:

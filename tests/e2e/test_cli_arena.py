@@ -14,6 +14,7 @@ import requests
 from support.arena import ADMIN_PASSWORD
 from support.cli import ONE, ONE_PASSWORD, TWO, Cli, line_with, program
 from support.ports import unused_port
+from support.waiting import HANG_SECONDS
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -62,10 +63,10 @@ def test_an_arena_says_where_it_is_and_no_password_and_ends_on_request() -> None
     with program("arena", "--port", "0", environment={"ARENA_ADMIN_PASSWORD": "s3cret"}) as process:
         said = "".join(takewhile(lambda line: line != "Ctrl-C stops it.\n", process.stdout))
         url = said.splitlines()[0].removeprefix("arena at ")
-        asked = requests.get(f"{url}/api/whoami", auth=("admin", "s3cret"), timeout=5)
+        asked = requests.get(f"{url}/api/whoami", auth=("admin", "s3cret"), timeout=HANG_SECONDS)
         assert asked.json()["role"] == "admin"
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=10)
+        rest, errors = process.communicate(timeout=HANG_SECONDS)
         assert "the arena is closed" in rest
         assert "pass" not in (said + rest).replace("password", "")
         assert "s3cret" not in said + rest + errors
@@ -102,7 +103,7 @@ def test_once_the_bot_plays_what_waits_with_its_tag_and_tells_programs_an_event_
     # The bot as a program of its own, with which its long poll ends; in here it would go on.
     how = ("--once", "--tag", "final", "--json", "--strategy", "champion")
     with program("bot", *here(arena), *how) as process:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, err
     began, *turns, ended = out.splitlines()
     assert began.startswith('{"event": "began"')
@@ -140,10 +141,12 @@ def test_the_bot_waits_for_an_arena_and_survives_its_restart(tmp_path: Path) -> 
         line_with(process.stderr, "no connection")
         with ArenaServer(config) as arena:
             ended = requests.delete(
-                f"{url}/api/matches/{match_id}/terminate", auth=("admin", ADMIN_PASSWORD), timeout=5
+                f"{url}/api/matches/{match_id}/terminate",
+                auth=("admin", ADMIN_PASSWORD),
+                timeout=HANG_SECONDS,
             )
             assert ended.status_code == 200
-            out, _ = process.communicate(timeout=20)
+            out, _ = process.communicate(timeout=HANG_SECONDS)
     assert f"match {match_id}: tied" in out
     assert process.returncode == 0
 
@@ -156,7 +159,7 @@ def test_ctrl_c_lets_a_match_end_and_a_second_one_does_not(arena: ArenaServer) -
         process.send_signal(signal.SIGINT)
         line_with(process.stderr, "1 running, played to the end")
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=10)
+        _, errors = process.communicate(timeout=HANG_SECONDS)
         assert process.returncode == 130
         assert "Traceback" not in errors
 

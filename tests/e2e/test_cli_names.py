@@ -9,6 +9,7 @@ from typing import Any
 
 import requests
 from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, program
+from support.waiting import HANG_SECONDS
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
@@ -39,9 +40,9 @@ def ended_by_somebody_else(url: str) -> None:
     """The other team ends the match of that address by turns that take nothing."""
     with requests.Session() as session:
         session.auth = (TWO, ONE_PASSWORD)
-        while session.get(f"{url}?waitactive=1", timeout=40).status_code == 200:
-            session.post(url, json={"etype": "Draw", "autopick": True}, timeout=10)
-            session.post(url, json={"etype": "EndTurn"}, timeout=10)
+        while session.get(f"{url}?waitactive=1", timeout=HANG_SECONDS).status_code == 200:
+            session.post(url, json={"etype": "Draw", "autopick": True}, timeout=HANG_SECONDS)
+            session.post(url, json={"etype": "EndTurn"}, timeout=HANG_SECONDS)
 
 
 def test_a_hostile_opponent_is_shown_and_harms_nothing(cli: Cli, tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ def test_a_hostile_opponent_is_shown_and_harms_nothing(cli: Cli, tmp_path: Path)
         pool.submit(ended_by_somebody_else, f"{arena.url}/api/matches/{match_id}")
         settings = {"CARDSHARP_ARENA_URL": arena.url, "CARDSHARP_PASSWORD": ONE_PASSWORD}
         with program(*bot, environment=settings) as run:
-            out, err = run.communicate(timeout=60)
+            out, err = run.communicate(timeout=HANG_SECONDS)
     said = unharmed(Outcome(run.returncode, out, err))
     assert said.code == 0, said.err
     assert f"match {match_id}: draw-3 (us) v ␛]0;title" in said.out

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.cli import ONE, Cli, Outcome
 from support.recorded import rows
+from support.waiting import HANG_SECONDS
 
 from workbench.show.exits import Exit
 
@@ -137,7 +138,7 @@ def shell(command: str, home: Path) -> Outcome:
         check=False,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=HANG_SECONDS,
         env={**environment, "XDG_DATA_HOME": str(home)},
     )
     return Outcome(ran.returncode, ran.stdout, ran.stderr)

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import requests
 from support import strangers
-from support.arena import until
 from support.cli import Cli, line_with, program
 from support.ports import unused_port
 from support.starters import BOTS, missing, start
 from support.submissions import packed, sandbox_or_skip
+from support.waiting import HANG_SECONDS, until
 from world.contest_judge import faults_of, files_of
 
 from cardsharp.cloud.clock import utc_now
@@ -94,22 +94,24 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     cli("contest", "teams", "add", folder, "Gone")
     with program("contest", "run", folder, "--port", "0", "--public", "--stay") as contest:
         url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
-        until(lambda: requests.get(f"{url}/api/matches", auth=auth, timeout=5).json() != [])
+        until(
+            lambda: requests.get(f"{url}/api/matches", auth=auth, timeout=HANG_SECONDS).json() != []
+        )
         late = cli("contest", "teams", "add", folder, "Late", "--strategy", "draw-2")
         assert late.out.endswith("played here, from round 2 on\n")
         for players in ([auth[0], DUMMY_ID], [DUMMY_ID, auth[0]]):  # in one of them it begins
             order = {"playerids": players, "tags": ["cup"], "randomSeed": "1"}
-            requests.post(f"{url}/api/matches", json=order, auth=auth, timeout=5)
+            requests.post(f"{url}/api/matches", json=order, auth=auth, timeout=HANG_SECONDS)
 
         def tried() -> list[int]:
-            found = requests.get(f"{url}/api/matches", auth=auth, timeout=5).json()
+            found = requests.get(f"{url}/api/matches", auth=auth, timeout=HANG_SECONDS).json()
             return [one["moveCount"] for one in found if DUMMY_ID in one["playerids"]]
 
-        until(lambda: len(tried()) == 2 and max(tried()) > 1, 20)
+        until(lambda: len(tried()) == 2 and max(tried()) > 1)
         assert line_with(contest.stdout, "won by") == "won by Late\n"
-        page = requests.get(f"{url}/contest", timeout=5).text
+        page = requests.get(f"{url}/contest", timeout=HANG_SECONDS).text
         contest.send_signal(signal.SIGINT)
-        assert contest.wait(30) == 0
+        assert contest.wait(HANG_SECONDS) == 0
     assert "Won by <bdi>Late</bdi>" in re.sub(r"\s+", " ", page.replace(' class="team"', ""))
     status = cli("contest", "status", folder).out
     assert "round-robin: over" in status
@@ -235,7 +237,7 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
     folder = tmp_path / "cup"
     with chdir(tmp_path):
         cli("new", "first_entrant.py")
-        cli("contest", "new", "cup", "-n", "1", "--format", "round-robin")
+        cli("contest", "new", "cup", "-n", "1", "--format", "round-robin", "--timeout", "600")
         file = ("File", "--strategy", "first_entrant.py")
         assert cli("contest", "teams", "add", "cup", *file).code == 0
     user, password = entered(cli, str(folder), "Program")
@@ -257,7 +259,6 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_a_contest_is_whole_though_it_is_killed_and_frozen(cli: Cli, tmp_path: Path) -> None:
     """With real sockets and kills, and every kit; `make contest` does the rest on virtual time."""
     folder, kits = tmp_path / "cup", [kit for kit in BOTS if not missing(kit)]
@@ -274,7 +275,7 @@ def test_a_contest_is_whole_though_it_is_killed_and_frozen(cli: Cli, tmp_path: P
             stack.callback(os.killpg, bot.pid, signal.SIGKILL)
         command_line = "contest", "run", str(folder), "--port", str(port)
         with program(*command_line) as first, kept_in(folder) as records:
-            until(lambda: any(result.facts for result in records.results()), 60)
+            until(lambda: any(result.facts for result in records.results()))
             first.send_signal(signal.SIGKILL)
             first.wait()
         with program(*command_line) as again:
@@ -283,7 +284,7 @@ def test_a_contest_is_whole_though_it_is_killed_and_frozen(cli: Cli, tmp_path: P
             os.killpg(bot.pid, signal.SIGSTOP)
             again.send_signal(signal.SIGCONT)
             os.killpg(bot.pid, signal.SIGCONT)
-            assert again.wait(200) == 0
+            assert again.wait(HANG_SECONDS) == 0
     assert list(faults_of(files_of(folder))) == []
 
 
@@ -299,12 +300,12 @@ def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_p
         DEEDS[act][1](venue, "cup", **fields)
         holder = venue.holder("cup")
         assert holder.command == act
-        assert requests.get(f"{holder.url}/contest", timeout=5).status_code == 200
+        assert requests.get(f"{holder.url}/contest", timeout=HANG_SECONDS).status_code == 200
     assert "handed over to `contest run`" in (tmp_path / "cup" / CONSOLE).read_text()
     busy = cli("contest", "run", folder, "--port", "0")
     assert f"`contest run` has run since {holder.since:%H:%M} in process" in busy.err
     with kept_in(Path(folder)) as records:
-        until(lambda: any(one.decided for one in records.results()), 60)
+        until(lambda: any(one.decided for one in records.results()))
         DEEDS["stop"][1](venue, "cup")
         assert venue.holder("cup") is None
         told = [act.what for act in Desk(records, utc_now).history()]

@@ -16,6 +16,7 @@ import pytest
 import requests
 from support.cli import Cli, line_with, program
 from support.euchre_random import play_deal, thinking
+from support.waiting import HANG_SECONDS
 
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.simulation import Match, shuffled
@@ -112,7 +113,7 @@ def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> N
         env={**os.environ, "TERM": "xterm"},
     )
     os.close(theirs)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=HANG_SECONDS)
     seen = ""
     with suppress(OSError), os.fdopen(ours, newline="") as terminal:  # which ends with an error
         for line in terminal:
@@ -129,9 +130,9 @@ def test_serve_says_where_it_is_and_answers_until_ctrl_c(tmp_path: Path, game: s
     home = {"XDG_DATA_HOME": str(tmp_path)}
     with program(game, "serve", "--port", "0", environment=home) as process:
         url = line_with(process.stdout, f"{game.capitalize()} at ").split()[2].rstrip(",")
-        assert requests.get(f"{url}/openapi.json", timeout=10).status_code == 200
+        assert requests.get(f"{url}/openapi.json", timeout=HANG_SECONDS).status_code == 200
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=15)
+        rest, errors = process.communicate(timeout=HANG_SECONDS)
     assert f"{game.capitalize()} is closed" in rest
     assert (errors, process.returncode) == ("", 0)
     kept = {path.name for path in (tmp_path / "cardsharp").iterdir()}

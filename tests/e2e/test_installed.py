@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from support.waiting import HANG_SECONDS
 
 from workbench.build.deploy import STACK_SERVICES, deployment
 from workbench.build.sam import find_sam
@@ -93,7 +94,6 @@ def run(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_what_a_stranger_types_works_from_the_wheel_alone(cardsharp: Path, tmp_path: Path) -> None:
     for line in WALK.split("\n")[1:-1]:
         done = run(cardsharp, line.split(), tmp_path)
@@ -113,7 +113,6 @@ def test_lanes_of_the_wheel_are_compiled_when_they_are_first_used(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_the_installed_command_deploys_the_bot(cardsharp: Path, tmp_path: Path) -> None:
     """Unpacked, built by SAM and deployed as its functions expect: into the emulator's AWS."""
     with Emulator(STACK_SERVICES) as emulator, deployment(emulator) as environment:
@@ -151,7 +150,7 @@ def test_a_service_of_the_wheel_serves_until_it_is_stopped(
     ) as serving:
         assert serving.stdout.readline().startswith(SERVING[line])
         serving.send_signal(signal.SIGINT)
-        assert serving.wait(30) in (0, 130)
+        assert serving.wait(HANG_SECONDS) in (0, 130)
 
 
 @pytest.mark.slow
@@ -182,7 +181,6 @@ def sent(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_the_steps_of_the_image_install_a_command_that_plays(tmp_path: Path) -> None:
     context, opt = tmp_path / "build", tmp_path / "opt"
     context.mkdir()
@@ -210,7 +208,6 @@ def test_who_runs_the_image_has_no_rights_and_the_command_comes_first() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_the_image_is_built_and_plays() -> None:
     for tool in filter(shutil.which, ("docker", "podman")):
         if subprocess.run([tool, "info"], capture_output=True, check=False).returncode == 0:  # noqa: S603

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 from requests.adapters import HTTPAdapter
-from support.arena import ADMIN_PASSWORD, ALICE, PASSWORDS, until, write_players
+from support.arena import ADMIN_PASSWORD, ALICE, PASSWORDS, write_players
+from support.waiting import until
 
 from cardsharp.access import Credentials, Limits
 from cardsharp.deadmansdraw.actions import DRAW
@@ -33,7 +34,7 @@ ACT = timedelta(seconds=1)
 PLAIN = "plain"
 """The player's word for connections that are not ours but those that `requests` makes."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -89,7 +90,7 @@ def main(folder: str, fate: str, *words: str) -> None:
             player.stdin.flush()
             meet(fate, player)
             run(*MENDED, *LOOPBACK)
-            until(lambda: not unsent(), limit=30)
+            until(lambda: not unsent())
             player.kill()
         print(arena.look(match_id)["moveCount"] - before)  # noqa: T201 - the answer
 
@@ -98,7 +99,7 @@ def meet(fate: str, player: "subprocess.Popen[str]") -> None:
     if fate == "gives up":
         assert heard(player) == "no answer"
         return
-    until(unsent, limit=30)
+    until(unsent)
     if fate == "dies":
         player.kill()
         player.wait()

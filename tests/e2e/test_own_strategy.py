@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from support.cli import Cli, written
+from support.waiting import HANG_SECONDS
 
 from workbench.show.exits import Exit
 from workbench.twins import twin_function
@@ -158,7 +159,7 @@ def test_a_file_that_ends_or_holds_up_the_process_is_told(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=HANG_SECONDS,
     )
     assert ended.returncode == code, ended.stderr
     assert f"ends.py, line {said}" in ended.stderr or said in ended.stderr

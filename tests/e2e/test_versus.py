@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.cli import Cli, line_with, program, typed
 from support.table import Seat, choices, number
+from support.waiting import HANG_SECONDS
 
 from cardsharp.euchre.actions import PASS, Bid
 from cardsharp.euchre.cards import SUIT_NAMES, parse
@@ -203,7 +204,7 @@ def test_a_table_in_the_browser_tells_results_and_faults_until_ctrl_c(
         result = json.loads(process.stdout.readline())
         assert (result["left"], result["won"]) == (True, False)
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == Exit.OK
+        assert process.wait(HANG_SECONDS) == Exit.OK
         assert "seated.py, line" in process.stderr.read()
     with program("show", result["match"], "--json", environment=home) as shown:
         assert json.loads(shown.communicate()[0])["outcome"]["result"] == "lost"

@@ -14,6 +14,7 @@ from requests.auth import HTTPDigestAuth
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Client, HandClock, basic
 from support.arena import running_arena as at_home
 from support.arena_homes import Opened
+from support.waiting import HANG_SECONDS
 
 from cardsharp.deadmansdraw.arena.auth import NONCE_LIFE
 from workbench.arena.server import ArenaServer
@@ -159,7 +160,7 @@ def digesting(arena: ArenaServer, password: str = PASSWORDS[ALICE]) -> Iterator[
     """Who Alice is to the arena, asked by a session that answers one challenge."""
     with requests.Session() as session:
         session.auth = HTTPDigestAuth(ALICE, password)
-        yield lambda: session.get(f"{arena.url}/api/whoami", timeout=10)
+        yield lambda: session.get(f"{arena.url}/api/whoami", timeout=HANG_SECONDS)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from support.arena import ADMIN, ALICE, BOB, Answer, Client, HandClock, Poll, basic, running_arena
 from support.arena_homes import Opened
+from support.waiting import HANG_SECONDS
 
 from cardsharp.deadmansdraw.arena import limits
 from cardsharp.deadmansdraw.arena.limits import FREE, Guesses, MemoryCounts, Quotas
@@ -135,9 +136,9 @@ def test_who_goes_while_it_is_slowed_has_asked_nothing(tmp_path: Path) -> None:
         line = HTTPConnection(urlsplit(arena.url).netloc)
         headers = {"Authorization": basic(ALICE), "Content-Type": "application/json"}
         line.request("POST", f"/api/matches/{match}", b'{"etype": "Draw"}', headers)
-        assert slowed.wait(10)
+        assert slowed.wait(HANG_SECONDS)
         line.close()
-        assert given_up.wait(10)
+        assert given_up.wait(HANG_SECONDS)
         assert arena.look(match)["moveCount"] == 1
 
 
@@ -199,7 +200,9 @@ def everything(url: str, request: str) -> bytes:
     parts = urlsplit(url)
     line, _, rest = request.partition("\r\n")
     head = f"{line} HTTP/1.1\r\nHost: x\r\nAuthorization: {basic(ALICE)}\r\n{rest}"
-    with socket.create_connection((str(parts.hostname), parts.port or 0), timeout=20) as client:
+    with socket.create_connection(
+        (str(parts.hostname), parts.port or 0), timeout=HANG_SECONDS
+    ) as client:
         client.sendall(head.encode())
         return b"".join(iter(lambda: client.recv(65_536), b""))
 

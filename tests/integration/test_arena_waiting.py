@@ -4,8 +4,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.arena import ADMIN, ALICE, BOB, DUMMY, Client, HandClock, Poll, running_arena, until
+from support.arena import ADMIN, ALICE, BOB, DUMMY, Client, HandClock, Poll, running_arena
 from support.arena_homes import Opened
+from support.waiting import until
 
 from cardsharp.deadmansdraw.arena import home
 from workbench.arena.server import ArenaServer

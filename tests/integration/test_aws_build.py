@@ -19,8 +19,6 @@ from workbench.build.target import ROOT, native_architecture, this_machine
 from workbench.cloud.template import services
 from workbench.machine import slowness
 
-pytestmark = pytest.mark.timeout(600)  # a build comes first
-
 HTTP = [*services(), "game", "viewer"]
 FUNCTIONS = ["Poller", "Worker", "Practice", "Director", *(f"{one}Service" for one in HTTP)]
 PACKAGES = dict.fromkeys(FUNCTIONS, "web") | {

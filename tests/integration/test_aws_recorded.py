@@ -271,7 +271,8 @@ def test_a_turn_that_the_arena_ended_is_noticed(healthy: list[Sample], tmp_path:
         while (done := here.work()) is None:
             here.listen()
         assert done.error is None
-        assert on_amid(healthy, here.samples) == {"TurnTimedOut"}
+        found = [in_time(one, Metric.PICK_UP, Metric.DECISION) for one in here.samples]
+        assert on_amid(healthy, found) == {"TurnTimedOut"}
 
 
 def test_a_decision_over_half_its_limit_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:

@@ -12,6 +12,7 @@ from unittest.mock import AsyncMock
 import pytest
 import requests
 from support.bot_events import context
+from support.waiting import HANG_SECONDS
 
 from cardsharp.blef.assembly import SERVICE
 from cardsharp.blef.routes import API
@@ -36,7 +37,7 @@ def echo(event: Event, context: LambdaContext) -> Event:
 
 @pytest.fixture(scope="module")
 def echoing() -> Iterator[HttpFront]:
-    with HttpFront(Function("echo", echo, timedelta(seconds=5))) as front:
+    with HttpFront(Function("echo", echo, timedelta(seconds=HANG_SECONDS))) as front:
         yield front
 
 
@@ -45,7 +46,7 @@ def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: HttpFront) 
         f"{echoing.url}/a%2Fb?x=1&y=%20a+b&x=2&z&bad=%FF",
         data="{}",
         headers={"Content-Type": "application/json", "X-Odd": "A"},
-        timeout=10,
+        timeout=HANG_SECONDS,
     ).json()
     event = answer["event"]
     assert (event["version"], event["rawPath"]) == ("2.0", "/a%2Fb")
@@ -59,7 +60,7 @@ def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: HttpFront) 
 
 def test_a_function_that_fails_is_a_500_without_its_reason(echoing: HttpFront) -> None:
     """As one whose answer cannot be read."""
-    answer = requests.get(f"{echoing.url}/fail", timeout=10)
+    answer = requests.get(f"{echoing.url}/fail", timeout=HANG_SECONDS)
     assert (answer.status_code, answer.json()) == (500, {"message": "Internal Server Error"})
     for told in ({"statusCode": "x"}, {"statusCode": 200, "body": "*", "isBase64Encoded": True}):
         assert read_answer(told) == FAILED
@@ -82,16 +83,18 @@ def test_one_caller_cannot_have_all_others_wait(monkeypatch: pytest.MonkeyPatch)
 
     def slow(event: Event, _context: LambdaContext) -> Event:
         if event["requestContext"]["http"]["sourceIp"] in {"192.0.2.1", "127.0.0.1"}:
-            moved.wait(30)
+            moved.wait(HANG_SECONDS)
         return {"statusCode": 200}
 
     async def ask() -> None:
-        gateway = HttpGateway(Function("slow", slow, timedelta(seconds=40)), SystemClock())
+        gateway = HttpGateway(
+            Function("slow", slow, timedelta(seconds=HANG_SECONDS)), SystemClock()
+        )
         many = ["192.0.2.1"] * 9 + ["127.0.0.1"] * 2
         waiting = [asyncio.ensure_future(asked_from(gateway, source)) for source in many]
         try:
             answered = [asked_from(gateway, f"192.0.2.{number}") for number in (2, 3, 2)]
-            assert await asyncio.wait_for(asyncio.gather(*answered), 10) == [200] * 3
+            assert await asyncio.wait_for(asyncio.gather(*answered), HANG_SECONDS) == [200] * 3
             assert not any(one.done() for one in waiting)
         finally:
             moved.set()
@@ -115,24 +118,26 @@ def test_a_long_poll_is_answered_when_somebody_moves_and_when_the_front_stops() 
     clock = Noticing()
     service = Blef(GAME_STORE.in_file(MEMORY, clock), clock)
     with front_of(API, service) as front, ThreadPoolExecutor(2) as threads:
-        game = requests.get(f"{front.url}/v2/games/create", timeout=10).json()["game_uuid"]
+        game = requests.get(f"{front.url}/v2/games/create", timeout=HANG_SECONDS).json()[
+            "game_uuid"
+        ]
         address = f"{front.url}/v2/games/{game}"
 
         def wait() -> requests.Response:
-            return requests.get(address, {"wait": "true"}, timeout=40)
+            return requests.get(address, {"wait": "true"}, timeout=HANG_SECONDS)
 
         waiting = threads.submit(wait)
-        assert clock.asleep.acquire(timeout=10)
-        requests.get(f"{address}/join", {"nickname": "ann"}, timeout=10)
-        seen = waiting.result(timeout=10).json()
+        assert clock.asleep.acquire(timeout=HANG_SECONDS)
+        requests.get(f"{address}/join", {"nickname": "ann"}, timeout=HANG_SECONDS)
+        seen = waiting.result(timeout=HANG_SECONDS).json()
         assert [player["nickname"] for player in seen["players"]] == ["ann"]
 
         while clock.asleep.acquire(blocking=False):
             pass
         waiting = threads.submit(wait)
-        assert clock.asleep.acquire(timeout=10)
+        assert clock.asleep.acquire(timeout=HANG_SECONDS)
         front.stop()
-        assert waiting.result(timeout=10).json() == seen
+        assert waiting.result(timeout=HANG_SECONDS).json() == seen
 
 
 # --- what API Gateway never sends, but a person's own call --------------------------------------

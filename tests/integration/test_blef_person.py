@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 from support.blef import RecordedChance
 from support.cli import clean
+from support.waiting import HANG_SECONDS
 
 from cardsharp.blef.actions import CHECK
 from cardsharp.blef.cards import DECK
@@ -84,9 +85,9 @@ def test_two_people_play_a_served_game_to_its_end(service: tuple[Blef, str]) -> 
 
     with ThreadPoolExecutor(2) as pool:
         ann = pool.submit(play, first, "ann")
-        assert first.asked.wait(30)
+        assert first.asked.wait(HANG_SECONDS)
         bob = pool.submit(play, second, "bob")
-        winners = {ann.result(timeout=60), bob.result(timeout=60)}
+        winners = {ann.result(timeout=HANG_SECONDS), bob.result(timeout=HANG_SECONDS)}
     assert winners in ({"you", "ann"}, {"you", "bob"})
     assert "You came first" in first.page.getvalue()
     for seat in (first, second):

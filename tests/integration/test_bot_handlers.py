@@ -19,6 +19,7 @@ import pytest
 from support.arena import ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, running_arena
 from support.bot_events import EVENTS, context, event_of, message, ours
 from support.cloud_benches import FakeClock, received
+from support.waiting import HANG_SECONDS
 from world.judge import intent_faults, log_faults
 
 import poller.app
@@ -248,8 +249,12 @@ def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while
         matches = [arena.create_match([ALICE, ALICE], drawPile=short) for _ in range(2)]
         with attending(assembly.offering, HomeOptions(observe=observe), arena.stop):
             assembly.queue.send(poison)
-            [*Follower(assembly.log, clock, timedelta(seconds=60)).as_they_end(matches, 2)]
-            letter = dead.receive(timedelta(seconds=10))
+            [
+                *Follower(assembly.log, clock, timedelta(seconds=HANG_SECONDS)).as_they_end(
+                    matches, 2
+                )
+            ]
+            letter = dead.receive(timedelta(seconds=HANG_SECONDS))
             assert [log_faults(arena.look(match), assembly.log) for match in matches] == [[], []]
     assert letter.body == poison
     assert len(dead) == 1

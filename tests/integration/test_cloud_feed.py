@@ -7,9 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.blef_next import SOON, NotedSockets, heard, served
+from support.blef_next import NotedSockets, heard, served
 from support.bot_events import context
 from support.cloud_benches import FakeClock, moto_client
+from support.waiting import HANG_SECONDS
 from websockets.exceptions import ConnectionClosed
 
 from cardsharp.cloud.feeds import WATCHERS
@@ -145,7 +146,7 @@ def test_a_watcher_that_sends_much_is_let_go_and_no_other() -> None:
         with suppress(ConnectionClosed):  # it may hear why only later
             loud.send(["x" * 1000] * 200)  # one message in many frames
         with pytest.raises(ConnectionClosed):
-            loud.recv(timeout=SOON)
+            loud.recv(timeout=HANG_SECONDS)
         place.get(f"/games/{game}/start", admin_uuid=ann)
         assert heard(quiet)["status"] == "Running"
 

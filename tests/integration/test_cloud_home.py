@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support.bot_events import EVENTS
 from support.cloud_benches import REAL, FakeClock, received
+from support.waiting import HANG_SECONDS
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
@@ -20,7 +21,7 @@ from cardsharp.cloud.ports import Clock
 from workbench.cloud.events import Function, Invocation, LambdaContext, failed_ids
 from workbench.cloud.home import Home, HomeOptions
 
-LIMIT = timedelta(seconds=10)
+LIMIT = timedelta(seconds=HANG_SECONDS)
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Watched:
 
     def next(self, function: str) -> Invocation:
         """The next invocation of a function that ends."""
-        while (invocation := self.ended.get(timeout=10)).function != function:
+        while (invocation := self.ended.get(timeout=HANG_SECONDS)).function != function:
             pass
         return invocation
 
@@ -77,7 +78,7 @@ def test_the_functions_get_what_schedule_and_queue_mapping_send() -> None:
     events: dict[str, object] = {}
     with running(source=source) as watched:
         while len(events) < 2:
-            ended = watched.ended.get(timeout=10)
+            ended = watched.ended.get(timeout=HANG_SECONDS)
             events[ended.function] = keys(ended.event)
     for function, sample in (("worker", "worker_one"), ("poller", "poller_schedule")):
         assert events[function] == keys(json.loads((EVENTS / f"{sample}.json").read_text()))
@@ -125,12 +126,12 @@ def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
 
     def work(_event: object, context: LambdaContext) -> dict[str, int]:
         begun.set()
-        assert finish.wait(10)
+        assert finish.wait(HANG_SECONDS)
         return {"left": context.get_remaining_time_in_millis()}
 
     source.send("running")
     with running(work, source=source, concurrency=1) as watched:
-        assert begun.wait(10)
+        assert begun.wait(HANG_SECONDS)
         source.send("late")
         assert not watched.home.stop(timedelta(milliseconds=10)), "it still runs"
         finish.set()
@@ -167,7 +168,7 @@ def test_what_cannot_be_kept_up_is_left_on_the_queue() -> None:
 
     with running(source=source, bears=bears) as watched:
         for _ in range(3):
-            assert asked.acquire(timeout=10)
+            assert asked.acquire(timeout=HANG_SECONDS)
         assert received(source).receive_count == 1
         borne.set()
         assert watched.next("worker").error is None
@@ -180,8 +181,10 @@ def test_it_is_told_while_messages_are_left_because_all_workers_are_busy() -> No
     source.send('{"match_id": "one"}')
     source.send('{"match_id": "two"}')
 
-    with running(lambda *_: done.wait(10), source=source, concurrency=1, left=told.put) as watched:
-        assert told.get(timeout=10) == 1
+    with running(
+        lambda *_: done.wait(HANG_SECONDS), source=source, concurrency=1, left=told.put
+    ) as watched:
+        assert told.get(timeout=HANG_SECONDS) == 1
         assert source.visible == 1
         done.set()
         watched.next("worker")

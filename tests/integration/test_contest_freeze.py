@@ -22,6 +22,7 @@ from support.arena import (
 )
 from support.arena_homes import in_cloud
 from support.contests import contests_in
+from support.waiting import HANG_SECONDS
 
 from cardsharp.access import Credentials, ha1
 from cardsharp.contest.acts import Desk
@@ -141,7 +142,7 @@ def gets_a_new_password(records: Records, url: str) -> None:
     """It counts at once; the old one may be the one that leaked."""
     _, new = records.new_password("Renamed")
     for word, status in ((PASSWORDS[ALICE], 401), (new, 200)):
-        answer = requests.get(f"{url}/api/whoami", auth=(ALICE, word), timeout=5)
+        answer = requests.get(f"{url}/api/whoami", auth=(ALICE, word), timeout=HANG_SECONDS)
         assert answer.status_code == status
 
 

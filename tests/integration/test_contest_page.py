@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from support.arena import Client, running_arena
 from support.contests import HOSTILE, held, teams
+from support.waiting import HANG_SECONDS
 
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.kept import ContestsKept
@@ -167,7 +168,7 @@ def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None
     class Slow(ContestsKept):
         def names(self) -> list[str]:
             asked.set()
-            assert answered.wait(10)
+            assert answered.wait(HANG_SECONDS)
             return super().names()
 
     pages = ContestPages(lambda: Slow(cup.documents))
@@ -176,7 +177,7 @@ def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None
         ThreadPoolExecutor(1) as pool,
     ):
         waiting = pool.submit(client.get, "/contest")
-        assert asked.wait(10)
+        assert asked.wait(HANG_SECONDS)
         other = Client(server.url)
         assert other.get("/api/hello", None).status == 200
         other.close()

@@ -193,9 +193,10 @@ def test_writers_that_race_lose_no_update(bench: KeepBench) -> None:
 
 WAYS = st.sampled_from(["put", "list", "delete", "add"])
 NUMBERS = count()
+NO_MATTER = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=NO_MATTER)
 @given(st.lists(st.tuples(WAYS, st.sampled_from("abc"), st.integers(0, 3)), max_size=16))
 def test_every_home_is_as_a_file_in_memory(
     bench: KeepBench, done: list[tuple[str, str, int]]

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 import requests
-from support.arena import HandClock, until
+from support.arena import HandClock
 from support.cli import written
 from support.contest_tables import FakeTables
 from support.submissions import packed, sandbox_or_skip
+from support.waiting import HANG_SECONDS, until
 
 from cardsharp.access import ha1
 from cardsharp.cloud.clock import utc_now
@@ -42,7 +43,9 @@ class Page:
         self.url, self.folder, self.auth = url, folder, ("admin", PASSWORD)
 
     def get(self, path: str, **query: str) -> str:
-        return requests.get(self.url + path, params=query, auth=self.auth, timeout=30).text
+        return requests.get(
+            self.url + path, params=query, auth=self.auth, timeout=HANG_SECONDS
+        ).text
 
     def asked(self, act: str, contest: str = "cup", **fields: str) -> tuple[str, dict[str, str]]:
         """The question, and what its button sends."""
@@ -53,7 +56,7 @@ class Page:
 
     def send(self, fields: dict[str, str], **more: Any) -> requests.Response:  # noqa: ANN401
         """What is answered to what a button sends."""
-        return requests.post(f"{self.url}/do", fields, auth=self.auth, timeout=60, **more)
+        return requests.post(f"{self.url}/do", fields, auth=self.auth, timeout=HANG_SECONDS, **more)
 
     def does(self, act: str, contest: str = "cup", **fields: str) -> str:
         """What is shown after an act that was asked for and confirmed."""
@@ -77,26 +80,28 @@ def test_a_password_cannot_be_guessed_at_length(tmp_path: Path) -> None:
     clock, organiser = HandClock(), requests.Session()
     organiser.auth = ("admin", PASSWORD)
     with organiser_served(Venue(tmp_path), PASSWORD, 0, clock) as url:
-        assert organiser.get(url, timeout=9).status_code == 200
+        assert organiser.get(url, timeout=HANG_SECONDS).status_code == 200
         guesser = requests.Session()
         guesser.cookies.set("seat", "made-up")
         guesser.auth = ("admin", "guess")
-        assert {guesser.get(url, timeout=9).status_code for _ in range(100)} == {401}
+        assert {guesser.get(url, timeout=HANG_SECONDS).status_code for _ in range(100)} == {401}
         guesser.auth = ("admin", PASSWORD)
-        answer = guesser.get(url, timeout=9)
+        answer = guesser.get(url, timeout=HANG_SECONDS)
         assert (answer.status_code, "Too many wrong passwords" in answer.text) == (429, True)
-        assert organiser.get(url, timeout=9).status_code == 200
+        assert organiser.get(url, timeout=HANG_SECONDS).status_code == 200
         clock.turn(timedelta(minutes=2))
-        assert guesser.get(url, timeout=9).status_code == 200
+        assert guesser.get(url, timeout=HANG_SECONDS).status_code == 200
 
 
 def test_nobody_else_sees_or_does_anything(page: Page) -> None:
     """Neither without the password nor by a page that the organiser's browser is led to."""
     for auth in (None, ("admin", "wrong"), ("cup", PASSWORD)):
         for path in ("/", "/contests/cup", "/ask?act=pause&contest=cup"):
-            answer = requests.get(page.url + path, auth=auth, timeout=5)
+            answer = requests.get(page.url + path, auth=auth, timeout=HANG_SECONDS)
             assert (answer.status_code, "cup" in answer.text) == (401, False)
-    stranger = requests.get(page.url, headers={"Host": "evil.example"}, auth=page.auth, timeout=5)
+    stranger = requests.get(
+        page.url, headers={"Host": "evil.example"}, auth=page.auth, timeout=HANG_SECONDS
+    )
     assert stranger.status_code == 400
     page.does("pause")
     _, fields = page.asked("resume")
@@ -106,7 +111,10 @@ def test_nobody_else_sees_or_does_anything(page: Page) -> None:
         (fields, {"Sec-Fetch-Site": "cross-site"}),
     ):
         assert page.send(sent, headers=headers).status_code == 409
-    assert requests.get(f"{page.url}/do", fields, auth=page.auth, timeout=5).status_code == 405
+    assert (
+        requests.get(f"{page.url}/do", fields, auth=page.auth, timeout=HANG_SECONDS).status_code
+        == 405
+    )
     assert page.history() == ["paused"]
 
 
@@ -194,11 +202,11 @@ class Cup:
 
     def get(self, name: str, word: str = "") -> requests.Response:
         auth = self.id(name), word or self._secrets[name]
-        return requests.get(self._page, auth=auth, timeout=9)
+        return requests.get(self._page, auth=auth, timeout=HANG_SECONDS)
 
     def post(self, name: str, file: tuple[str, bytes], **more: Any) -> requests.Response:  # noqa: ANN401
         told = {"auth": (self.id(name), self._secrets[name]), "files": {"file": file}, **more}
-        return requests.post(self._page, **told, timeout=30, allow_redirects=False)
+        return requests.post(self._page, **told, timeout=HANG_SECONDS, allow_redirects=False)
 
     def begun(self, first: str, second: str) -> str:
         """A new match of two teams, whoever begins."""
@@ -207,7 +215,7 @@ class Cup:
 
     def banked(self, match: str) -> int:
         """How many turns the first team has ended by itself, when the match is over."""
-        until(lambda: self.organiser.view(match).finished, 120)
+        until(lambda: self.organiser.view(match).finished)
         events = (event for move in self.organiser.view(match).moves for event in move.events)
         ends = (event for event in events if event.turn_ended_is_successful)
         return sum(event.player_index == 0 for event in ends)
@@ -277,7 +285,7 @@ def test_a_version_plays_from_the_next_match_on(cup: Cup, tmp_path: Path) -> Non
     assert cup.post("Four", bot(tmp_path, FIRST)).status_code == 303
     assert cup.post("Five", bot(tmp_path, SECOND)).status_code == 303
     match = cup.begun("Four", "Five")
-    until(lambda: cup.organiser.view(match).move_count > 1, 60)
+    until(lambda: cup.organiser.view(match).move_count > 1)
     assert cup.post("Four", bot(tmp_path, SECOND)).status_code == 303
     assert not cup.organiser.view(match).finished
     assert cup.banked(match) < 3  # it draws until nothing is left
@@ -293,7 +301,7 @@ def test_its_faults_are_read_by_the_team_and_the_organiser(cup: Cup, tmp_path: P
     calls = f'exec("try: {connects}\\nexcept OSError: 0"); {SECOND}'
     assert cup.post("Seven", bot(tmp_path, calls)).status_code == 303
     cup.begun("Six", "Seven")
-    until(lambda: {cup.id("Six"), cup.id("Seven")} <= cup.records.faults().keys(), 60)
+    until(lambda: {cup.id("Six"), cup.id("Seven")} <= cup.records.faults().keys())
     own, other = (cup.get(name).text for name in ("Six", "Seven"))
     assert "ZeroDivisionError: division by zero (bot.py, line 13, in decide" in own
     assert "it tried to use the network" in other

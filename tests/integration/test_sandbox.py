@@ -14,9 +14,9 @@ from random import Random
 from time import monotonic
 
 import pytest
-from support.arena import until
 from support.cli import written
 from support.submissions import packed, sandbox_or_skip
+from support.waiting import HANG_SECONDS, until
 
 from cardsharp.deadmansdraw.fallback import DECIDER
 from cardsharp.deadmansdraw.simulation import DeadMansDraw
@@ -177,8 +177,7 @@ def ask(team: Submitted) -> Ask:
 
     def asked(code: str) -> tuple[str | None, str]:
         (team.newest / "bot.py.txt").write_text(code)
-        limit = timedelta(seconds=2 if "while True: pass" in code else 20)
-        made = DECIDER.decide(strategy, position, limit, monotonic)
+        made = DECIDER.decide(strategy, position, timedelta(seconds=HANG_SECONDS), monotonic)
         return made.fault, made.decision.reason
 
     return asked
@@ -208,7 +207,7 @@ def test_no_submission_gets_out_of_its_sandbox(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     code, said = aimed(ESCAPES[attempt][0]), ESCAPES[attempt][1]
     if attempt == "a decision without an end":
-        monkeypatch.setattr(process, "LIMIT", timedelta(seconds=3))
+        monkeypatch.setattr(process, "LIMIT", timedelta(seconds=2))
         ask(GOOD)
     plays_on = f"try: exec({code!r}, {{**globals()}})\nexcept BaseException: pass\n{GOOD}"
     goes_on = f"{code}\n{GOOD.replace('why', 'escaped')}"

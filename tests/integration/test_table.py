@@ -18,6 +18,7 @@ from support.games import GAMES, id_of, mount_samples, simulated, states
 from support.size import cases
 from support.stored import HOSTILE
 from support.table import Seat, choices, number, played, playing, setting
+from support.waiting import HANG_SECONDS
 
 from cardsharp.cloud.ports import Status
 from cardsharp.game import Game
@@ -49,13 +50,16 @@ def test_a_whole_match_is_played_by_forms(game: Game) -> None:
         asked = seat.match()
         assert re.search(r"You have won!|has won\.|have won\.|A tie\.", asked)
         against = {"euchre": "you and partner v left and right"}
-        page = requests.get(seat.link, timeout=20).text
+        page = requests.get(seat.link, timeout=HANG_SECONDS).text
         assert f"<h1>{against.get(game.name, 'you v ')}" in page
         assert game.name != "deadmansdraw" or re.search(r"Draw · \d+ : \d+, turn", page)
         assert (room.last.kept is not None) is bool(room.last.parts)
         for part in room.last.parts[-1:]:
             match = part.record.match_id
-            assert requests.get(f"{seat.link}/matches/{match}", timeout=20).status_code == 200
+            assert (
+                requests.get(f"{seat.link}/matches/{match}", timeout=HANG_SECONDS).status_code
+                == 200
+            )
             with open_log(own_store()) as log:
                 kept = log.match(match)
             assert kept.status is Status.FINISHED
@@ -108,7 +112,7 @@ def test_ctrl_c_leaves_no_lock_behind() -> None:
     until_stopped(Room(setting("nim"), "Ann", changed=changed))
 
     def taken_by_another() -> bool:
-        taken = changed.acquire(timeout=5)
+        taken = changed.acquire(timeout=HANG_SECONDS)
         changed.release()  # or the room's own thread would wait for ever
         return taken
 
@@ -137,17 +141,22 @@ def test_a_form_that_is_sent_twice_or_was_not_offered_plays_nothing() -> None:
 
 def test_nobody_gets_in_without_a_seats_secret_and_pages_run_only_what_is_ours() -> None:
     with playing(Room(setting("nim"), HOSTILE)) as (seat,):
-        headers = requests.get(seat.link, timeout=20).headers
+        headers = requests.get(seat.link, timeout=HANG_SECONDS).headers
         assert "script-src 'self'" in headers["Content-Security-Policy"]
         assert (headers["Cache-Control"], headers["Referrer-Policy"]) == ("no-store", "no-referrer")
         assert HOSTILE not in seat.page()
         for path in ("", "seat/", *(f"seat/guessed{part}" for part in ("", "/news", "/matches/1"))):
-            assert requests.get(f"{seat.base}/{path}", timeout=20).status_code == 404
-        guess = requests.post(f"{seat.base}/seat/guessed/move", data={"number": 1}, timeout=20)
+            assert requests.get(f"{seat.base}/{path}", timeout=HANG_SECONDS).status_code == 404
+        guess = requests.post(
+            f"{seat.base}/seat/guessed/move", data={"number": 1}, timeout=HANG_SECONDS
+        )
         assert guess.status_code == 404
-        assert requests.post(f"{seat.link}/nothing", timeout=20).status_code == 404
-        assert requests.post(f"{seat.link}/move", data="x" * 3000, timeout=20).status_code == 413
-        foreign = requests.get(seat.link, headers={"Host": "evil.example"}, timeout=20)
+        assert requests.post(f"{seat.link}/nothing", timeout=HANG_SECONDS).status_code == 404
+        assert (
+            requests.post(f"{seat.link}/move", data="x" * 3000, timeout=HANG_SECONDS).status_code
+            == 413
+        )
+        foreign = requests.get(seat.link, headers={"Host": "evil.example"}, timeout=HANG_SECONDS)
         assert (foreign.status_code, seat.path in foreign.text) == (400, False)
 
 
@@ -267,7 +276,7 @@ def final() -> Iterator[str]:
 
 
 def text(url: str) -> str:
-    answer = requests.get(url, timeout=30)
+    answer = requests.get(url, timeout=HANG_SECONDS)
     assert answer.status_code == 200
     return answer.text
 
@@ -276,7 +285,7 @@ def begun(url: str, **form: object) -> requests.Response:
     """What comes of the form of a match's page."""
     token = re.findall(r'name="token" value="([^"]+)"', text(url))[0]
     sent = {"token": token, **form}
-    return requests.post(f"{url}/branch", data=sent, timeout=30, allow_redirects=False)
+    return requests.post(f"{url}/branch", data=sent, timeout=HANG_SECONDS, allow_redirects=False)
 
 
 def test_a_step_is_decided_anew_on_the_page_and_listed_there(final: str) -> None:
@@ -303,8 +312,8 @@ def test_what_is_no_form_of_a_page_begins_nothing(final: str) -> None:
         answer = begun(final, **{"step": 40, **form})
         assert answer.status_code in {400, 403, 503}
         assert "location" not in answer.headers
-    assert requests.post(f"{final}x/branch", timeout=30).status_code == 403
-    assert requests.get(final.replace("matches", "seat"), timeout=30).status_code == 404
+    assert requests.post(f"{final}x/branch", timeout=HANG_SECONDS).status_code == 403
+    assert requests.get(final.replace("matches", "seat"), timeout=HANG_SECONDS).status_code == 404
 
 
 def test_at_the_end_of_a_match_at_the_table_it_is_gone_on_with_from_any_step() -> None:
@@ -315,7 +324,9 @@ def test_at_the_end_of_a_match_at_the_table_it_is_gone_on_with_from_any_step() -
         other = Seat(seat.base + answer.headers["location"])
         assert "Step 3 of " in other.until('id="moves"') + unescape(other.page())
     with playing(Room(setting("blef", people=2), "Ann")) as (host, _):
-        assert requests.post(f"{host.link}/matches/x/branch", timeout=30).status_code == 404
+        assert (
+            requests.post(f"{host.link}/matches/x/branch", timeout=HANG_SECONDS).status_code == 404
+        )
         assert "Take back" not in host.page()
 
 

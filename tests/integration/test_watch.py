@@ -13,6 +13,7 @@ import requests
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
 from support.cli import Cli
 from support.stored import PLAYERS, any_match, watched
+from support.waiting import HANG_SECONDS
 
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.contest.entries import Settings
@@ -38,13 +39,13 @@ def test_every_page_comes_under_a_strict_policy_and_to_nobody_elses_page(
     paths = ["/matches", "/matches/blef", "/matches/blef?step=2", "/matches/blef/steps"]
     paths += ["/matches/deadmansdraw/analysis", "/matches/deadmansdraw?analysis=yes"]
     for path in [*paths, *(f"/page/{name}" for name in ASSETS)]:
-        answer = requests.get(url + path, timeout=10)
+        answer = requests.get(url + path, timeout=HANG_SECONDS)
         assert answer.status_code == 200, path
         assert answer.headers["content-security-policy"] == POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
     assert "unsafe" not in POLICY
     # A page of somebody else, whose name leads to this machine, could read our matches.
-    answer = requests.get(f"{url}/matches", headers={"Host": "evil.example"}, timeout=10)
+    answer = requests.get(f"{url}/matches", headers={"Host": "evil.example"}, timeout=HANG_SECONDS)
     assert answer.status_code == 400
 
 
@@ -53,14 +54,14 @@ def test_a_move_reaches_who_waits_for_it(served: tuple[SqliteLog, str]) -> None:
     (log, url), (record, moves) = served, any_match("deadmansdraw")
     lease, steps = log.take("live", "test", TTL, record.header), f"{url}/matches/live/steps"
     log.record(lease, {move.sequence: move.facts for move in moves[:3] if move.facts})
-    assert requests.get(steps, timeout=10).json()["total"] == 3
+    assert requests.get(steps, timeout=HANG_SECONDS).json()["total"] == 3
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(requests.get, f"{steps}?from=3&wait=1", timeout=30)
+        waiting = pool.submit(requests.get, f"{steps}?from=3&wait=1", timeout=HANG_SECONDS)
         log.record(lease, {move.sequence: move.facts for move in moves[3:4] if move.facts})
-        found = waiting.result(20).json()
+        found = waiting.result(HANG_SECONDS).json()
     assert [found[name] for name in ("from", "total", "over")] == [3, 4, False]
     log.finish(lease, record.outcome or {})
-    assert requests.get(f"{steps}?from=4&wait=1", timeout=30).json()["over"] is True
+    assert requests.get(f"{steps}?from=4&wait=1", timeout=HANG_SECONDS).json()["over"] is True
 
 
 def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,12 +72,12 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv("CARDSHARP_USER", ALICE)
         monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
         with pages_over(source_of(arena.url)) as address:
-            assert "Alice v Bob" in requests.get(f"{address}/matches", timeout=10).text
-            steps = requests.get(f"{address}/matches/{match}/steps", timeout=10).json()
+            assert "Alice v Bob" in requests.get(f"{address}/matches", timeout=HANG_SECONDS).text
+            steps = requests.get(f"{address}/matches/{match}/steps", timeout=HANG_SECONDS).json()
             assert steps["total"] == 2
         monkeypatch.delenv("CARDSHARP_PASSWORD")
         with pages_over(source_of(arena.url)) as address:
-            refused = requests.get(f"{address}/matches", timeout=10)
+            refused = requests.get(f"{address}/matches", timeout=HANG_SECONDS)
             assert (refused.status_code, "CARDSHARP_USER" in refused.text) == (503, True)
 
 

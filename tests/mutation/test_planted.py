@@ -65,7 +65,6 @@ def test_every_fault_can_be_planted() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_a_clone_without_a_fault_passes(clone: Path) -> None:
     """What is caught below is caught for the fault's sake."""
     done = run(clone, list(dict.fromkeys(test for fault in FAULTS for test in fault.tests)))
@@ -73,7 +72,6 @@ def test_a_clone_without_a_fault_passes(clone: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.rule.replace(" ", "-"))
 def test_a_wrong_rule_is_caught(clone: Path, fault: Fault) -> None:
     file = clone / LIBRARY / fault.file

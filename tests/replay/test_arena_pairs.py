@@ -23,10 +23,10 @@ from support.arena import (
     HandClock,
     as_shown_to,
     as_text,
-    until,
 )
 from support.arena_homes import Opened
 from support.recorded import PAIRS, WHOLE_PAIRS, Matches, sample_and_whole
+from support.waiting import HANG_SECONDS, until
 
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from workbench.arena.server import ArenaServer
@@ -156,7 +156,7 @@ class Sequence:
         with Session() as session:
             user, password = user_of(who) or ("", "")
             request = Request(method, self.arena.url + path, auth=HTTPDigestAuth(user, password))
-            response = session.send(session.prepare_request(request), timeout=10)
+            response = session.send(session.prepare_request(request), timeout=HANG_SECONDS)
         headers = {name.lower(): [value] for name, value in response.headers.items()}
         return Answer(response.status_code, response.content, headers)
 

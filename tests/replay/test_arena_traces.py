@@ -146,7 +146,7 @@ class Replay:
             self.same(answer, final["post_after_end"])
 
 
-@sample_and_whole(pytest.mark.slow, pytest.mark.timeout(600))
+@sample_and_whole(pytest.mark.slow)
 def test_every_recorded_match_replays_over_http(setting: Setting, matches: Matches) -> None:
     """Statuses, bodies and views of all recorded requests are equal, keys in the same order."""
     steps = 0

@@ -5,9 +5,7 @@ import base64
 import json
 import re
 import socket
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +21,7 @@ from starlette.applications import Starlette
 from cardsharp.deadmansdraw.arena.app import MorePages
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
+from support.waiting import HANG_SECONDS, until
 from workbench.arena.server import ArenaServer
 
 DUMMY = "0" * 24
@@ -99,7 +98,7 @@ def basic(user: str, words: Mapping[str, str] = PASSWORDS) -> str:
 class Client:
     """One kept-alive connection that speaks for whichever user is named."""
 
-    def __init__(self, url: str, timeout: float = 30) -> None:
+    def __init__(self, url: str, timeout: float = HANG_SECONDS) -> None:
         self.url, parts = url, urlsplit(url)
         self._connection = HTTPConnection(str(parts.hostname), parts.port, timeout=timeout)
         self._credentials = {user: basic(user) for user in PASSWORDS}
@@ -266,14 +265,6 @@ def as_shown_to(viewer: str | None, body: Any) -> Any:  # noqa: ANN401 - any JSO
     return without_secrets(body) if hidden else body
 
 
-def until(happened: Callable[[], bool], limit: float = 10) -> None:
-    """Return when `happened()` is true; it is looked at every millisecond."""
-    pause, deadline = threading.Event(), time.monotonic() + limit
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen"
-        pause.wait(0.001)
-
-
 class Poll:
     """A request that waits in a thread of its own, on a connection of its own."""
 
@@ -287,11 +278,11 @@ class Poll:
 
     def answer(self) -> Answer:
         """The answer; it must come soon."""
-        answer = self._asked.result(timeout=10)
+        answer = self._asked.result(timeout=HANG_SECONDS)
         self._client.close()
         return answer
 
     def hang_up(self) -> None:
         """Close the connection without waiting for the answer."""
         self._client.hang_up()
-        assert isinstance(self._asked.exception(timeout=10), OSError | HTTPException)
+        assert isinstance(self._asked.exception(timeout=HANG_SECONDS), OSError | HTTPException)

@@ -15,11 +15,10 @@ from cardsharp.cloud.feeds import FEED
 from cardsharp.cloud.sockets import Gone, MemorySockets
 from cardsharp.cloud.sqlite_file import MEMORY
 from support.recorded import recording
+from support.waiting import HANG_SECONDS
 from workbench.cloud.events import Function
 from workbench.cloud.http_front import HttpFront
 from workbench.stage.serving import TIMEOUT
-
-SOON = 10  # seconds within which what is told comes
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Place:
 
     def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 - whatever JSON came
         answer = requests.get(
-            f"{self.url}{path}", params={k: str(v) for k, v in query.items()}, timeout=SOON
+            f"{self.url}{path}", params={k: str(v) for k, v in query.items()}, timeout=HANG_SECONDS
         )
         answer.raise_for_status()
         return answer.json()
@@ -39,7 +38,7 @@ class Place:
         """Open a socket, with parameters in the query string or as headers."""
         asked = "&".join(f"{name}={value}" for name, value in query.items())
         address = f"{self.url.replace('http', 'ws', 1)}/?{asked}"
-        return connect(address, additional_headers=headers, open_timeout=SOON, proxy=None)
+        return connect(address, additional_headers=headers, open_timeout=HANG_SECONDS, proxy=None)
 
     def joined(self, *names: str) -> tuple[str, list[str]]:
         """A new game with these players, and their secrets."""
@@ -58,7 +57,7 @@ def served(sockets: MemorySockets, name: str) -> Iterator[Place]:
 
 def heard(socket: ClientConnection) -> Any:  # noqa: ANN401 - whatever JSON came
     """The next thing that a watcher is told: a text in the body of a frame."""
-    frame = json.loads(socket.recv(timeout=SOON))
+    frame = json.loads(socket.recv(timeout=HANG_SECONDS))
     assert frame["statusCode"] == 200
     return json.loads(frame["body"])
 

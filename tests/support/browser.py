@@ -15,12 +15,17 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, Request
 from playwright.sync_api import TimeoutError as TooLate
 
+from support.waiting import HANG_SECONDS
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MISSING = (
     "There is no Chromium for the tests of the pages. Install one (Debian and Ubuntu: apt-get "
     "install chromium; macOS: brew install --cask chromium; anywhere: .venv/bin/playwright install "
     "chromium), or set CHROMIUM to the program."
 )
+MOST_MILLISECONDS = HANG_SECONDS * 1000
+"""How long a page is waited for; one that shows what is expected is not waited for any longer."""
+
 PICTURES = os.environ.get("PICTURES")
 """A folder for pictures of what was looked at; none are taken without it."""
 
@@ -40,6 +45,7 @@ def visited(browser: Browser, *, refused: bool = False, **context: object) -> It
     second host fail the test; that the page itself is refused does not where it is to be.
     """
     opened = browser.new_context(**context)
+    opened.set_default_timeout(MOST_MILLISECONDS)
     page = opened.new_page()
     trouble: list[str] = []
     hosts: set[str] = set()
@@ -80,7 +86,7 @@ def serious(page: Page) -> list[str]:
 def to_the_end(region: Locator) -> None:
     """Scroll by the keyboard; a browser drops the keys that come before its first painting."""
     region.focus()
-    for _ in range(30):
+    for _ in range(300):
         region.press("End")
         with suppress(TooLate):
             region.page.wait_for_function(

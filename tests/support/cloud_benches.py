@@ -20,6 +20,7 @@ from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Clock, Lease, MatchLog, MatchRecord, Message, Queue, Signal
 from cardsharp.cloud.sqlite import SqliteLog
+from support.waiting import HANG_SECONDS
 from workbench.cloud.template import create_table
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class FakeClock(StillClock):
 
     def until_waiting(self) -> None:
         """Return when a thread has begun one more wait than was asked for so far."""
-        assert self._waiting.acquire(timeout=10), "nobody waited on the clock within 10 s"
+        assert self._waiting.acquire(timeout=HANG_SECONDS), "nobody waited on the clock within 10 s"
 
 
 S = TypeVar("S")
@@ -68,7 +69,7 @@ S = TypeVar("S")
 
 def at_once(count: int, work: Callable[[int], S]) -> list[S]:
     """Return what `work(0)` to `work(count - 1)` return when all begin together."""
-    barrier = threading.Barrier(count, timeout=30)
+    barrier = threading.Barrier(count, timeout=HANG_SECONDS)
 
     def start(number: int) -> S:
         barrier.wait()

@@ -17,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
 from support.ports import unused_port
+from support.waiting import HANG_SECONDS
 
 JSON = "application/json; charset=utf-8"
 
@@ -73,7 +74,7 @@ class FaultServer(ThreadingHTTPServer):
 
     def wait_until_hung_up(self) -> None:
         """Return once the server has closed a connection."""
-        if not self._hung_up.wait(5):
+        if not self._hung_up.wait(HANG_SECONDS):
             raise TimeoutError("the fault server has closed no connection")
 
     def close_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:

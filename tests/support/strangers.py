@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 CARDS = 2  # cards after which a turn is ended
 
 PAUSE = 0.5  # seconds after a failure until the next try
+HANG_SECONDS = 600  # after which an answer hangs
 
 FAILURES = (OSError, HTTPException, ValueError)
 
@@ -62,7 +63,7 @@ class Stranger:
     ) -> None:
         self._habit, self._user, self._send = habit, user, send or self._over_http
         self._password = "wrong" if habit.guesses else password
-        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
+        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=HANG_SECONDS)
         self._connection._http_vsn_str = habit.version  # type: ignore[attr-defined]
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:

@@ -18,6 +18,7 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
 from cardsharp.replay import header_of
+from support.waiting import HANG_SECONDS
 from workbench.table.branch import BranchPoint
 from workbench.table.room import Room
 from workbench.table.served import table_served
@@ -45,7 +46,7 @@ def playing(room: Room, hold: timedelta = timedelta(seconds=5)) -> Iterator[list
             yield [Seat(link) for link in links]
         finally:
             room.stop()
-            thread.join(20)
+            thread.join(HANG_SECONDS)
             assert not thread.is_alive()
 
 
@@ -66,13 +67,13 @@ class Seat:
 
     def page(self) -> str:
         """The page, as a browser without script loads it."""
-        answer = requests.get(self.link, timeout=20)
+        answer = requests.get(self.link, timeout=HANG_SECONDS)
         assert answer.status_code == 200
         return answer.text
 
     def news(self) -> dict[str, Any]:
         """What is new, once there is something."""
-        answer = requests.get(f"{self.link}/news?since={self.version}", timeout=20)
+        answer = requests.get(f"{self.link}/news?since={self.version}", timeout=HANG_SECONDS)
         assert answer.status_code == 200
         told: dict[str, Any] = answer.json()
         self.version = told["version"]
@@ -88,12 +89,14 @@ class Seat:
 
     def do(self, deed: str, **form: object) -> requests.Response:
         """A form is sent as a page without script sends it; the page that follows."""
-        return requests.post(f"{self.link}/{deed}", data=form, timeout=20)
+        return requests.post(f"{self.link}/{deed}", data=form, timeout=HANG_SECONDS)
 
     def tell(self, deed: str, **form: object) -> str:
         """A form is sent as the page's script sends it; the notice."""
         accept = {"Accept": "application/json"}
-        answer = requests.post(f"{self.link}/{deed}", data=form, headers=accept, timeout=20)
+        answer = requests.post(
+            f"{self.link}/{deed}", data=form, headers=accept, timeout=HANG_SECONDS
+        )
         return str(answer.json()["notice"])
 
     def match(self) -> str:

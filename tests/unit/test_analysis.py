@@ -73,7 +73,6 @@ def test_a_planted_blunder_is_found_and_luck_is_that_of_each_card_that_came() ->
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("game", "players"),
     [

@@ -57,15 +57,19 @@ def test_r06_a_strategy_that_is_late_is_overtaken_by_the_safe_action() -> None:
         over.wait()
         return DRAW
 
-    found = decided(thinks, position(), timedelta(seconds=0.02))
+    for seconds in (0.02, 2, 60):
+        found = decided(thinks, position(), timedelta(seconds=seconds))
+        if "line" in str(found.fault):  # a busy machine may not have come so far at first
+            break
     late = [thread for thread in threading.enumerate() if thread.name == "decision"]
     over.set()
     for thread in late:
         thread.join()
-    assert [thread.daemon for thread in late] == [True], "no process may have to wait for it"
+    assert {thread.daemon for thread in late} == {True}, "no process may have to wait for it"
     assert found.decision.action == DRAW
-    assert str(found.fault).startswith("no decision within 0.02 s (test_bot_deciding.py, line ")
-    assert "no decision within 0.02 s" in found.decision.reason
+    place = f"no decision within {seconds:g} s (test_bot_deciding.py, line "
+    assert str(found.fault).startswith(place)
+    assert f"no decision within {seconds:g} s" in found.decision.reason
 
 
 def fails(_position: Position) -> Action:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.cloud_benches import FakeClock, NotedMeter, known, taken
+from support.waiting import HANG_SECONDS
 from world.arena import SEED, TABLE, BenchArena
 from world.bench import Bench
 from world.bench import played as finished
@@ -274,7 +275,7 @@ def test_a_lease_lasts_as_long_as_its_keeper_though_the_store_fails_now_and_then
         for _ in range(11):
             log.clock.until_waiting()
             log.clock.advance(TIMING.renew)
-            assert log.tried.acquire(timeout=10)
+            assert log.tried.acquire(timeout=HANG_SECONDS)
             assert kept.ensure(MARGIN).fence == 1
             log.fails = False
         log.clock.until_waiting()

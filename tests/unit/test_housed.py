@@ -14,6 +14,7 @@ import pytest
 from support.cli import written
 from support.games import mount_samples, simulated
 from support.positions import position
+from support.waiting import HANG_SECONDS
 
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.fallback import DECIDER
@@ -22,17 +23,18 @@ from cardsharp.deciding import Decided
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.trying import MOST_PRINTED, Unfit, tried
-from workbench import strategy_file
+from workbench import process, strategy_file
 from workbench.cli.new import new
 from workbench.strategy_file import strategy_named
 
 GOOD = "print('I see', len(position.unseen)); DO = Decision(position.legal_actions()[0], 'why')"
 SEEN = "print('seen', end='')"
-LIMIT = timedelta(seconds=10)
+LIMIT = timedelta(seconds=HANG_SECONDS)
+"""On the clock; what counts is the limit of the process, of which a busy machine takes nothing."""
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, timedelta], Decided[object]]:
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Decided[object]]:
     """Has the same strategy decide by other code each time."""
     body = (
         "here = {**globals(), 'position': position}; "
@@ -41,44 +43,46 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, timedelta], 
     file = written(tmp_path_factory.mktemp("house"), "obeys", body)
     strategy = build(strategy_named(file), Random(0))
 
-    def asked(code: str, limit: timedelta = LIMIT) -> Decided[object]:
+    def asked(code: str) -> Decided[object]:
         Path(f"{file}.txt").write_text(code)
-        return decided(strategy, limit)
+        return decided(strategy)
 
     return asked
 
 
-def decided(strategy: object, limit: timedelta = LIMIT) -> Decided[object]:
-    return DECIDER.decide(strategy, position(), limit, monotonic)  # type: ignore[arg-type]
+def decided(strategy: object) -> Decided[object]:
+    return DECIDER.decide(strategy, position(), LIMIT, monotonic)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("code", "limit", "said"),
+    ("code", "said"),
     [
-        (f"{SEEN}; import os; os._exit(0)", LIMIT, "the strategy ended the process (os._exit(0))"),
-        (f"{SEEN}; import ctypes; ctypes.string_at(0)", LIMIT, "process (Segmentation fault)"),
-        ("import os; os.kill(os.getpid(), 9)", LIMIT, "the strategy ended the process (Killed)"),
-        ("import sys; sys.exit(5)", LIMIT, "the strategy failed: SystemExit: 5"),
-        ("import ctypes; ctypes.PyDLL(None).pause()", timedelta(seconds=1), "decision within 1 s"),
-        ("while True: pass", timedelta(seconds=1), "no decision within 1 s"),
-        ("DO = bytearray(1 << 40)", LIMIT, "the strategy failed: MemoryError"),
-        ("DO = 1 / 0", LIMIT, "the strategy failed: ZeroDivisionError: division by zero"),
-        ("DO = None", LIMIT, "the strategy returned None, which is no Decision"),
-        ("import os; os.write(1, b'{}\\n'); print(input())", LIMIT, "EOFError"),
-        ("DO = Decision(END_TURN, 'why')", LIMIT, "the rules refuse 'EndTurn': "),
+        (f"{SEEN}; import os; os._exit(0)", "the strategy ended the process (os._exit(0))"),
+        (f"{SEEN}; import ctypes; ctypes.string_at(0)", "process (Segmentation fault)"),
+        ("import os; os.kill(os.getpid(), 9)", "the strategy ended the process (Killed)"),
+        ("import sys; sys.exit(5)", "the strategy failed: SystemExit: 5"),
+        ("import ctypes; ctypes.PyDLL(None).pause()", "decision within 1 s"),
+        ("while True: pass", "no decision within 1 s"),
+        ("DO = bytearray(1 << 40)", "the strategy failed: MemoryError"),
+        ("DO = 1 / 0", "the strategy failed: ZeroDivisionError: division by zero"),
+        ("DO = None", "the strategy returned None, which is no Decision"),
+        ("import os; os.write(1, b'{}\\n'); print(input())", "EOFError"),
+        ("DO = Decision(END_TURN, 'why')", "the rules refuse 'EndTurn': "),
         (
             "DO = Decision(END_TURN, 'why')",
-            LIMIT,
             "; legal here: Draw (obeys.py, line 13, in decide: here = ",
         ),
-        ("DO = Decision('Draw', 'why')", LIMIT, "which is no action; legal here: Draw ("),
-        ("position.me = 1", LIMIT, "a position cannot be changed; change a copy"),
+        ("DO = Decision('Draw', 'why')", "which is no action; legal here: Draw ("),
+        ("position.me = 1", "a position cannot be changed; change a copy"),
     ],
 )
 def test_a_fault_is_told_with_its_line_and_the_next_decision_is_made(
-    ask: Callable[..., Decided[object]], code: str, limit: timedelta, said: str
+    ask: Callable[[str], Decided[object]], code: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failed = ask(code, limit)
+    ask(GOOD)  # it is imported, and has the limit of a decision the next time
+    monkeypatch.setattr(process, "LIMIT", timedelta(seconds=1))
+    ask(GOOD)
+    failed = ask(code)
     assert said in str(failed.fault)
     assert not code.startswith(SEEN) or failed.printed == "seen", "what it printed is kept"
     assert "kill(" in code or "(obeys.py, line 1" in str(failed.fault)
@@ -87,12 +91,15 @@ def test_a_fault_is_told_with_its_line_and_the_next_decision_is_made(
     assert good.printed.startswith("I see ")
 
 
-def test_a_new_process_imports_the_file_outside_the_time_of_a_decision(tmp_path: Path) -> None:
+def test_a_new_process_imports_the_file_outside_the_time_of_a_decision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else who crashes each time was late as well, which ends a match."""
+    monkeypatch.setattr(process, "LIMIT", timedelta(seconds=1.2))
     slow = "import os, time; time.sleep(1.5)"
     strategy = build(strategy_named(written(tmp_path, "slow", "os._exit(3)", slow)), Random(0))
     for _ in range(2):
-        fault = decided(strategy, timedelta(seconds=1.2)).fault
+        fault = decided(strategy).fault
         assert "the strategy ended the process (os._exit(3)) (slow.py, line 13" in str(fault)
 
 
@@ -133,16 +140,19 @@ def test_hosted_games_have_a_process_too(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_process_that_hangs_and_that_nobody_asks_any_more_ends(tmp_path: Path) -> None:
     """As when its parent was killed: even native code that keeps the interpreter's lock."""
     file = written(tmp_path, "hangs", "pass", "import ctypes; ctypes.PyDLL(None).pause()")
-    code = (
-        "from cardsharp.games import game; from workbench import file_process; "
-        f"file_process.LONGEST = 1; file_process.main(game('deadmansdraw'), {file!r})"
-    )
-    ended = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-c", code], input="", capture_output=True, text=True, check=False,
-        timeout=60,
-    )  # fmt: skip
-    assert ended.returncode == 1
-    assert "hangs.py" in ended.stderr
+    for seconds in (1, 8, 64):
+        code = (
+            "from cardsharp.games import game; from workbench import file_process; "
+            f"file_process.LONGEST = {seconds}; file_process.main(game('deadmansdraw'), {file!r})"
+        )
+        ended = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-c", code], input="", capture_output=True, text=True, check=False,
+            timeout=HANG_SECONDS,
+        )  # fmt: skip
+        assert ended.returncode == 1
+        if "hangs.py" in ended.stderr:  # a busy machine may not have come so far at first
+            return
+    pytest.fail(ended.stderr)
 
 
 def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,12 +229,15 @@ def test_what_it_prints_is_bounded_and_a_late_one_is_heard_too() -> None:
         over.wait()
 
     before = sys.stdout
-    found = tried(late, None, timedelta(seconds=0.2))
+    for seconds in (0.2, 2, 60):
+        found = tried(late, None, timedelta(seconds=seconds))
+        if found.printed:  # a busy machine may not have come so far at first
+            break
     waiting = [thread for thread in threading.enumerate() if thread.name == "decision"]
     over.set()
     for thread in waiting:
         thread.join()
-    assert found.fault == "no decision within 0.2 s"
+    assert found.fault == f"no decision within {seconds:g} s"
     assert found.printed == "still thinking\n"
     assert sys.stdout is before
 
@@ -236,5 +249,5 @@ def test_under_a_debugger_a_late_one_is_given_up_without_being_told() -> None:
         "sys.settrace(lambda *_: None); "
         "print(tried(threading.Event().wait, None, datetime.timedelta(seconds=0.2)).fault)"
     )
-    told = subprocess.check_output([sys.executable, "-c", code], text=True, timeout=20)  # noqa: S603
+    told = subprocess.check_output([sys.executable, "-c", code], text=True, timeout=HANG_SECONDS)  # noqa: S603
     assert told == "no decision within 0.2 s\n"

@@ -12,8 +12,8 @@ from functools import partial
 import pytest
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-from support.arena import until
 from support.cloud_benches import FakeClock
+from support.waiting import HANG_SECONDS, until
 
 from cardsharp.cloud.line import Line
 from workbench import lines as module
@@ -51,7 +51,7 @@ class Site:
         return host, port
 
     def call(self, path: str | None = None) -> socket.socket:
-        line = socket.create_connection(self.address, timeout=5)
+        line = socket.create_connection(self.address, timeout=HANG_SECONDS)
         self._called.append(line)
         if path is not None:
             ask(line, path)
@@ -216,17 +216,17 @@ class Person:
         self.inside, self._go, before = threading.Event(), threading.Event(), line.wait
         self._thread = threading.Thread(target=self._stand, args=(line,), daemon=True)
         self._thread.start()
-        until(lambda: line.wait != before or self.inside.is_set(), limit=30)
+        until(lambda: line.wait != before or self.inside.is_set())
 
     def _stand(self, line: Line) -> None:
         with line.place():
             self.inside.set()
-            self._go.wait(30)
+            self._go.wait(HANG_SECONDS)
 
     def leave(self) -> None:
-        assert self.inside.wait(30)
+        assert self.inside.wait(HANG_SECONDS)
         self._go.set()
-        self._thread.join(30)
+        self._thread.join(HANG_SECONDS)
 
 
 def test_a_line_serves_so_many_at_a_time_and_in_the_order_in_which_they_came() -> None:
@@ -235,7 +235,7 @@ def test_a_line_serves_so_many_at_a_time_and_in_the_order_in_which_they_came() -
     for one, later in zip(crowd, crowd[2:], strict=False):
         assert not any(waits.inside.is_set() for waits in crowd[crowd.index(later) :])
         one.leave()
-        assert later.inside.wait(30)
+        assert later.inside.wait(HANG_SECONDS)
     for one in crowd[-2:]:
         one.leave()
     for _ in range(3):  # a place is free again after a failure, too

@@ -34,6 +34,9 @@ for number, line in enumerate(sys.stdin):
     print(json.dumps(first), flush=True)
 """
 
+LEAVES = "import subprocess; subprocess.Popen(['sleep', '20'], start_new_session=True)"
+"""Leaves a process behind that has its output open, and that ends with nobody."""
+
 Made = Callable[[str], str]
 
 
@@ -80,8 +83,10 @@ def test_every_game_tells_its_positions_and_takes_every_action_back(game: Game, 
     ("body", "fault"),
     [
         ("sys.stdin.read()", "no decision within 0.3 s"),
+        ("os.kill(os.getpid(), 19)", "no decision within 0.3 s"),
         ("sys.exit('I give up')", "the program ended with exit code 1"),
         ("os.close(1); sys.stdin.read()", "the program closed its output"),
+        (f"{LEAVES}; sys.exit(3)", "the program ended with exit code 3"),
         ("print('hello', flush=True)", "'hello', which is no answer: Invalid JSON"),
         ("print('[]', flush=True)", "'[]', which is no answer: Input should be an"),
         ("print('{}', flush=True)", "'{}', which is no answer: action: Field"),

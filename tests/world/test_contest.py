@@ -23,13 +23,11 @@ def held() -> Contest:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_a_seed_does_the_same_to_a_contest(held: Contest, tmp_path: Path) -> None:
     """In the small, `test_chaos.py` says so, and that what is written down is the same."""
     assert rehearsed(SMALL, tmp_path / "replay").outcome.replay == held.outcome.replay
 
 
-@pytest.mark.timeout(300)
 def test_a_contest_is_whole_whatever_fails(held: Contest) -> None:
     assert held.faults == []
     befell = held.outcome.befell

@@ -41,7 +41,7 @@ _READY = "ready"  # what we note when the environment asks for its first invocat
 
 
 RUNTIME_REQUIREMENTS = ROOT / "requirements" / "runtime.txt"
-_INIT_LIMIT = timedelta(seconds=60)
+_INIT_LIMIT = timedelta(minutes=5)
 _TICKS = os.sysconf("SC_CLK_TCK")
 _USER_TIME, _SYSTEM_TIME = 11, 12  # places in /proc/PID/stat behind the name
 

@@ -76,7 +76,7 @@ def version_of(python: Path) -> str | None:
     """The version that an interpreter says; None if it only complains, as most shims of pyenv."""
     try:
         told = subprocess.run(  # noqa: S603 - an interpreter found on this machine
-            [python, "-c", _PROBE], capture_output=True, text=True, check=True, timeout=20
+            [python, "-c", _PROBE], capture_output=True, text=True, check=True, timeout=120
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -19,9 +19,9 @@ from workbench.cli.games import FIRST, OneGame
 from workbench.cli.watch import open_page
 from workbench.listening import HOST, Background
 from workbench.show.exits import Exit, signals_to
+from workbench.show.http_session import proxy_option
 from workbench.show.lookup import LAST, data_folder
 from workbench.show.options import CommandOptions, Opening, ProxyAddress
-from workbench.show.http_session import proxy_option
 from workbench.show.output import messages, print_command, print_error, print_json, results, tell
 from workbench.show.person import Ask, Left, Person
 from workbench.show.screen import Invitation

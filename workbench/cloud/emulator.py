@@ -35,7 +35,7 @@ SERVICES = ("dynamodb", "sqs", "ssm")  # what the adapters need; a whole stack n
 _QUEUE_ATTRIBUTES = ("MessageRetentionPeriod", "VisibilityTimeout")  # as CreateQueue has them
 _DUMMY = "test"  # both halves of the credentials that the emulator expects
 
-_LIMIT = timedelta(seconds=30)
+_LIMIT = timedelta(minutes=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Emulator:
         with http_session(self.endpoint) as session:
             while self._process is not None and self._process.poll() is None:
                 with suppress(requests.RequestException):
-                    if session.get(f"{self.endpoint}/_ministack/health", timeout=1).ok:
+                    if session.get(f"{self.endpoint}/_ministack/health", timeout=10).ok:
                         return
                 if clock.now() > end:
                     raise CardsharpError(

@@ -34,7 +34,7 @@ from workbench.submission import played_as, submitted
 from workbench.warden import plain
 
 LOG = "matches.db"  # the match log in the contest's folder
-STARTING = 60.0  # seconds until a process's first word; a turn has the contest's limit
+STARTING = 300.0  # seconds until a process's first word; a turn has the contest's limit
 PAUSE = 0.5  # seconds between two steps of the director, unless a match ends before
 
 _log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from workbench.show.options import ArenaPlace
 
 CONSOLE = "console.log"  # what a command says that was started from the page
 LOOK = 0.05  # seconds between two looks whether a command has begun, or has ended
-LIMIT = 30.0  # seconds in which a command must begin, or end
+LIMIT = 120.0  # seconds in which a command must begin, or end
 PATIENCE = 10.0  # seconds after which a command is killed that was asked to end
 
 

@@ -4,6 +4,7 @@ Where a user's own fails in a duel, it is named with its line, and the run stops
 strategy that fails says nothing of it, so no safe action replaces its own there.
 """
 
+import os
 import signal
 import threading
 from collections import Counter
@@ -30,11 +31,12 @@ from workbench.lab.plan import AnyStrategy, Plan
 from workbench.program import Outside
 from workbench.strategy_file import called, files_of, is_own, strategy_named, unknown
 from workbench.submission import is_submission
+from workbench.warden import descendants
 
 LIMIT = timedelta(seconds=2)
-"""What a decision may take of the processor; at a table it is the same on the clock.
+"""What a decision may take of the processor, or spend asleep or waiting: see `companion.Usage`.
 
-Who sleeps or waits so long without using the processor is late as well.
+At an arena a limit is one on the clock. Here nobody is late because the machine does other things.
 """
 
 AnyDecider = Decider[Any, Any, Any]
@@ -42,7 +44,7 @@ AnyDecider = Decider[Any, Any, Any]
 Past = Sequence[tuple[int, Any]]
 """The matches of a series so far as one of the two knows them, each with its seat."""
 
-ASLEEP = 0.01  # the part of that time below which it has slept; a busy machine gives it more
+BEATS = 8  # how often it is looked at what has been taken of that limit
 
 
 SLOW = 0.25  # seconds of the processor for a decision that make a run of the lab long
@@ -142,25 +144,24 @@ def _limited(strategy: object) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    seconds, used = LIMIT.total_seconds(), process_time()
+    seconds = LIMIT.total_seconds()
+    usage = companion.Usage(lambda: descendants(os.getpid()))
 
-    def awake(_number: int, _frame: FrameType | None) -> None:
-        nonlocal used
-        before, used = used, process_time()
-        if used - before < ASLEEP * seconds:
+    def look(_number: int, _frame: FrameType | None) -> None:
+        usage.look(seconds / BEATS)
+        if usage.is_over(seconds):
             late = DecisionTooLong()
-            late.slept = True
+            late.slept = usage.used < seconds
             raise late
-        signal.setitimer(signal.ITIMER_REAL, seconds)  # it worked; perhaps it sleeps from now on
 
     def used_up(_number: int, _frame: FrameType | None) -> None:
         raise DecisionTooLong
 
     signal.signal(signal.SIGPROF, used_up)
-    signal.signal(signal.SIGALRM, awake)
+    signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     if not isinstance(strategy, Outside):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds / BEATS, seconds / BEATS)
     try:
         yield
     finally:

@@ -24,7 +24,7 @@ from workbench.strategy_file import host, is_file
 
 T = TypeVar("T")
 
-_PATIENCE = 10  # seconds in which a scheduler must answer
+_PATIENCE = 60  # seconds in which a scheduler must answer
 
 
 @contextmanager

@@ -73,7 +73,8 @@ class Opponent:
             dice = Random() if seed is None else Random(f"{seed}/{tags}/{view.move_count}")
             return build(self._name, dice)
 
-        play_turn(self._client, self._order.player, match_id, built)
+        # What is not ours plays in a process of its own, which has a limit of processor time.
+        play_turn(self._client, self._order.player, match_id, built, limit=None)
 
 
 class OpponentProcess(Child):

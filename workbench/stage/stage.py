@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.access import Credentials
+from cardsharp.cloud.timing import USUAL
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.deadmansdraw.assembly import Assembly
@@ -22,7 +23,8 @@ from workbench.cloud.home import HomeOptions
 from workbench.stage.opponent import OPPONENT, US, OpponentProcess, Order
 from workbench.stage.side import CloudKind, Follower, Glance, assembled, attending, opened
 
-STALL = timedelta(seconds=30)  # without a move before a match is stuck, beyond two turns
+STALL = timedelta(minutes=2)  # without a move before a match is stuck, beyond two turns
+LATEST = timedelta(seconds=8)  # a worker hands on a match in which it has less for a decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,8 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
         order = Order(arena.url, *OPPONENT, script.opponent, script.seed)
         opponent = stack.enter_context(OpponentProcess(order, folder / "opponent.log"))
         cloud = stack.enter_context(opened(script.cloud, folder))
-        variables = variables_of(script.strategy, arena.url, cloud)
+        limit = decision_limit(script.turn_limit)
+        variables = variables_of(script.strategy, arena.url, cloud, limit)
         assembly = stack.enter_context(assembled(variables))
         admin = stack.enter_context(ArenaClient(arena.url, Credentials(ADMIN, password)))
         opponent.await_ready()
@@ -96,7 +99,18 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
         yield Stage(script, assembly, admin, opponent.check)
 
 
-def variables_of(strategy: str, url: str, cloud: Mapping[str, str]) -> dict[str, str]:
+def decision_limit(turn: timedelta) -> timedelta:
+    """How long a decision may take on the clock in a match with that limit of a turn.
+
+    What is not ours has 2 s of processor time in a process of its own. On the clock this takes
+    longer where the machine does other things; it must only leave time for a safe action.
+    """
+    return max(USUAL.decision, min(turn * 0.8, LATEST))
+
+
+def variables_of(
+    strategy: str, url: str, cloud: Mapping[str, str], decision: timedelta = USUAL.decision
+) -> dict[str, str]:
     """Our settings; the arena is ours alone, so the poller may ask it often."""
     return {
         "CARDSHARP_ARENA_URL": url,
@@ -105,5 +119,6 @@ def variables_of(strategy: str, url: str, cloud: Mapping[str, str]) -> dict[str,
         "CARDSHARP_STRATEGY": strategy,
         "CARDSHARP_PACE_SECONDS": "0.2",
         "CARDSHARP_WATCH_SECONDS": "0.1",
+        "CARDSHARP_DECISION_SECONDS": str(decision.total_seconds()),
         **cloud,
     }

@@ -27,27 +27,36 @@ class TurnSeat(Protocol):
 
 
 def play_turn(
-    seat: TurnSeat, player: str, match_id: str, strategy_for: Callable[[MatchView], Strategy]
+    seat: TurnSeat,
+    player: str,
+    match_id: str,
+    strategy_for: Callable[[MatchView], Strategy],
+    limit: timedelta | None = LIMIT,
 ) -> None:
-    """Play until the turn has passed on; raises `StrategyFault` or `ArenaError`."""
+    """Play until the turn has passed on; raises `StrategyFault` or `ArenaError`.
+
+    The limit is that of a decision. Without one the strategy keeps its own time.
+    """
     view = seat.view(match_id)
     strategy = strategy_for(view)
     try:
         while (
             view.active_player_index is not None
             and view.player_ids[view.active_player_index] == player
-            and not _act_until_unclear(seat, view, strategy)
+            and not _act_until_unclear(seat, view, strategy, limit)
         ):
             view = seat.view(match_id)
     except (MatchOver, NotYourTurn):
         return
 
 
-def _act_until_unclear(seat: TurnSeat, view: MatchView, strategy: Strategy) -> bool:
+def _act_until_unclear(
+    seat: TurnSeat, view: MatchView, strategy: Strategy, limit: timedelta | None
+) -> bool:
     """Whether the turn ended; False where only a new view tells what is so."""
     position = rebuild(view, view.active_player_index or 0)
     while True:
-        found = tried(partial(strategy.decide, position), strategy, LIMIT)
+        found = tried(partial(strategy.decide, position), strategy, limit)
         if found.result is None:
             raise StrategyFault(found.fault)
         action = found.result.action

@@ -1,0 +1,17 @@
+"""How long tests wait for what must come: as long as it takes, on however busy a machine."""
+
+import threading
+import time
+from collections.abc import Callable
+
+HANG_SECONDS = 600.0
+"""After so many seconds of waiting something hangs. It is no measure of speed, and less than the
+`timeout` of pytest, so that whoever has waited says for what."""
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Return when `happened()` is true; it is looked at every millisecond."""
+    pause, deadline = threading.Event(), time.monotonic() + HANG_SECONDS
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen"
+        pause.wait(0.001)
