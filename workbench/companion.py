@@ -91,8 +91,11 @@ class Usage:
         self._last: Sample | None = None
         self.used = self.rested = self.elapsed = 0.0
 
-    def look(self, longest: float) -> None:
-        """Count on; where the last look is `longest` seconds ago or more, we were held up."""
+    def look(self, longest: float, *, is_ours: bool = False) -> None:
+        """Count on; where the last look is `longest` seconds ago or more, we were held up.
+
+        A rest does not count that `is_ours`: they waited for what we have only just done.
+        """
         now, there, last = monotonic(), sample(self._processes()), self._last
         passed, self.looked = min(now - self.looked, longest), now
         self._first, self._last = self._first or there, there
@@ -102,7 +105,8 @@ class Usage:
         if there is None or self._first is None or last is None:
             return
         self.used = max(self.used, there.used - self._first.used)
-        if there.resting and there.used - last.used + there.queued - last.queued < passed / 2:
+        active = there.used - last.used + there.queued - last.queued
+        if there.resting and active < passed / 2 and not is_ours:
             self.rested += passed
 
     def is_over(self, limit: float) -> bool:

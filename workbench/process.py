@@ -99,7 +99,7 @@ class Process:
                     pipes.unregister(self._stdin)
             if not self._read(there=self._stdout in ready):
                 break
-            self._watch(usage)
+            self._watch(usage, is_ours=bool(ready))
         line, end, self._unread = self._unread.partition(b"\n")
         return line + end if len(line) < LONGEST else line
 
@@ -115,11 +115,11 @@ class Process:
         had_ended, self._has_ended = self._has_ended, not self.lives
         return not had_ended
 
-    def _watch(self, usage: companion.Usage) -> None:
-        """Kill it where it has taken more than it may."""
+    def _watch(self, usage: companion.Usage, *, is_ours: bool) -> None:
+        """Kill it where it has taken more than it may; with a full pipe it has waited for us."""
         if self.late is not None or monotonic() - usage.looked < PAUSE:
             return
-        usage.look(2 * PAUSE)
+        usage.look(2 * PAUSE, is_ours=is_ours)
         if usage.is_over(self._limit.total_seconds()):
             self._ring(self._limit)
 

@@ -244,7 +244,8 @@ def test_dead_letters_are_listed_and_replayed_and_change_nothing(
     assert {letter.match_id for letter in found} == {played.match_id, None}
     look = look_at(cloud.stack)
     assert look.bot.dead_letters == 2
-    assert "2 messages failed for good" in look.problems[0]
+    # On a busy machine no poll may have succeeded for a while, which is told first.
+    assert any("2 messages failed for good" in one for one in look.problems)
     assert [letter.match_id for letter in letters.replay(cloud.stack, None)] == [played.match_id]
     assert [letter.body for letter in list_letters(cloud.stack)] == [STRANGE], "no message of ours"
     sqs.purge_queue(QueueUrl=url)

@@ -80,6 +80,15 @@ def test_what_sleeps_is_charged_for_its_rest() -> None:
         assert usage.used < 0.1
 
 
+def test_what_waits_for_us_is_charged_for_no_rest() -> None:
+    """As with a pipe that is full because we have not come to read it."""
+    with running("import time\nwhile True: time.sleep(60)") as popen:
+        usage = watched(popen)
+        for _ in range(50):
+            usage.look(LOOK, is_ours=True)
+        assert usage.rested == 0
+
+
 def test_what_waits_for_a_busy_processor_is_charged_for_neither(crowded: None) -> None:
     del crowded
     with running(f"{LAST}while True: pass") as popen:
