@@ -34,7 +34,7 @@ _RESTING = f"SIZX{_STOPPED}"  # of those that wait or have ended, too
 # --- what processes have taken --------------------------------------------------------------------
 
 
-class Sample(NamedTuple):
+class UsageSample(NamedTuple):
     """What processes have taken so far, as the kernel counts it, and what they do now.
 
     `used` are seconds of the processors, `queued` those in which a thread was ready for one and had
@@ -48,7 +48,7 @@ class Sample(NamedTuple):
     stopped: bool
 
 
-def sample(processes: Collection[int]) -> Sample | None:
+def sample(processes: Collection[int]) -> UsageSample | None:
     """What those processes have taken; None where the system does not tell it.
 
     The thread that asks is left out of the states: of itself it would always see that it runs.
@@ -66,7 +66,7 @@ def sample(processes: Collection[int]) -> Sample | None:
     if not states:
         return None
     stopped = not states.isdisjoint(_STOPPED)
-    return Sample(ticks / _TICKS, nanoseconds / 1e9, states.issubset(_RESTING), stopped)
+    return UsageSample(ticks / _TICKS, nanoseconds / 1e9, states.issubset(_RESTING), stopped)
 
 
 def _stat(path: str) -> list[str]:
@@ -87,8 +87,8 @@ class Usage:
     ) -> None:
         self._processes, self._spares_stopped = processes, spares_stopped
         self.looked = monotonic()
-        self._first: Sample | None = None
-        self._last: Sample | None = None
+        self._first: UsageSample | None = None
+        self._last: UsageSample | None = None
         self.used = self.rested = self.elapsed = 0.0
 
     def look(self, longest: float, *, is_ours: bool = False) -> None:

@@ -9,19 +9,18 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-import support.arena
 from support.blef import logged
 from support.blef_bot import BlefPlace
 from support.blef_next import Place, heard
 from support.bot_events import context, event_of
 from support.cli import Cli, clean, line_with, program
 from support.cloud_benches import known, received
+from support.waiting import until
 
 import practice.app
 import worker.app
@@ -46,7 +45,6 @@ from workbench.stage.ordered import ordered, workers
 from workbench.stage.serving import TIMEOUT, made
 
 OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
-GRACE = 60  # seconds until a game that does not go on is given up
 
 
 @pytest.fixture
@@ -60,9 +58,6 @@ def service(tmp_path: Path) -> Iterator[BlefPlace]:
 def url(service: BlefPlace) -> Iterator[str]:
     with HttpFront(Function("blef", service.client.api, TIMEOUT)) as front:
         yield front.url
-
-
-until = partial(support.arena.until, limit=GRACE)
 
 
 SEAT = {"url": "https://blef.example/v2/", "game": OUR_GAME, "nickname": "ours"}
@@ -122,7 +117,7 @@ def test_the_functions_order_and_play_a_seat(
         (match_id,) = practice.app.handler(event, context())["match_ids"]
         message = received(named(queue, SystemClock()))
         assert parse_message(message.body) == MatchMessage(match_id=match_id, game=GAME.name)
-        worker.app.handler(event_of(message.body), context(GRACE))
+        worker.app.handler(event_of(message.body), context(60))
     with closing(SqliteLog(store, SystemClock())) as log:
         assert known(log, match_id).outcome is not None
     with logged() as log:

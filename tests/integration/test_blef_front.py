@@ -35,9 +35,12 @@ def echo(event: Event, context: LambdaContext) -> Event:
     return {"event": event, "left": context.get_remaining_time_in_millis()}
 
 
+TIMEOUT = timedelta(seconds=HANG_SECONDS)
+
+
 @pytest.fixture(scope="module")
 def echoing() -> Iterator[HttpFront]:
-    with HttpFront(Function("echo", echo, timedelta(seconds=HANG_SECONDS))) as front:
+    with HttpFront(Function("echo", echo, TIMEOUT)) as front:
         yield front
 
 
@@ -55,7 +58,7 @@ def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: HttpFront) 
     assert event["requestContext"]["http"]["method"] == "POST"
     assert event["requestContext"]["stage"] == "$default"
     assert (event["body"], event["isBase64Encoded"]) == ("{}", False)
-    assert 0 < answer["left"] <= 5000
+    assert 0 < answer["left"] <= TIMEOUT / timedelta(milliseconds=1)
 
 
 def test_a_function_that_fails_is_a_500_without_its_reason(echoing: HttpFront) -> None:
